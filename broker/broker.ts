@@ -24,12 +24,12 @@ import type {
 import { type ConfigRollout, createConfigRollout } from './rollout/config-rollout.ts';
 import { encodeZones } from './rollout/config-zones.ts';
 import { createGroupCommit } from './scheduling/group-commit.ts';
-import { alone, createLeases, type Leases } from './scheduling/leases.ts';
+import { alwaysHeld, createLeases, type Leases } from './scheduling/leases.ts';
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
 import { migrations } from './store/migrations.ts';
-import { noteClone } from './store/notifications/occurrences.ts';
+import { recordClone } from './store/notifications/occurrences.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 
@@ -121,10 +121,10 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
     onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
-      parts.offlineRecorder.note(device);
+      parts.offlineRecorder.record(device);
     },
     onCloneSuspected: ({ deviceNo }) => {
-      const noted = parts.options.db.write([noteClone(deviceNo, Math.round(clock.utcMs()))]);
+      const noted = parts.options.db.write([recordClone(deviceNo, Math.round(clock.utcMs()))]);
       noted.catch((thrown: unknown) =>
         log.error('clone_not_recorded', { deviceNo, reason: messageOf(thrown) }),
       );
@@ -243,7 +243,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     publish,
     isShared,
   });
-  const leases = isShared ? createLeases({ db, clock, entropy, log, onCommit: db.onCommit }) : alone;
+  const leases = isShared ? createLeases({ db, clock, entropy, log, onCommit: db.onCommit }) : alwaysHeld;
   const ingest = createIngest({
     db,
     commits,

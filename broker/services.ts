@@ -5,7 +5,7 @@ import type { NotifyingDatabase } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf } from './api/base/caller.ts';
 import type { ApiServices } from './api/base/operation.ts';
-import { createFleetPictures } from './api/fleet/pictures.ts';
+import { createFleetCache } from './api/fleet/fleet-cache.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/accounts/login-throttle.ts';
@@ -129,7 +129,7 @@ export function createServices({
       pageLimit: createPageLimit(),
       eventTexts,
       archive,
-      fleet: createFleetPictures({ ...broker, bytesMost: fleetBytes }),
+      fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
       senders,
       maps: maps ?? noMaps,
       mapStyle: mapStyle ?? null,

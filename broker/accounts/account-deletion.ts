@@ -76,8 +76,8 @@ export async function clearSome(ports: DeletionPorts, accountID: string): Promis
   const atMs = Math.round(clock.utcMs());
   const entry = { accountID: '', atMs, actor: 'service', source: '', object: accountID, detail: {} };
   // Before the statement that makes its condition untrue: of two processes one reports.
-  const told = insertAudit({ ...entry, action: 'account.deleted' }, isBeingDeleted(accountID));
-  await db.write([told, endDeletion(accountID)]);
+  const audit = insertAudit({ ...entry, action: 'account.deleted' }, isBeingDeleted(accountID));
+  await db.write([audit, endDeletion(accountID)]);
   return 'gone';
 }
 

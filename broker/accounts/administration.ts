@@ -137,11 +137,11 @@ export async function confirmUser(ports: AdministrationPorts, key: UserKey): Pro
   const audited = { action: 'user.confirm', accountID, object: userID, detail, onlyIf: isUnconfirmed(key) };
   const noticeNo = 1 + Math.floor(ports.entropy.fraction() * 2 ** 47);
   const atMs = Math.round(ports.clock.utcMs());
-  const told = { ...key, topic: 'confirmed', atMs, noticeNo, onlyIf: isUnconfirmed(key) } as const;
+  const notice = { ...key, topic: 'confirmed', atMs, noticeNo, onlyIf: isUnconfirmed(key) } as const;
   await ports.db.write([
     lockAccount(accountID),
     ...auditEntryOf(ports, audited),
-    ...notifyAdministrators(told),
+    ...notifyAdministrators(notice),
     confirm(key, sql`1 = 1`),
   ]);
 }
@@ -188,7 +188,7 @@ export async function changeAccount(
   if (results.at(-1)?.changes !== 1) {
     if (isRuling) await needNoCuttingZones(ports.db, accountID);
     throw new AppError('conflict', `Account ${accountID} is being deleted`, {
-      hint: 'Its id is free again when everything of it is gone.',
+      hint: 'Its id can be used again once all of its data is removed.',
     });
   }
   return needAccount(ports, accountID);
@@ -241,7 +241,7 @@ export async function createDevice(ports: AdministrationPorts, key: DeviceKey): 
     ),
   ]);
   if (inserted?.changes !== 1) {
-    throw new AppError('conflict', `Account ${key.accountID} has as many devices as it may have`, {
+    throw new AppError('conflict', `Account ${key.accountID} is at its limit of devices`, {
       hint: 'Raise its limit with: fleetward-broker account limit',
     });
   }

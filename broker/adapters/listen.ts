@@ -1,4 +1,4 @@
-// To have a port, and to say in words why it cannot be had. One place for every listener of the broker.
+// Listens on a port, or says in plain text why it cannot. One place for every listener of the broker.
 import type { Server } from 'node:net';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 
@@ -25,8 +25,8 @@ export function listenError(thrown: unknown, { host, port, setting = 'http' }: L
     code === 'EACCES'
       ? `Ports below 1024 need a right; choose another with --${setting}-port.`
       : `Give an address of this machine with --${setting}-host.`;
-  const words = `cannot listen for ${protocol} on ${host} port ${port}: ${messageOf(thrown)}`;
-  return new AppError('config', words, { cause: thrown, hint });
+  const message = `cannot listen for ${protocol} on ${host} port ${port}: ${messageOf(thrown)}`;
+  return new AppError('config', message, { cause: thrown, hint });
 }
 
 /**

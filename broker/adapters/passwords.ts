@@ -15,7 +15,7 @@ export const hashesAtOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
 const waitingMost = 64;
 
 /** A hash that no password is known for and that takes as long to verify as any other, in the PHC string format. */
-function hashOfNobody(): string {
+function unknownUserHash(): string {
   const { memoryCost, timeCost, parallelism } = options;
   const random = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${random(16)}$${random(32)}`;
@@ -25,7 +25,7 @@ function hashOfNobody(): string {
 export function createPasswords(): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
-  const nobody = hashOfNobody();
+  const unknownHash = unknownUserHash();
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (waiting.length >= waitingMost) {
       throw new AppError('throttled', 'too many logins at once', { retryAfterS: 2 });
@@ -35,7 +35,7 @@ export function createPasswords(): Passwords {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, or is given back.
+      // The slot goes to the next in line, or is freed.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -45,7 +45,7 @@ export function createPasswords(): Passwords {
     hash: (password) => inTurn(() => hash(password, options)),
     verify: (known, password) =>
       inTurn(async () => {
-        const isRight = await verify(known ?? nobody, password);
+        const isRight = await verify(known ?? unknownHash, password);
         return isRight && known !== null;
       }),
   };

@@ -19,20 +19,20 @@ export function probePort({ host, port }: ProbedPort, limitMs: number): Promise<
   return new Promise((resolve) => {
     const socket = connect({ host: ownAddress(host), port });
     let isTaken = false;
-    const settle = (isAlive: boolean): void => {
+    const finish = (isAlive: boolean): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(isAlive);
     };
-    const timer = setTimeout(() => settle(false), limitMs);
+    const timer = setTimeout(() => finish(false), limitMs);
     socket.once('connect', () => {
       isTaken = true;
       socket.end();
     });
     socket.on('data', () => undefined);
-    socket.once('end', () => settle(true));
+    socket.once('end', () => finish(true));
     // Reset is an answer too, as from a listener that turns away.
-    socket.once('error', () => settle(isTaken));
-    socket.once('close', () => settle(isTaken));
+    socket.once('error', () => finish(isTaken));
+    socket.once('close', () => finish(isTaken));
   });
 }

@@ -89,7 +89,7 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
   [
     'password_needed',
     {
-      detail: 'The account wants the password again for this; nothing was done',
+      detail: 'The account requires the password again for this; nothing was done',
       details: [{ pointer: '/password', message: 'is missing' }],
       path: '/api/v1/command/feature/authorization',
     },
@@ -111,7 +111,7 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
     },
   ],
   ['unavailable', { detail: 'The service is stopping' }],
-  // Its words are replaced by those that hide the cause.
+  // Its message is replaced by one that hides the cause.
   ['internal', { detail: 'hidden' }],
 ]);
 

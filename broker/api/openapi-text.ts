@@ -17,7 +17,7 @@ content-type: application/json
 {"accountID":"acme","userID":"dispatch","password":"correct horse battery staple"}
 \`\`\`
 
-gives \`token\`. Send it in the header \`authorization\` with every other call, exactly as it was returned (without a word before it):
+gives \`token\`. Send it in the header \`authorization\` with every other call, exactly as it was returned (without \`Bearer\` or another scheme before it):
 
 \`\`\`http
 GET /api/v1/device/getdevice/truck-17/authorization
@@ -49,7 +49,7 @@ Checks are made in this order: path, verb, token, \`Accept\` and \`Content-Type\
 
 Bodies are JSON (\`Content-Type: application/json\`, at most 1 MiB), flat or under a root member \`data\`. Unknown
 members, unknown query parameters and wrong types are refused with 422; nothing is converted. A \`Content-Encoding\` answers 406.
-The words of a path and the names of members in a body are matched in any letter case; ids and names that people
+The fixed segments of a path and the names of members in a body are matched in any letter case; ids and names that people
 gave are not. Ids are taken back in the form in which they were returned.
 
 A GET that changes something has no HEAD and is never to be cached; repeating it changes nothing further. A POST that carries an
@@ -68,7 +68,7 @@ GET /api/v1/statuscodes
 
 # Lists and pages
 
-Lists page in one way. \`limit\` asks for so many, the answer then has \`more\` and \`next\`; while \`more\` is true hand \`next\` back as
+Lists page in one way. \`limit\` asks for so many, the answer then has \`more\` and \`next\`; while \`more\` is true send \`next\` back as
 \`cursor\`, with the same path and the same other parameters. \`next\` is null at the end. Each operation says what its greatest \`limit\` is, and what it
 answers without one: everything, sent while it is read, or a first page.
 
@@ -83,11 +83,11 @@ An answer that ended properly is complete: a fault on the way breaks the connect
 # Live
 
 \`GET /api/v1/events/stream/authorization\` is a stream of server-sent events. Open it again with \`Last-Event-ID\` and it goes on where it ended,
-for up to 24 hours and 10,000 events; it says when something is missing. Do not poll lists for what the stream tells.
+for up to 24 hours and 10,000 events; it says when something is missing. Do not poll lists for what the stream sends.
 
 # Limits
 
-\`RateLimit\` tells how many requests are left (usually 60 at once and 30 a second for a token; commands are counted apart).
+\`RateLimit\` says how many requests are left (usually 60 at once and 30 a second for a token; commands are counted apart).
 At once: 16 long answers of an account, 4 reports and exports, 5 streams of a user. Commands: 10 a minute for a user, 60 for an
 account, and a number of engine cuts an hour; to restore an engine has no limit.`;
 
@@ -102,7 +102,7 @@ export const tagTexts: Readonly<Record<Operation['tag'], string>> = {
   Routes: 'Planned routes of vehicles.',
   Events: 'Position and status records as the vehicles reported them.',
   Reports: 'Figures and files made from the records: trips, stops, exports.',
-  Live: 'News as it arrives, over one open connection.',
+  Live: 'Events and changes as they arrive, over one open connection.',
   Shares: 'Links for people without a login: one vehicle or one trip, for some days at most.',
   Commands: 'Requests to a vehicle. When it is safe to follow them is decided on the vehicle, never here.',
   Messages: 'Messages between the fleet and its vehicles.',

@@ -149,10 +149,10 @@ interface Form {
   readonly isMain: boolean;
 }
 
-const formNames: Readonly<Record<PathForm, { readonly suffix: string; readonly words: string }>> = {
-  versioned: { suffix: 'Versioned', words: 'path with version' },
-  plain: { suffix: 'Plain', words: 'path without version' },
-  joined: { suffix: 'Joined', words: 'path without a slash after the version' },
+const formNames: Readonly<Record<PathForm, { readonly suffix: string; readonly label: string }>> = {
+  versioned: { suffix: 'Versioned', label: 'path with version' },
+  plain: { suffix: 'Plain', label: 'path without version' },
+  joined: { suffix: 'Joined', label: 'path without a slash after the version' },
 };
 
 /** What all forms of a path share, described once. */
@@ -164,13 +164,13 @@ const describeShared = (operation: Operation): Json => ({
 
 function describeOperation(operation: Operation, shared: Json, { form, main, isMain }: Form): Json {
   const { id, tag, summary, description, access } = operation;
-  const { suffix, words } = formNames[form];
+  const { suffix, label } = formNames[form];
   const role =
     { public: '', share: '\n\nFor the token of a share link.' }[access as string] ?? `\n\nRole: ${access}.`;
   return {
     operationId: isMain ? id : `${id}${suffix}`,
     tags: [tag],
-    summary: isMain ? summary : `${summary} (${words})`,
+    summary: isMain ? summary : `${summary} (${label})`,
     description: `${isMain ? '' : `The same as \`${main}\`.\n\n`}${description}${role}`,
     security: access === 'public' ? [] : [{ [securityScheme]: [] }],
     ...shared,

@@ -51,15 +51,15 @@ function savedHeads({ kept, accountID }: VerifyRequest): readonly SignedHead[] {
 /** Checks the audit log. @throws AppError `invalid_content` for heads that cannot be read. */
 export async function reportVerify(request: VerifyRequest): Promise<Report & { readonly isGood: boolean }> {
   const { db, clock, accountID, onProgress } = request;
-  let toldMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   const verdict = await verifyAudit({
     db,
     clock,
     accountID,
     saved: savedHeads(request),
     onProgress: (entries) => {
-      if (clock.monoMs() - toldMs < progressMs) return;
-      toldMs = clock.monoMs();
+      if (clock.monoMs() - reportedMs < progressMs) return;
+      reportedMs = clock.monoMs();
       onProgress(`${entries} entries checked`);
     },
   });

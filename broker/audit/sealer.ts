@@ -35,7 +35,7 @@ const periodMs = 1000;
 const reportMs = 3600 * 1000;
 const entriesMost = 500;
 /** Other processes may seal at the same time; each pass leaves fewer conflicts. */
-const roundsMost = 20;
+const passesMost = 20;
 
 /** The head of a chain as a signed text of one line. */
 export function signHead(signer: Signer, head: SignedHead): string {
@@ -77,7 +77,7 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
 
   const seal = async (): Promise<number> => {
     let sealed = 0;
-    for (let round = 0; round < roundsMost; round++) {
+    for (let pass = 0; pass < passesMost; pass++) {
       const count = await sealPage(db, heads);
       sealed += count;
       if (count < entriesMost) break;

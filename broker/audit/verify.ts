@@ -58,7 +58,7 @@ async function verifyChain(options: VerifyOptions, accountID: string, onPage: (c
   for (let fromNo = Number.MIN_SAFE_INTEGER; ; ) {
     const page = await chainPage(options.db, { accountID, fromNo, limit: pageSize });
     for (const entry of page) {
-      const fault = check.take(entry);
+      const fault = check.check(entry);
       if (fault !== null) return { entries, erased: check.erased(), fault };
       entries += 1;
     }

@@ -128,12 +128,12 @@ const quietMs = 2000;
 
 /** Says how far it is, once it takes longer than two seconds and then every two. */
 function createProgress({ clock, onProgress }: CommandPorts, accountID: string) {
-  let saidMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   let events = 0;
   return (deleted: number): void => {
     events += deleted;
-    if (clock.monoMs() - saidMs < quietMs) return;
-    saidMs = clock.monoMs();
+    if (clock.monoMs() - reportedMs < quietMs) return;
+    reportedMs = clock.monoMs();
     onProgress(`Deleting ${accountID}: ${events} events so far`);
   };
 }
@@ -151,7 +151,7 @@ async function remove(ports: CommandPorts, flags: Flags): Promise<Output> {
     );
   }
   await beginAccountDeletion(ports, accountID);
-  const said = createProgress(ports, accountID);
+  const reportProgress = createProgress(ports, accountID);
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
   for (;;) {
@@ -163,7 +163,7 @@ async function remove(ports: CommandPorts, flags: Flags): Promise<Output> {
         hint: 'Open the account again with: fleetward-broker account resume, and restore the engine.',
       });
     }
-    said(purged);
+    reportProgress(purged);
   }
   return { json: { accountID, isDeleted: true }, text: `Deleted account ${accountID}` };
 }

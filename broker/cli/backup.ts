@@ -9,7 +9,7 @@ import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { makeBackup, readKeys } from '../adapters/storage/backup-file.ts';
-import { giveToOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
+import { changeOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
 import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
 import { verifyAudit } from '../audit/verify.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
@@ -20,7 +20,7 @@ import type { Flags } from './command-line.ts';
 import { configOf, needDatabase, print } from './program.ts';
 
 const names = migrations.map(({ name }) => name);
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+const printProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** @throws AppError `unsupported` for a database that is a server. */
 function needFile({ database }: BrokerConfig, command: 'backup' | 'restore' | 'check'): void {
@@ -70,16 +70,16 @@ export async function runBackup(flags: Flags): Promise<void> {
     migrations: names,
     clock,
     isCancelled: watchSignals(),
-    onProgress: tell,
+    onProgress: printProgress,
   });
   const { file, bytes, rows } = result;
   const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
-  const keyWords = withKeys
+  const keyText = withKeys
     ? 'It includes the signing key: this file allows commands to every vehicle.'
     : `It does not include the signing key: keep ${config.signingKeyFile} separately, or no vehicle accepts commands after a restore.`;
   print(flags, {
     json: { file, bytes, durationS, hasSigningKey: withKeys, rows },
-    text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyWords}`,
+    text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyText}`,
   });
 }
 
@@ -91,7 +91,7 @@ export function runRestore(flags: Flags): void {
   const clock = createSystemClock();
   const lockFile = `${database}-lock`;
   const lock = holdLock(lockFile, `the database ${database}`);
-  giveToOwner(lockFile);
+  changeOwner(lockFile);
   const result = restoreBackup({
     file,
     database,
@@ -99,7 +99,7 @@ export function runRestore(flags: Flags): void {
     vapidKeyFile,
     migrations: names,
     clock,
-    onProgress: tell,
+    onProgress: printProgress,
     audit: (notes) =>
       insertAudit({
         accountID: '',
@@ -112,13 +112,13 @@ export function runRestore(flags: Flags): void {
       }),
   });
   lock.close();
-  const keyWords = result.hasSigningKey
+  const keyText = result.hasSigningKey
     ? ''
     : `\nPut the signing key to ${signingKeyFile} before the start; with a new key no vehicle accepts commands.`;
-  const madeWords = result.made === null ? '' : ` as of ${result.made}`;
+  const madeText = result.made === null ? '' : ` as of ${result.made}`;
   print(flags, {
     json: { ...result },
-    text: `Restored ${database}${madeWords}; later data is not included.${keyWords}`,
+    text: `Restored ${database}${madeText}; later data is not included.${keyText}`,
   });
 }
 
@@ -160,7 +160,7 @@ export async function runCheck(flags: Flags): Promise<void> {
       clock,
       sample,
       verifyAudit: (onProgress) => verifyAudit({ db, clock, accountID: null, saved: [], onProgress }),
-      onProgress: tell,
+      onProgress: printProgress,
     });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [
       `${faults.length === 0 ? 'good  ' : 'BROKEN'} ${name}: ${looked}`,

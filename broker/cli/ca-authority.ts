@@ -80,7 +80,7 @@ export interface SigningRequest {
   readonly beginsNow?: boolean;
 }
 
-/** A certificate for a key that is at hand. */
+/** A certificate for a given key. */
 export function issueCertificate(issuer: Issuer, request: SigningRequest) {
   const { commonName, privateKey, days, purpose, beginsNow = false } = request;
   const atMs = nowMs();

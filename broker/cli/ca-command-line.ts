@@ -6,7 +6,7 @@ export type CaAction = 'init' | 'server' | 'device' | 'revoke' | 'list' | 'renew
 
 type Run = (flags: Readonly<Record<string, unknown>>, action: CaAction) => Promise<void>;
 
-interface Words {
+interface CommandOptions {
   /** Adds `--json` and the settings that an offline command understands. */
   readonly withJson: (parser: Argv) => Argv;
   readonly run: Run;
@@ -31,7 +31,7 @@ const positionals = (parser: Argv, isWanted: boolean): Argv =>
     .positional('deviceID', { describe: 'The device', type: 'string', demandOption: isWanted });
 
 /** Adds the commands below `ca`. */
-export function caCommands(parser: Argv, { withJson, run }: Words): Argv {
+export function caCommands(parser: Argv, { withJson, run }: CommandOptions): Argv {
   const on = (action: CaAction) => (flags: Readonly<Record<string, unknown>>) => run(flags, action);
   return parser
     .command(

@@ -39,7 +39,7 @@ async function init(flags: Flags): Promise<void> {
   print(flags, {
     json: { certFile, keyFile, expires: Math.floor(untilMs / 1000) },
     text: `Authority ${certFile}, valid until ${dayOf(untilMs)}
-key ${keyFile}: whoever has it can be any vehicle; best kept on another machine than the broker
+key ${keyFile}: with it anyone can pose as any vehicle; best kept on another machine than the broker
 next: fleetward-broker ca server --names <what vehicles connect to> --dir ${folder.path}`,
   });
 }

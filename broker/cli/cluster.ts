@@ -31,7 +31,7 @@ interface ClusterPorts {
   readonly publicKey: string;
 }
 
-const wordLeast = 16;
+const pathSecretLeast = 16;
 
 /** The first line of a file that only its owner can read. @throws AppError `config`. */
 function readLine(setting: string, file: string | undefined): string {
@@ -47,11 +47,15 @@ function readLine(setting: string, file: string | undefined): string {
   }
 }
 
-function readWordHash(file: string | undefined): string | null {
+function readPathSecretHash(file: string | undefined): string | null {
   if (file === undefined) return null;
-  const word = readLine('cluster.authWordFile', file);
-  if (word.length >= wordLeast && /^[A-Za-z0-9_-]+$/.test(word)) return hashSecret(word);
-  throw new AppError('config', `cluster.authWordFile ${file}: not ${wordLeast} or more of A-Z a-z 0-9 _ -`);
+  const pathSecret = readLine('cluster.authWordFile', file);
+  if (pathSecret.length >= pathSecretLeast && /^[A-Za-z0-9_-]+$/.test(pathSecret))
+    return hashSecret(pathSecret);
+  throw new AppError(
+    'config',
+    `cluster.authWordFile ${file}: not ${pathSecretLeast} or more of A-Z a-z 0-9 _ -`,
+  );
 }
 
 function readMaterial({ cluster }: BrokerConfig) {
@@ -118,7 +122,7 @@ export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts)
     ca,
   });
   const password = readLine('cluster.passwordFile', cluster.passwordFile);
-  const wordHash = readWordHash(cluster.authWordFile);
+  const pathSecretHash = readPathSecretHash(cluster.authWordFile);
   const listening = { host: cluster.authHost, port: cluster.authPort, setting: 'cluster-auth' } as const;
   return (ports) => async (options) => {
     const { db, clock, entropy, log } = ports;
@@ -133,7 +137,7 @@ export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts)
       entropy,
       prefetch: cluster.prefetch,
       management,
-      auth: { ...listening, wordHash, tls: auth },
+      auth: { ...listening, pathSecretHash, tls: auth },
       find: (device) => findDeviceRef(db, device),
       nextTurn: () => nextClusterTurn(db, 'sessions'),
       isTurnOver: ({ deviceNo }, turn) => isTurnOver(db, deviceNo, turn),

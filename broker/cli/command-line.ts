@@ -183,11 +183,11 @@ const withExisting = (parser: Argv): Argv =>
   });
 const withLimits = (parser: Argv): Argv =>
   ['devices', 'retained-days', 'expires'].reduce(
-    (so, name) => so.option(name, { describe: limitWords[name] ?? '', type: 'string', requiresArg: true }),
+    (so, name) => so.option(name, { describe: limitTexts[name] ?? '', type: 'string', requiresArg: true }),
     withExisting(parser),
   );
 
-const limitWords: Readonly<Record<string, string>> = {
+const limitTexts: Readonly<Record<string, string>> = {
   devices: 'Most devices, or none for no limit',
   'retained-days': 'Longest retention of events in days, or none for no limit',
   expires: 'End of the account: YYYY-MM-DD (midnight UTC), epoch seconds, or none',
@@ -257,8 +257,8 @@ function configCommands(parser: Argv, handlers: Handlers): Argv {
     .demandCommand(1, 'Name a subcommand: check or show');
 }
 
-const withFile = (parser: Argv, words: string): Argv =>
-  withJson(parser, true).positional('file', { describe: words, type: 'string', demandOption: true });
+const withFile = (parser: Argv, description: string): Argv =>
+  withJson(parser, true).positional('file', { describe: description, type: 'string', demandOption: true });
 
 function safekeepingCommands(parser: Argv, handlers: Handlers): Argv {
   return parser

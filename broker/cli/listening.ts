@@ -109,7 +109,7 @@ export function warnOfPlain(config: BrokerConfig, log: Log): void {
   }
 }
 
-function tellTerms(terms: readonly CertificateTerm[], nowMs: number, log: Log): void {
+function logTerms(terms: readonly CertificateTerm[], nowMs: number, log: Log): void {
   for (const term of terms) {
     const { setting, file, name, untilMs } = term;
     const fault = faultOfTerm(term, nowMs);
@@ -143,10 +143,10 @@ export function openTls(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): TlsKeeper {
   let current = readTls(config);
-  const tell = (): void => tellTerms(current.terms, clock.utcMs(), log);
-  tell();
+  const logCurrent = (): void => logTerms(current.terms, clock.utcMs(), log);
+  logCurrent();
   const run = async (): Promise<number> => {
-    tell();
+    logCurrent();
     return dayMs;
   };
   const task = createPeriodicTask({ clock, firstMs: dayMs, run });
@@ -159,7 +159,7 @@ export function openTls(
         apply(next);
         current = next;
         log.info('certificates_reloaded', { certificates: next.terms.length });
-        tell();
+        logCurrent();
       } catch (thrown) {
         const hint = thrown instanceof AppError ? thrown.hint : undefined;
         log.error('certificate_reload_refused', { reason: messageOf(thrown), hint });

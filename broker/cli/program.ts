@@ -30,7 +30,7 @@ export function configOf(flags: Flags) {
   return loadBrokerConfig({ file, env: readEnvironment(), flags });
 }
 
-/** One answer: JSON for programs with --json, else words. */
+/** One answer: JSON for programs with --json, else text. */
 export function print(flags: Flags, output: { readonly json: object; readonly text: string }): void {
   const isJson = flags['json'] === true;
   process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);

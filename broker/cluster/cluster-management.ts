@@ -13,7 +13,7 @@ export interface ClusterManagementOptions {
 
 const periodMs = 15_000;
 /** A lasting fault is logged once in so many probes. */
-const saidEvery = 40;
+const logEvery = 40;
 
 /** Probes at once and then every 15 s; gives the way to stop. */
 export function watchClusterManagement({ clock, log, probe }: ClusterManagementOptions): Cancel {
@@ -24,7 +24,7 @@ export function watchClusterManagement({ clock, log, probe }: ClusterManagementO
       if (failures > 0) log.info('cluster_management_restored', { failures });
       failures = 0;
     } catch (thrown) {
-      if (failures % saidEvery === 0)
+      if (failures % logEvery === 0)
         log.warn('cluster_management_unavailable', { reason: messageOf(thrown) });
       failures += 1;
     }

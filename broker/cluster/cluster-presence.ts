@@ -23,7 +23,7 @@ export interface ClusterPresenceOptions {
 }
 
 export interface ClusterPresence {
-  /** Queries this device after `settleMs`. */
+  /** Queries this device after `reconnectMs`. */
   ask(deviceNo: number): void;
   close(): Promise<void>;
 }
@@ -31,37 +31,37 @@ export interface ClusterPresence {
 export const presenceLimits = {
   periodMs: 1000,
   /** So long after an `offline` the old connection is gone and a new one is there, in ms. */
-  settleMs: 2000,
+  reconnectMs: 2000,
   /** Devices that wait for a query, some 100 bytes each; beyond it the oldest are left to the scans. */
   askedMost: 100_000,
   /** Queries of one run: after an `offline`, and of each scan. */
-  asksEach: 200,
-  looksEach: 100,
+  queriesEach: 200,
+  scannedEach: 100,
   /** Runs between two scans. */
-  lookEvery: 10,
+  scanEvery: 10,
   /** No message for so long, in ms. */
   silentMs: 600_000,
   /** A message within this time, in ms. */
-  heardMs: 60_000,
+  recentMs: 60_000,
 } as const;
 
 /** A scan of devices whose record may be wrong, one page a run. */
-interface Look {
+interface PresenceScan {
   afterNo: number;
   readonly page: (afterNo: number) => Promise<readonly PresenceRecord[]>;
 }
 
-interface Parts {
+interface PresenceState {
   readonly options: ClusterPresenceOptions;
   /** Device number -> monotonic time of its query; in the order of those times. */
   readonly asked: Map<number, number>;
   /** Each with its own position, so that neither scan delays the other. */
-  readonly looks: readonly Look[];
-  rounds: number;
+  readonly scans: readonly PresenceScan[];
+  runs: number;
 }
 
-function createLooks({ db, clock }: ClusterPresenceOptions): readonly Look[] {
-  const limit = presenceLimits.looksEach;
+function createScans({ db, clock }: ClusterPresenceOptions): readonly PresenceScan[] {
+  const limit = presenceLimits.scannedEach;
   const before = (agoMs: number): number => Math.round(clock.utcMs()) - agoMs;
   return [
     // A will that was lost.
@@ -72,7 +72,7 @@ function createLooks({ db, clock }: ClusterPresenceOptions): readonly Look[] {
     // A will that came late: without this a command would wait for the next hello, hours.
     {
       afterNo: 0,
-      page: (afterNo) => recentDevices(db, { afterNo, sinceMs: before(presenceLimits.heardMs), limit }),
+      page: (afterNo) => recentDevices(db, { afterNo, sinceMs: before(presenceLimits.recentMs), limit }),
     },
   ];
 }
@@ -89,18 +89,18 @@ async function verify(
 }
 
 /** The newest is at the end. */
-function enqueue({ options, asked }: Parts, deviceNo: number): void {
+function enqueue({ options, asked }: PresenceState, deviceNo: number): void {
   asked.delete(deviceNo);
   const [oldest] = asked.keys();
   if (asked.size >= presenceLimits.askedMost && oldest !== undefined) asked.delete(oldest);
-  asked.set(deviceNo, options.clock.monoMs() + presenceLimits.settleMs);
+  asked.set(deviceNo, options.clock.monoMs() + presenceLimits.reconnectMs);
 }
 
-function takeDue({ options, asked }: Parts): readonly number[] {
+function takeDue({ options, asked }: PresenceState): readonly number[] {
   const nowMs = options.clock.monoMs();
   const due: number[] = [];
   for (const [deviceNo, fromMs] of asked) {
-    if (fromMs > nowMs || due.length >= presenceLimits.asksEach) break;
+    if (fromMs > nowMs || due.length >= presenceLimits.queriesEach) break;
     asked.delete(deviceNo);
     due.push(deviceNo);
   }
@@ -108,50 +108,50 @@ function takeDue({ options, asked }: Parts): readonly number[] {
 }
 
 /** Gives the reason of the first failure; null: all were queried. */
-async function askDue(parts: Parts): Promise<string | null> {
-  const { left, reason } = await queryEach(takeDue(parts), async (deviceNo) => {
-    const known = await findPresence(parts.options.db, deviceNo);
+async function queryDue(state: PresenceState): Promise<string | null> {
+  const { left, reason } = await queryEach(takeDue(state), async (deviceNo) => {
+    const known = await findPresence(state.options.db, deviceNo);
     // A will that came late: without a hello there is nothing to go back to.
-    if (known !== null && known.helloMs > 0) await verify(parts.options, known);
+    if (known !== null && known.helloMs > 0) await verify(state.options, known);
   });
   // Query again: no other event would. A device with a newer `offline` is queued already.
-  for (const deviceNo of left) if (!parts.asked.has(deviceNo)) enqueue(parts, deviceNo);
+  for (const deviceNo of left) if (!state.asked.has(deviceNo)) enqueue(state, deviceNo);
   return reason;
 }
 
 /** One page of a scan; the same page again when no node answered. */
-async function takeLook({ options }: Parts, look: Look): Promise<string | null> {
+async function runScan({ options }: PresenceState, look: PresenceScan): Promise<string | null> {
   const devices = await look.page(look.afterNo);
   const { reason, isGivenUp } = await queryEach(devices, (known) => verify(options, known));
   if (!isGivenUp)
-    look.afterNo = devices.length < presenceLimits.looksEach ? 0 : (devices.at(-1)?.deviceNo ?? 0);
+    look.afterNo = devices.length < presenceLimits.scannedEach ? 0 : (devices.at(-1)?.deviceNo ?? 0);
   return reason;
 }
 
-async function round(parts: Parts): Promise<void> {
-  const { log } = parts.options;
+async function runOnce(state: PresenceState): Promise<void> {
+  const { log } = state.options;
   const run = async (work: () => Promise<string | null>): Promise<void> => {
     const reason = await work().catch(messageOf);
-    if (reason !== null) log.error('presence_check_failed', { reason, waiting: parts.asked.size });
+    if (reason !== null) log.error('presence_check_failed', { reason, waiting: state.asked.size });
   };
-  await run(() => askDue(parts));
-  parts.rounds += 1;
-  if (parts.rounds % presenceLimits.lookEvery !== 0) return;
-  for (const look of parts.looks) await run(() => takeLook(parts, look));
+  await run(() => queryDue(state));
+  state.runs += 1;
+  if (state.runs % presenceLimits.scanEvery !== 0) return;
+  for (const scan of state.scans) await run(() => runScan(state, scan));
 }
 
 export function createClusterPresence(options: ClusterPresenceOptions): ClusterPresence {
-  const parts: Parts = { options, asked: new Map(), looks: createLooks(options), rounds: 0 };
+  const state: PresenceState = { options, asked: new Map(), scans: createScans(options), runs: 0 };
   const task = createPeriodicTask({
     clock: options.clock,
     firstMs: presenceLimits.periodMs,
     async run() {
-      await round(parts);
+      await runOnce(state);
       return presenceLimits.periodMs;
     },
   });
   return {
-    ask: (deviceNo) => enqueue(parts, deviceNo),
+    ask: (deviceNo) => enqueue(state, deviceNo),
     close: () => task.close(),
   };
 }

@@ -22,30 +22,30 @@ const periodMs = 2000;
 /** Logins of one page; a check reads all pages. */
 const pageRows = 200;
 /** From the answer to a login until its connection is there to be ended at the latest, in ms. */
-const settlingMs = 5000;
+const connectWithinMs = 5000;
 
 /** Closes the connections of one page. False when the cluster does not answer: the rest waits. */
 async function endPage(options: ClusterRevocationsOptions, page: readonly StaleLogin[]): Promise<boolean> {
   const { db, clock, log, disconnect, onEnded } = options;
-  const settled: StaleLogin[] = [];
+  const finished: StaleLogin[] = [];
   const { failures, reason, isGivenUp } = await queryEach(page, async (login) => {
     const { accountID, deviceID, deviceNo, atMs, fault } = login;
     // Repeated until a connection of that login can no longer be established.
-    const isSettled = clock.utcMs() - atMs > settlingMs;
+    const isLast = clock.utcMs() - atMs > connectWithinMs;
     await disconnect({ accountID, deviceID }, fault);
     onEnded(deviceNo);
-    if (isSettled) settled.push(login);
+    if (isLast) finished.push(login);
   });
   if (reason !== null) log.error('disconnect_failed', { count: failures, reason, isGivenUp });
   // One commit for all of them.
-  if (settled.length > 0) await db.write(settled.map(forgetClusterLogin));
-  for (const { accountID, deviceID, fault } of settled)
+  if (finished.length > 0) await db.write(finished.map(forgetClusterLogin));
+  for (const { accountID, deviceID, fault } of finished)
     log.warn('connection_closed', { accountID, deviceID, reason: fault });
   return !isGivenUp;
 }
 
 /** An account of 10,000 vehicles that was suspended is ended in one look. */
-async function look(options: ClusterRevocationsOptions): Promise<void> {
+async function closeStale(options: ClusterRevocationsOptions): Promise<void> {
   const nowS = Math.floor(options.clock.utcMs() / 1000);
   let afterNo = 0;
   for (;;) {
@@ -59,7 +59,7 @@ async function look(options: ClusterRevocationsOptions): Promise<void> {
 /** Starts to look; gives the way to stop. */
 export function watchClusterRevocations(options: ClusterRevocationsOptions): Cancel {
   const run = async (): Promise<number> => {
-    await look(options).catch((thrown: unknown) => {
+    await closeStale(options).catch((thrown: unknown) => {
       options.log.error('revocation_check_failed', { reason: messageOf(thrown) });
     });
     return periodMs;

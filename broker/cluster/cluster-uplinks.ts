@@ -45,7 +45,7 @@ export interface ClusterUplinks {
    * Resolves once the payload is on disk or need not be. Never rejects.
    * @param isWanted false: the delivery is no longer ours.
    */
-  take(delivered: Delivered, isWanted: () => boolean): Promise<UplinkOutcome>;
+  handle(delivered: Delivered, isWanted: () => boolean): Promise<UplinkOutcome>;
 }
 
 /** Size of the cache of device numbers (least recently used first out). */
@@ -78,7 +78,7 @@ function createNames(find: ClusterUplinksOptions['find']) {
   };
 }
 
-const isGone = (thrown: unknown): boolean => thrown instanceof AppError && thrown.code === 'not_found';
+const isDeleted = (thrown: unknown): boolean => thrown instanceof AppError && thrown.code === 'not_found';
 
 export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUplinks {
   const { clock, log, onUplink, onUnprocessable, isOver } = options;
@@ -88,7 +88,7 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
     return { kind: 'dropped' };
   };
   return {
-    async take(delivered, isWanted) {
+    async handle(delivered, isWanted) {
       const { device: address, verb, payload, turn } = delivered;
       let refused: readonly string[] = [];
       let goneNo: number | null = null;
@@ -109,7 +109,7 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
           }
           return { kind: 'stored', device };
         } catch (thrown) {
-          if (isGone(thrown) && device !== null) {
+          if (isDeleted(thrown) && device !== null) {
             names.forget(address);
             goneNo = device.deviceNo;
             continue;

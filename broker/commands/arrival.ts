@@ -3,13 +3,13 @@
 import type { Clock } from '../../src/ports.ts';
 
 /** Gives the next point, in microseconds of epoch time. */
-export type Arrivals = () => number;
+export type ArrivalClock = () => number;
 
 /** After the clock was set back by more than this the stamps follow it, in microseconds. */
 const aheadMostUs = 1_000_000;
 
 /** @param clock of the process. */
-export function createArrivals(clock: Pick<Clock, 'utcMs'>): Arrivals {
+export function createArrivalClock(clock: Pick<Clock, 'utcMs'>): ArrivalClock {
   let lastUs = 0;
   return () => {
     const nowUs = Math.round(clock.utcMs() * 1000);

@@ -15,7 +15,7 @@ export interface RecordedAction {
 }
 
 /** Makes the statement of an audit entry, for the batch that carries out the action. */
-export type RecordAction = (deed: RecordedAction) => Statement;
+export type RecordAction = (action: RecordedAction) => Statement;
 
 export interface CommandRequest {
   readonly accountID: string;

@@ -37,19 +37,19 @@ import {
   setOnline,
 } from '../store/devices/devices.ts';
 import { insertBoot } from '../store/events/projections.ts';
-import { type Arrivals, createArrivals } from './arrival.ts';
+import { type ArrivalClock, createArrivalClock } from './arrival.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from './command-request.ts';
+import { createSender } from './command-sender.ts';
+import type { LedgerOptions } from './ledger-options.ts';
 import {
   expireOnce,
   expiryPeriodMs,
   isDue,
-  type LedgerWork,
+  type LedgerContext,
+  runForDevice,
+  runLedgerTask,
   sendDoubtful,
-  workOn,
-  workRound,
-} from './command-rounds.ts';
-import { createSender } from './command-sender.ts';
-import type { LedgerOptions } from './ledger-options.ts';
+} from './ledger-task.ts';
 import { arrivedOrder, requestStatements } from './request-statements.ts';
 
 /** A command whose statements the caller makes, with its own conditions. */
@@ -103,23 +103,23 @@ export interface CommandLedger {
 const sameCommandMs = 10_000;
 const triesMost = 3;
 
-interface Parts extends LedgerWork {
+interface LedgerState extends LedgerContext {
   /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
   readonly sentUpTo: Map<number, number>;
   lastIssuedMs: number;
-  readonly arrived: Arrivals;
+  readonly arrived: ArrivalClock;
 }
 
-async function issueTime(parts: Parts, deviceNo: number): Promise<number> {
-  const { db, clock, isShared } = parts.options;
+async function issueTime(ledger: LedgerState, deviceNo: number): Promise<number> {
+  const { db, clock, isShared } = ledger.options;
   const nowMs = Math.round(clock.utcMs());
   // Another process whose clock is a little ahead may have made the one before.
   if (isShared === true)
-    parts.lastIssuedMs = Math.max(parts.lastIssuedMs, await newestIssuedMs(db, deviceNo));
+    ledger.lastIssuedMs = Math.max(ledger.lastIssuedMs, await newestIssuedMs(db, deviceNo));
   // Commands of one millisecond still have an order; a clock that was set back begins anew.
-  const isSameMoment = nowMs <= parts.lastIssuedMs && parts.lastIssuedMs - nowMs < 1000;
-  parts.lastIssuedMs = isSameMoment ? parts.lastIssuedMs + 1 : nowMs;
-  return parts.lastIssuedMs;
+  const isSameMoment = nowMs <= ledger.lastIssuedMs && ledger.lastIssuedMs - nowMs < 1000;
+  ledger.lastIssuedMs = isSameMoment ? ledger.lastIssuedMs + 1 : nowMs;
+  return ledger.lastIssuedMs;
 }
 
 interface CommandKey {
@@ -128,8 +128,8 @@ interface CommandKey {
 }
 
 /** Id and time of the next command to a device. */
-async function nextKey(parts: Parts, deviceNo: number): Promise<CommandKey> {
-  return { commandID: hexId(parts.options.entropy.bytes(16)), issuedMs: await issueTime(parts, deviceNo) };
+async function nextKey(ledger: LedgerState, deviceNo: number): Promise<CommandKey> {
+  return { commandID: hexId(ledger.options.entropy.bytes(16)), issuedMs: await issueTime(ledger, deviceNo) };
 }
 
 interface Recording {
@@ -144,10 +144,10 @@ interface Recording {
  * the user waits for one commit and not for two.
  */
 async function record(
-  parts: Parts,
+  ledger: LedgerState,
   { accountID, deviceNo, commandID, batch }: Recording,
 ): Promise<CommandRow | null> {
-  const { db, clock, log } = parts.options;
+  const { db, clock, log } = ledger.options;
   const boot = (await presentBoot(db, deviceNo)) ?? '';
   const occasion = { kind: 'first' } as const;
   const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: false, occasion };
@@ -157,29 +157,29 @@ async function record(
   const { deviceID, feature, state, reason, issuer, approver } = row;
   log.info('command_requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
   const sent = boot === '' ? undefined : results.at(-1)?.rows[0];
-  if (sent === undefined) return sendNew(parts, row);
-  await parts.sender.recorded(row, { boot, counter: numberOf(sent, 'sent_counter') });
+  if (sent === undefined) return sendNew(ledger, row);
+  await ledger.sender.recorded(row, { boot, counter: numberOf(sent, 'sent_counter') });
   return row;
 }
 
 async function enact(
-  parts: Parts,
+  ledger: LedgerState,
   { device: { accountID, deviceNo }, statements }: Order,
 ): Promise<CommandRow | null> {
-  const key = await nextKey(parts, deviceNo);
-  return record(parts, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
+  const key = await nextKey(ledger, deviceNo);
+  return record(ledger, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
 }
 
 /** Sends what is still unsent, if the device is connected. */
-async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
+async function sendNew(ledger: LedgerState, row: CommandRow): Promise<CommandRow> {
   if (row.stateRank > 0 || row.isFinal) return row;
   let now = row;
   // Twice: a hello of a new boot may come between the read of the boot and the sending.
   for (let tries = 0; tries < 2 && now.stateRank === 0 && !now.isFinal; tries++) {
-    const boot = await presentBoot(parts.options.db, row.deviceNo);
+    const boot = await presentBoot(ledger.options.db, row.deviceNo);
     if (boot === null) return now;
-    await parts.sender.command(now, boot, { kind: 'first' });
-    now = (await findCommand(parts.options.db, row)) ?? now;
+    await ledger.sender.command(now, boot, { kind: 'first' });
+    now = (await findCommand(ledger.options.db, row)) ?? now;
   }
   return now;
 }
@@ -194,21 +194,25 @@ export function overtaken(deviceID: string, feature: string): AppError {
 }
 
 /** Why a request was not recorded although it is no repeat. */
-async function refusalFor(parts: Parts, request: CommandRequest, asked: NewCommand): Promise<AppError> {
-  const { db, log } = parts.options;
+async function refusalFor(
+  ledger: LedgerState,
+  request: CommandRequest,
+  command: NewCommand,
+): Promise<AppError> {
+  const { db, log } = ledger.options;
   const { accountID, deviceID, feature, state, issuer } = request;
-  const order = arrivedOrder(asked, request);
+  const order = arrivedOrder(command, request);
   if (order !== null && (await isOvertakenNow(db, order))) {
     log.info('command_overtaken', { accountID, deviceID, feature, state, issuer });
     return overtaken(deviceID, feature);
   }
-  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: asked.issuedMs });
+  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: command.issuedMs });
   const refusal = facts === null ? null : refusalOf(facts, request);
   log.warn('command_not_recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
-  const hasTripped = facts?.breakerS === Math.floor(asked.issuedMs / 1000) && facts.breakerBy === issuer;
+  const hasTripped = facts?.breakerS === Math.floor(command.issuedMs / 1000) && facts.breakerBy === issuer;
   if (hasTripped) log.error('command_breaker_opened', { accountID, issuer });
   if (refusal !== null) return refusal;
-  if (!(await deviceExists(db, asked.deviceNo)))
+  if (!(await deviceExists(db, command.deviceNo)))
     return new AppError('not_found', 'The device was deleted meanwhile');
   const message =
     'The command was not recorded and not sent: a limit or rule of the account changed meanwhile';
@@ -216,37 +220,37 @@ async function refusalFor(parts: Parts, request: CommandRequest, asked: NewComma
 }
 
 async function issue(
-  parts: Parts,
+  ledger: LedgerState,
   device: DeviceRef,
   request: CommandRequest,
   tries: number = triesMost,
 ): Promise<CommandRow> {
-  const { db, log } = parts.options;
+  const { db, log } = ledger.options;
   const { feature, state, reason, issuer, accountID } = request;
   const { deviceNo } = device;
-  const { commandID, issuedMs } = await nextKey(parts, deviceNo);
+  const { commandID, issuedMs } = await nextKey(ledger, deviceNo);
   const expiresMs = issuedMs + lifeMs(request);
-  const askedUs = parts.arrived();
+  const askedUs = ledger.arrived();
   const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
-  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, askedUs, ...times };
-  const batch = requestStatements(wish, request);
-  const row = await record(parts, { accountID, deviceNo, commandID, batch });
+  const command: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, askedUs, ...times };
+  const batch = requestStatements(command, request);
+  const row = await record(ledger, { accountID, deviceNo, commandID, batch });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
-  if (newest === null || !repeats(newest, wish)) {
+  if (newest === null || !repeats(newest, command)) {
     // The command that it repeats has just ended. A restore is never refused for that: it is tried as a new one.
     const isAgain = !isLimited(request) && tries > 1 && (await deviceExists(db, deviceNo));
-    if (isAgain) return issue(parts, device, request, tries - 1);
-    throw await refusalFor(parts, request, wish);
+    if (isAgain) return issue(ledger, device, request, tries - 1);
+    throw await refusalFor(ledger, request, command);
   }
   log.info('command_repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
-  if (!parts.doubtful.has(deviceNo)) return sendNew(parts, newest);
-  await sendDoubtful(parts, deviceNo);
+  if (!ledger.doubtful.has(deviceNo)) return sendNew(ledger, newest);
+  await sendDoubtful(ledger, deviceNo);
   return (await findCommand(db, newest)) ?? newest;
 }
 
-async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
-  const { db, clock, log } = parts.options;
+async function withdraw(ledger: LedgerState, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
+  const { db, clock, log } = ledger.options;
   const { commandID } = row;
   const { accountID, issuer, arrivedUs } = request;
   // A safe order that was asked for once more since is no longer the one that this request saw.
@@ -269,29 +273,33 @@ async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): 
   }
   log.info('command_withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
   const boot = fresh.isFinal ? null : await presentBoot(db, row.deviceNo);
-  if (boot !== null) await parts.sender.command(fresh, boot, { kind: 'withdrawal' });
+  if (boot !== null) await ledger.sender.command(fresh, boot, { kind: 'withdrawal' });
   return fresh;
 }
 
-async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
-  const { db, clock } = parts.options;
+async function sendMessages(ledger: LedgerState, device: DeviceRef): Promise<void> {
+  const { db, clock } = ledger.options;
   const { deviceNo } = device;
   const boot = await presentBoot(db, deviceNo);
   if (boot === null) return;
   for (const row of await undeliveredOf(db, deviceNo, clock.utcMs())) {
-    if (row.messageNo <= (parts.sentUpTo.get(deviceNo) ?? 0)) continue;
-    if (!(await parts.sender.message(row, boot))) return;
-    parts.sentUpTo.set(deviceNo, row.messageNo);
+    if (row.messageNo <= (ledger.sentUpTo.get(deviceNo) ?? 0)) continue;
+    if (!(await ledger.sender.message(row, boot))) return;
+    ledger.sentUpTo.set(deviceNo, row.messageNo);
   }
 }
 
-interface Greeting {
+interface ReceivedHello {
   readonly hello: Hello;
   readonly turn: number | undefined;
 }
 
-async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting): Promise<boolean> {
-  const { db, clock } = parts.options;
+async function handleHello(
+  ledger: LedgerState,
+  device: DeviceRef,
+  { hello, turn }: ReceivedHello,
+): Promise<boolean> {
+  const { db, clock } = ledger.options;
   const { deviceNo } = device;
   const nowMs = Math.round(clock.utcMs());
   const [recorded] = await db.write([
@@ -304,14 +312,14 @@ async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting)
     throw new AppError('not_found', 'The device was deleted');
   }
   const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
-  parts.sentUpTo.delete(deviceNo);
-  await parts.sender.welcome(device, hello);
+  ledger.sentUpTo.delete(deviceNo);
+  await ledger.sender.welcome(device, hello);
   for (const one of await unfinishedOf(db, deviceNo)) {
-    if (isDue(one, hello.boot)) await parts.sender.command(one, hello.boot, occasion);
+    if (isDue(one, hello.boot)) await ledger.sender.command(one, hello.boot, occasion);
   }
   for (const one of await replacedOf(db, deviceNo, nowMs))
-    await parts.sender.command(one, hello.boot, occasion);
-  await sendMessages(parts, device);
+    await ledger.sender.command(one, hello.boot, occasion);
+  await sendMessages(ledger, device);
   return true;
 }
 
@@ -320,35 +328,35 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
   const queues = createQueues();
   const sender = createSender(options);
-  const parts: Parts = {
+  const ledger: LedgerState = {
     options,
     sender,
     queues,
     doubtful: new Set(),
     sentUpTo: new Map(),
     lastIssuedMs: 0,
-    arrived: createArrivals(options.clock),
+    arrived: createArrivalClock(options.clock),
   };
   const task = createPeriodicTask({
     clock: options.clock,
     firstMs: expiryPeriodMs,
-    run: () => workRound(parts),
+    run: () => runLedgerTask(ledger),
   });
   return {
-    arrived: parts.arrived,
+    arrived: ledger.arrived,
     async request(request) {
       const device = await deviceFor(db, request);
-      return workOn(parts, device.deviceNo, () => issue(parts, device, request));
+      return runForDevice(ledger, device.deviceNo, () => issue(ledger, device, request));
     },
-    enact: (order) => workOn(parts, order.device.deviceNo, () => enact(parts, order)),
+    enact: (order) => runForDevice(ledger, order.device.deviceNo, () => enact(ledger, order)),
     async cancel(request) {
       const row = await findCommand(db, request);
       if (row === null) throw new AppError('not_found', 'There is no such command');
-      return workOn(parts, row.deviceNo, () => withdraw(parts, row, request));
+      return runForDevice(ledger, row.deviceNo, () => withdraw(ledger, row, request));
     },
-    sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
+    sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(ledger, device)),
     onHello: (device, hello, turn) =>
-      queues.run(device.deviceNo, () => greet(parts, device, { hello, turn })),
+      queues.run(device.deviceNo, () => handleHello(ledger, device, { hello, turn })),
     onCommitted({ device, projection }) {
       const { accountID, deviceID } = device;
       for (const report of projection.reports) {
@@ -359,7 +367,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     },
     onOffline: (device, turn) =>
       queues.run(device.deviceNo, async () => {
-        parts.sentUpTo.delete(device.deviceNo);
+        ledger.sentUpTo.delete(device.deviceNo);
         const mark = { atMs: Math.round(options.clock.utcMs()), cause: 'closed' } as const;
         await db.write([setOnline(device.deviceNo, false, mark, turn)]);
       }),

@@ -17,9 +17,9 @@ import {
   forgetRequests,
   insertRequest,
   isAskedFor,
-  noteRequestSent,
   openRequest,
   type RequestRow,
+  recordRequestSent,
   trimRequests,
   unansweredOf,
   unsentRequests,
@@ -80,7 +80,7 @@ async function send(
 ): Promise<void> {
   const { db, clock, signer, log, publish } = options;
   const { accountID, deviceID, requestID, requestNo, kind, issuedMs, expiresMs } = row;
-  const [noted] = await db.write([noteRequestSent({ requestNo, boot, isFirst, atMs: clock.utcMs() })]);
+  const [noted] = await db.write([recordRequestSent({ requestNo, boot, isFirst, atMs: clock.utcMs() })]);
   if (noted?.changes !== 1) return;
   const body: RequestBody = { accountID, deviceID, requestID, boot, kind, issuedMs, expiresMs };
   const payload = new TextEncoder().encode(signer.sign(encodeJsonMessage(body), signedTypes.request));
@@ -124,14 +124,14 @@ async function ask(options: DeviceRequestsOptions, request: DeviceRequest): Prom
   return (await findRequest(db, scope, requestID)) ?? row;
 }
 
-async function greet(options: DeviceRequestsOptions, device: DeviceRef, boot: string): Promise<void> {
+async function handleHello(options: DeviceRequestsOptions, device: DeviceRef, boot: string): Promise<void> {
   const { db, clock } = options;
   for (const row of await unansweredOf(db, device.deviceNo, clock.utcMs()))
     await send(options, row, { boot, isFirst: false });
 }
 
 /** Sends what was recorded and not sent: its process ended, or the store failed in between. */
-async function sendForgotten(options: DeviceRequestsOptions): Promise<void> {
+async function sendUnsent(options: DeviceRequestsOptions): Promise<void> {
   const { db, clock } = options;
   for (const row of await unsentRequests(db, clock.utcMs())) {
     const boot = await presentBoot(db, row.deviceNo);
@@ -157,13 +157,13 @@ export function createDeviceRequests(options: DeviceRequestsOptions): DeviceRequ
         log.error(what, { reason: messageOf(thrown) });
       };
       await expire(options).catch(failed('request_expiry_failed'));
-      await sendForgotten(options).catch(failed('requests_not_sent'));
+      await sendUnsent(options).catch(failed('requests_not_sent'));
       return expiryPeriodMs;
     },
   });
   return {
     ask: (request) => queues.run(request.device.deviceNo, () => ask(options, request)),
-    onHello: (device, { boot }) => queues.run(device.deviceNo, () => greet(options, device, boot)),
+    onHello: (device, { boot }) => queues.run(device.deviceNo, () => handleHello(options, device, boot)),
     expireDue: () => expire(options),
     async close() {
       void task.close();

@@ -8,7 +8,7 @@ import { lockAccount } from '../store/accounts/accounts.ts';
 import { isAwaited, withdrawPending } from '../store/commands/approvals.ts';
 import { isPermitted, isTripping, tripBreaker } from '../store/commands/command-caps.ts';
 import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../store/commands/commands.ts';
-import { type Arrived, isOvertaken, noteRepeat } from '../store/commands/safe-orders.ts';
+import { type Arrived, isOvertaken, recordRepeat } from '../store/commands/safe-orders.ts';
 import type { CommandRequest } from './command-request.ts';
 
 /** A restrictive order that a safe one may have overtaken; null for one that nothing can. */
@@ -38,7 +38,7 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
     // One after the other: of two at once the second one counts the first.
     lockAccount(accountID),
     ...(isCut(command) ? tripStatements(command, request) : []),
-    ...(command.state === '0' ? [noteRepeat(command)] : []),
+    ...(command.state === '0' ? [recordRepeat(command)] : []),
     ...insert,
     ...(audit === undefined ? [] : [audit]),
     ...(isRestore ? withdrawStatements(command, request) : []),
@@ -50,8 +50,8 @@ function withdrawStatements(command: NewCommand, request: CommandRequest): reado
   const { deviceNo, issuer: userID, issuedMs: atMs } = command;
   const onlyIf = isAwaited(deviceNo);
   const detail = { because: 'the engine was restored' };
-  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
-  const audit = request.record?.(deed);
+  const action = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
+  const audit = request.record?.(action);
   return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
 }
 

@@ -5,7 +5,7 @@ import type { Database, Statement } from '../../src/ports.ts';
 import { createServiceCodes } from '../../src/service-codes.ts';
 import { numberOf, textOf } from '../store/base/row.ts';
 import { type DeviceKey } from '../store/devices/device-key.ts';
-import { takeServiceNumber } from '../store/devices/service-codes.ts';
+import { allocateServiceNumber } from '../store/devices/service-codes.ts';
 
 /**
  * Takes the next code of a device and notes in the audit log, by the statement `audit`, that it was shown.
@@ -16,7 +16,7 @@ export async function showServiceCode(
   { deviceNo, ...key }: DeviceKey & { readonly deviceNo: number },
   audit: Statement,
 ): Promise<{ readonly code: string; readonly number: number }> {
-  const [, taken] = await db.write([audit, takeServiceNumber(deviceNo)]);
+  const [, taken] = await db.write([audit, allocateServiceNumber(deviceNo)]);
   const row = taken?.rows[0];
   if (row === undefined) {
     throw new AppError(

@@ -40,11 +40,11 @@ export const clusterSchema = Type.Object({
     minimum: 0,
     maximum: 65_535,
     default: 8083,
-    description: 'Port of the listener that the cluster asks who may come in; 0 takes a free one',
+    description: 'Port of the listener that the cluster asks about each login; 0 takes a free one',
   }),
   authHost: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address of that listener' }),
   authWordFile: file(
-    'File whose first line is the word that its paths must hold (/auth/WORD/user), mode 0600; needed on other addresses than loopback',
+    'File whose first line is the secret word that its paths must contain (/auth/WORD/user), mode 0600; needed on other addresses than loopback',
   ),
   authCertFile: file('Certificate (PEM) of that listener'),
   authKeyFile: file('Private key of that certificate (PEM), mode 0600'),

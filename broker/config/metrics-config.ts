@@ -1,5 +1,5 @@
 // The settings of the listener for Prometheus and the rules between them: off unless it has a port, on this machine only
-// unless it has a token and was asked for in words.
+// unless it has a token and the setting says so.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
 

@@ -147,7 +147,10 @@ export function checkOidc(oidc: OidcConfig): void {
   needOneEach('oidc.accounts', accounts);
   needOneEach('oidc.roles', roles);
   if (roles.length === 0) {
-    fail('oidc.roles is empty: nobody could log in', 'List values of the role claim, as fleet-admins=admin.');
+    fail(
+      'oidc.roles is empty: no user could log in',
+      'List values of the role claim, as fleet-admins=admin.',
+    );
   }
   if (!scopes.includes('openid'))
     fail('oidc.scopes lacks openid', 'Add it: without it there is no ID token.');

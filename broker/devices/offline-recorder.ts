@@ -15,7 +15,7 @@ export interface OfflineRecorderOptions {
 
 export interface OfflineRecorder {
   /** The connection of the device has ended and no newer one has taken its place. */
-  note(device: DeviceRef): void;
+  record(device: DeviceRef): void;
   /** Gives up what waits. */
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface OfflineRecorder {
 /** Between two tries of what the store did not take, in ms. */
 const restMs = 1000;
 /** Tried at a time. */
-const togetherMost = 100;
+const concurrentMost = 100;
 
 /** Builds it; it holds each device once at most. */
 export function createOfflineRecorder({
@@ -36,7 +36,7 @@ export function createOfflineRecorder({
   let cancel: Cancel | null = null;
   let isClosed = false;
   /** False when the store did not take it. */
-  const tried = async (device: DeviceRef): Promise<boolean> => {
+  const tryToRecord = async (device: DeviceRef): Promise<boolean> => {
     const { deviceNo } = device;
     try {
       if (!isBack(device)) await record(device);
@@ -50,17 +50,17 @@ export function createOfflineRecorder({
     return true;
   };
   /** Tries some, and further ones at once while the store accepts them. */
-  const round = async (): Promise<void> => {
-    const some = [...waiting.values()].slice(0, togetherMost);
-    const isTaken = (await Promise.all(some.map(tried))).every(Boolean);
+  const retry = async (): Promise<void> => {
+    const some = [...waiting.values()].slice(0, concurrentMost);
+    const isTaken = (await Promise.all(some.map(tryToRecord))).every(Boolean);
     cancel = null;
     if (waiting.size > 0) schedule(isTaken ? 0 : restMs);
   };
   const schedule = (delayMs: number): void => {
-    if (!isClosed) cancel ??= clock.after(delayMs, () => void round());
+    if (!isClosed) cancel ??= clock.after(delayMs, () => void retry());
   };
   return {
-    note: (device) => void tried(device).then((isTaken) => (isTaken ? undefined : schedule(restMs))),
+    record: (device) => void tryToRecord(device).then((isTaken) => (isTaken ? undefined : schedule(restMs))),
     close() {
       isClosed = true;
       cancel?.();

@@ -37,7 +37,7 @@ function faultOf(
   return certificate.untilMs <= nowMs ? 'its certificate has expired' : null;
 }
 
-async function look({ db, clock, mqtt, loginOf }: RevocationsOptions): Promise<void> {
+async function closeRevoked({ db, clock, mqtt, loginOf }: RevocationsOptions): Promise<void> {
   const connections = mqtt.connectedDevices();
   for (let at = 0; at < connections.length; at += credentialsMost) {
     const slice = connections.slice(at, at + credentialsMost);
@@ -56,7 +56,7 @@ async function look({ db, clock, mqtt, loginOf }: RevocationsOptions): Promise<v
 export function watchRevocations(options: RevocationsOptions): Cancel {
   const { clock, log } = options;
   const run = async (): Promise<number> => {
-    await look(options).catch((thrown: unknown) => {
+    await closeRevoked(options).catch((thrown: unknown) => {
       log.error('revocation_check_failed', { reason: messageOf(thrown) });
     });
     return periodMs;

@@ -6,7 +6,7 @@ import { type BootKey, revisionAfter } from '../store/events/boot-states.ts';
 import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
 
 /** What a draft needs of a payload. */
-interface BootWork {
+interface BootPayload {
   readonly deviceNo: number;
   /** Null: bare events, which have no numbers. */
   readonly boot: string | null;
@@ -35,9 +35,9 @@ export function stateAfter({ from, stored, receivedMs }: Draft): BootState {
   };
 }
 
-const keyOf = ({ deviceNo, boot }: BootWork): BootKey => ({ deviceNo, boot: boot ?? '' });
+const keyOf = ({ deviceNo, boot }: BootPayload): BootKey => ({ deviceNo, boot: boot ?? '' });
 
-const draftFrom = (work: BootWork, name: string, from: BootState): Draft => ({
+const draftFrom = (work: BootPayload, name: string, from: BootState): Draft => ({
   key: keyOf(work),
   name,
   from,
@@ -54,11 +54,11 @@ export interface Drafts {
 }
 
 /** The drafts of all boots of these payloads. Each name is made once: there are thousands, and making one is not free. */
-export async function draftsOf(memory: BootMemory, works: readonly BootWork[]): Promise<Drafts> {
+export async function draftsOf(memory: BootMemory, works: readonly BootPayload[]): Promise<Drafts> {
   const names = works.map((work) => bootName(keyOf(work)));
   const drafts = new Map<string, Draft | null>();
   const missing: Promise<void>[] = [];
-  const look = async (work: BootWork, name: string): Promise<void> => {
+  const readDraft = async (work: BootPayload, name: string): Promise<void> => {
     const from = await memory.find(keyOf(work));
     drafts.set(name, from === null ? null : draftFrom(work, name, from));
   };
@@ -67,7 +67,7 @@ export async function draftsOf(memory: BootMemory, works: readonly BootWork[]): 
     if (drafts.has(name)) continue;
     const from = memory.peek(name);
     drafts.set(name, from === undefined ? null : draftFrom(work, name, from));
-    if (from === undefined) missing.push(look(work, name));
+    if (from === undefined) missing.push(readDraft(work, name));
   }
   if (missing.length > 0) await Promise.all(missing);
   await widenDrafts(memory, { works, names, drafts });
@@ -84,12 +84,12 @@ async function widenDrafts(
     names,
     drafts,
   }: {
-    readonly works: readonly BootWork[];
+    readonly works: readonly BootPayload[];
     readonly names: readonly string[];
     readonly drafts: Map<string, Draft | null>;
   },
 ): Promise<void> {
-  const wanted = new Map<string, { readonly work: BootWork; readonly runs: Range[] }>();
+  const wanted = new Map<string, { readonly work: BootPayload; readonly runs: Range[] }>();
   for (const [at, work] of works.entries()) {
     const name = names[at] ?? '';
     const draft = drafts.get(name) ?? null;

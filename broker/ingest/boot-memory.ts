@@ -18,7 +18,7 @@ export interface BootState {
 export interface BootMemory {
   /** As it will be after the last plan, or as the store says; null when the device is gone. */
   find(key: BootKey): Promise<BootState | null>;
-  /** The same when it is at hand, else undefined. @param name from `bootName`, as below. */
+  /** The same when it is in memory, else undefined. @param name from `bootName`, as below. */
   peek(name: string): BootState | undefined;
   /** The state with all that is stored around these runs, which may lie below its floor. */
   widen(key: BootKey, state: BootState, runs: readonly Range[]): Promise<BootState>;

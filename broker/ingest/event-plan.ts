@@ -21,11 +21,11 @@ import {
   proveBoots,
 } from '../store/events/boot-states.ts';
 import {
+  allocateEventNos,
   bareKey,
   insertBareEvents,
   insertEvents,
   type NewEvent,
-  takeEventNos,
 } from '../store/events/event-insert.ts';
 import { type DevicePresent, presentStatements, reportStatements } from '../store/events/projections.ts';
 import { createSliceTarget, type Target } from '../store/slices/slice-target.ts';
@@ -33,7 +33,7 @@ import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
 import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
 
 /** A payload that was read. */
-export interface EventWork {
+export interface DecodedPayload {
   readonly deviceNo: number;
   /** Null: bare events, which have no numbers. */
   readonly boot: string | null;
@@ -43,7 +43,7 @@ export interface EventWork {
   readonly projection: Projection;
   readonly receivedMs: number;
   /** When the device itself sent something; 0 when a person made the record. */
-  readonly heardMs: number;
+  readonly lastContactMs: number;
   /** Further statements of the same batch, which depend on what was stored before. */
   readonly also: readonly Statement[];
 }
@@ -67,7 +67,7 @@ type Decided = {
 } | null;
 
 /** The events that are new; of two with one number the first one counts. */
-function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] {
+function freshOf(work: DecodedPayload, stored: StoredNumbers): readonly FleetEvent[] {
   let highest = 0;
   let isAscending = true;
   for (const { seq } of work.events) {
@@ -86,7 +86,7 @@ function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] 
   });
 }
 
-function decide(work: EventWork, draft: Draft | null): Decided {
+function decide(work: DecodedPayload, draft: Draft | null): Decided {
   if (draft === null) return null;
   const { accountNo } = draft.from;
   // Whether bare events are new is known only when they are written.
@@ -97,12 +97,12 @@ function decide(work: EventWork, draft: Draft | null): Decided {
 }
 
 /** What the boots of a commit become, and the statements that make it so. */
-interface BootNews {
+interface BootUpdates {
   readonly after: readonly BootState[];
   readonly statements: readonly Statement[];
 }
 
-function bootNews(drafts: readonly Draft[]): BootNews {
+function bootUpdates(drafts: readonly Draft[]): BootUpdates {
   const after: BootState[] = [];
   const changes: BootChange[] = [];
   const proofs: BootProof[] = [];
@@ -133,31 +133,31 @@ function bootNews(drafts: readonly Draft[]): BootNews {
 }
 
 /** The present state of a device after all of its payloads, in order of arrival. */
-function presentsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly DevicePresent[] {
+function presentsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly DevicePresent[] {
   const presents = new Map<number, DevicePresent>();
-  for (const [at, { deviceNo, projection, receivedMs, heardMs }] of works.entries()) {
+  for (const [at, { deviceNo, projection, receivedMs, lastContactMs }] of works.entries()) {
     const one = decided[at] ?? null;
     if (one === null) continue;
     const { accountNo } = one;
     const known = presents.get(deviceNo);
     const atMs = Math.max(receivedMs, known?.atMs ?? 0);
-    const lastHeardMs = Math.max(heardMs, known?.heardMs ?? 0);
+    const latestMs = Math.max(lastContactMs, known?.lastContactMs ?? 0);
     const present: Present =
       known === undefined ? projection : mergePresent(known.present, projection, receivedMs);
-    presents.set(deviceNo, { accountNo, deviceNo, atMs, heardMs: lastHeardMs, present });
+    presents.set(deviceNo, { accountNo, deviceNo, atMs, lastContactMs: latestMs, present });
   }
   return [...presents.values()];
 }
 
 /** The new events of a commit, those with a number of their own before the bare ones. */
-interface News {
+interface NewEvents {
   readonly numbered: readonly NewEvent[];
   readonly bare: readonly NewEvent[];
   /** For each bare one, which payload it is of. */
   readonly bareOf: readonly number[];
 }
 
-function newsOf(works: readonly EventWork[], decided: readonly Decided[]): News {
+function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): NewEvents {
   const numbered: NewEvent[] = [];
   const bare: NewEvent[] = [];
   const bareOf: number[] = [];
@@ -185,39 +185,39 @@ function newsOf(works: readonly EventWork[], decided: readonly Decided[]): News 
 const timeOf = ({ event, receivedMs }: NewEvent): number => event.timestamp ?? receivedMs;
 
 /** When the new events of a commit were, and when they came in. */
-function arrivalsOf({ numbered, bare }: News) {
+function timesOf({ numbered, bare }: NewEvents) {
   const sought = bare.map(timeOf);
   const receivedMs = Math.max(0, ...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
   return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
 }
 
 /** Inserts the new events; the first statement takes their numbers. Bare ones go one by one, so that each has its own result. */
-function newsStatements({ numbered, bare }: News, target: Target): readonly Statement[] {
+function insertStatements({ numbered, bare }: NewEvents, target: Target): readonly Statement[] {
   const count = numbered.length + bare.length;
   if (count === 0) return [];
   return [
-    takeEventNos(count, target.sliceNo),
+    allocateEventNos(count, target.sliceNo),
     ...(numbered.length === 0 ? [] : [insertEvents(numbered, count, target.sliceNo)]),
     ...(bare.length === 0 ? [] : [insertBareEvents(bare, bare.length, target)]),
   ];
 }
 
-/** What became of each payload. @param results of `newsStatements`. */
+/** What became of each payload. @param results of `insertStatements`. */
 function outcomesOf(
-  works: readonly EventWork[],
+  works: readonly DecodedPayload[],
   decided: readonly Decided[],
-  { news, results }: { readonly news: News; readonly results: readonly WriteResult[] },
+  { newEvents, results }: { readonly newEvents: NewEvents; readonly results: readonly WriteResult[] },
 ): readonly EventOutcome[] {
-  const count = news.numbered.length + news.bare.length;
+  const count = newEvents.numbered.length + newEvents.bare.length;
   const [taken] = results[0]?.rows ?? [];
   let next = taken === undefined ? 0 : numberOf(taken, 'next_no') - count;
-  const firstBare = next + news.numbered.length;
+  const firstBare = next + newEvents.numbered.length;
   const written = new Set(
-    (news.bare.length === 0 ? [] : (results.at(-1)?.rows ?? [])).map((row) => numberOf(row, 'event_no')),
+    (newEvents.bare.length === 0 ? [] : (results.at(-1)?.rows ?? [])).map((row) => numberOf(row, 'event_no')),
   );
   const bareNos = new Map<number, { readonly event: FleetEvent; readonly eventNo: number }[]>();
-  for (const [at, { event }] of news.bare.entries()) {
-    const of = news.bareOf[at] ?? 0;
+  for (const [at, { event }] of newEvents.bare.entries()) {
+    const of = newEvents.bareOf[at] ?? 0;
     if (written.has(firstBare + at))
       bareNos.set(of, [...(bareNos.get(of) ?? []), { event, eventNo: firstBare + at }]);
   }
@@ -237,13 +237,13 @@ function outcomesOf(
 }
 
 /** Few payloads have either. */
-function alsoOf(works: readonly EventWork[]): readonly Statement[] {
+function alsoOf(works: readonly DecodedPayload[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const { also } of works) statements.push(...also);
   return statements;
 }
 
-function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly Statement[] {
+function reportsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
     const isSilent = projection.reports.length === 0 && projection.answers.length === 0;
@@ -257,18 +257,18 @@ function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): re
 export function createEventPlanner(
   db: Database,
   memory: BootMemory = createBootMemory(db),
-): Planner<EventWork, EventOutcome> {
+): Planner<DecodedPayload, EventOutcome> {
   const slices = createSliceTarget(db);
   return {
     async plan(works): Promise<Plan<EventOutcome>> {
       const drafts = await draftsOf(memory, works);
       const decided = works.map((work, at) => decide(work, drafts.of[at] ?? null));
       const open = drafts.all;
-      const news = newsOf(works, decided);
+      const newEvents = newEventsOf(works, decided);
       const also = alsoOf(works);
-      const { after, statements: boots } = bootNews(open);
-      const target = await slices.of(arrivalsOf(news));
-      const events = newsStatements(news, target);
+      const { after, statements: boots } = bootUpdates(open);
+      const target = await slices.of(timesOf(newEvents));
+      const events = insertStatements(newEvents, target);
       const presents = presentsOf(works, decided);
       const reports = reportsOf(works, decided);
       const present = presents.length === 0 ? [] : presentStatements(presents);
@@ -276,12 +276,14 @@ export function createEventPlanner(
       for (const [at, { name, from }] of open.entries()) memory.keep(name, after[at] ?? from);
       return {
         batch:
-          open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
-        settle(results) {
+          open.length === 0
+            ? []
+            : [...also, ...boots, ...events, ...target.spanStatements, ...present, ...reports],
+        finish(results) {
           slices.keep(target);
           const start = also.length + boots.length;
           const ofEvents = results.slice(start, start + events.length);
-          return outcomesOf(works, decided, { news, results: ofEvents });
+          return outcomesOf(works, decided, { newEvents, results: ofEvents });
         },
         drop() {
           slices.forget();

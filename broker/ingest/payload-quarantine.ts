@@ -23,17 +23,17 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-interface GoneCheck {
+interface DeviceCheck {
   readonly completion: Completion<Outcome>;
   /** The device exists. */
   readonly goOn: () => void;
 }
 
 /** Completes as gone when the device was deleted; else goes on. For a fault of the data alone. */
-export async function unlessGone(
+export async function ignoreIfDeleted(
   { db, open }: Pick<QuarantineDeps, 'db' | 'open'>,
   device: DeviceRef,
-  { completion, goOn }: GoneCheck,
+  { completion, goOn }: DeviceCheck,
 ): Promise<void> {
   let exists: boolean;
   try {
@@ -64,7 +64,7 @@ export function quarantine(
     },
     fail(thrown) {
       const goOn = (): void => open.fail(completion, thrown);
-      if (isDataFault(thrown)) void unlessGone(deps, device, { completion, goOn });
+      if (isDataFault(thrown)) void ignoreIfDeleted(deps, device, { completion, goOn });
       else goOn();
     },
   });

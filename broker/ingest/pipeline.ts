@@ -12,12 +12,12 @@ import type { Planner } from '../scheduling/commit-draft.ts';
 import { isDataFault } from '../store/base/store-faults.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { bareKey } from '../store/events/event-insert.ts';
-import type { EventOutcome, EventWork } from './event-plan.ts';
+import type { DecodedPayload, EventOutcome } from './event-plan.ts';
 import type { Outcome } from './open-payloads.ts';
-import { type QuarantineDeps, quarantine, unlessGone } from './payload-quarantine.ts';
+import { ignoreIfDeleted, type QuarantineDeps, quarantine } from './payload-quarantine.ts';
 
 export interface PipelineDeps extends QuarantineDeps {
-  readonly planner: Planner<EventWork, EventOutcome>;
+  readonly planner: Planner<DecodedPayload, EventOutcome>;
   /** Called after the commit and before the payload is answered; must not throw. */
   readonly onCommitted: (committed: Committed) => void;
 }
@@ -79,13 +79,13 @@ interface Given {
 }
 
 /** A payload on its way to the disk: bare events already carry the boot and seq that stand for them. */
-class AcceptedPayload implements EventWork, Completion<EventOutcome> {
+class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   readonly #deps: PipelineDeps;
   readonly #submitted: Submitted;
   readonly #completion: Completion<Outcome>;
   readonly boot: string | null;
   readonly events: readonly FleetEvent[];
-  readonly ranges: EventWork['ranges'];
+  readonly ranges: DecodedPayload['ranges'];
   readonly projection: Projection;
   readonly receivedMs: number;
 
@@ -107,7 +107,7 @@ class AcceptedPayload implements EventWork, Completion<EventOutcome> {
     return this.#submitted.device.deviceNo;
   }
 
-  get heardMs(): number {
+  get lastContactMs(): number {
     return this.#submitted.also.length > 0 ? 0 : this.receivedMs;
   }
 
@@ -130,7 +130,7 @@ class AcceptedPayload implements EventWork, Completion<EventOutcome> {
     // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
     const submitted = this.#submitted;
     const goOn = (): void => quarantineEvents(deps, submitted, { reason: messageOf(thrown), completion });
-    void unlessGone(deps, submitted.device, { completion, goOn });
+    void ignoreIfDeleted(deps, submitted.device, { completion, goOn });
   }
 
   #publish({ fresh, eventNos }: Extract<EventOutcome, { readonly kind: 'stored' }>): void {

@@ -51,7 +51,7 @@ export interface UplinkDeps {
 /** Bytes of a presence. */
 const presenceBytesMost = 64;
 
-const gone = (): AppError => new AppError('not_found', 'the device was deleted');
+const deviceDeleted = (): AppError => new AppError('not_found', 'the device was deleted');
 
 /** A payload of events, given to the ingest, again when the store failed. One object for all attempts. */
 class EventsUplink implements RetriableWork, Completion<Outcome> {
@@ -72,7 +72,7 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
   }
 
   done(outcome: Outcome): void {
-    if (outcome.kind === 'gone') return this.fail(gone());
+    if (outcome.kind === 'gone') return this.fail(deviceDeleted());
     if (outcome.kind === 'stored' && outcome.ack !== null) this.#acknowledge(outcome.ack);
     this.#completion?.done();
   }
@@ -103,7 +103,7 @@ async function handleHello(deps: UplinkDeps, device: DeviceRef, { payload, turn 
     return deps.rollout.onHello(device, hello);
   }
   const outcome = await deps.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
-  if (outcome.kind === 'gone') throw gone();
+  if (outcome.kind === 'gone') throw deviceDeleted();
 }
 
 async function handlePresence(deps: UplinkDeps, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
@@ -119,7 +119,7 @@ async function handlePresence(deps: UplinkDeps, device: DeviceRef, { payload, tu
   }
   const reason = 'presence is neither online nor offline';
   const outcome = await deps.ingest.quarantine(device, { verb: 'presence', payload, reason });
-  if (outcome.kind === 'gone') throw gone();
+  if (outcome.kind === 'gone') throw deviceDeleted();
 }
 
 export function handleUplink(
@@ -131,14 +131,14 @@ export function handleUplink(
   const { storeRetry } = deps;
   switch (message.verb) {
     case 'events':
-      return storeRetry.take(new EventsUplink(deps, device, message.payload), completion);
+      return storeRetry.run(new EventsUplink(deps, device, message.payload), completion);
     case 'hello':
-      return storeRetry.take(
+      return storeRetry.run(
         { begin: (one) => completeWith(one, () => handleHello(deps, device, message)) },
         completion,
       );
     case 'presence':
-      return storeRetry.take(
+      return storeRetry.run(
         { begin: (one) => completeWith(one, () => handlePresence(deps, device, message)) },
         completion,
       );

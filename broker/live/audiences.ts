@@ -45,7 +45,7 @@ export interface Audience {
 const batchMost = 2000;
 
 /** The messages that wait, as one batch; null when there are none. */
-export function takePending(audience: Audience): MessageBatch | null {
+export function drainPending(audience: Audience): MessageBatch | null {
   if (audience.pending.length === 0) return null;
   const batch = createMessageBatch(audience.pending);
   audience.pending = [];

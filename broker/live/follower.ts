@@ -30,7 +30,7 @@ export interface Follower {
    * This process committed events of these numbers, routine ones too.
    * @param makeEvents makes the events to pass on; called at most once, and synchronously.
    */
-  take(eventNos: readonly number[], makeEvents: () => readonly LiveEvent[]): void;
+  handleCommit(eventNos: readonly number[], makeEvents: () => readonly LiveEvent[]): void;
   /** Call after a reader was added: once this resolves, every later commit is passed on. @throws AppError `storage`. */
   attend(): Promise<void>;
   /** The present of devices of these accounts that sent something since the last call; for several processes only. */
@@ -39,7 +39,7 @@ export interface Follower {
 }
 
 /** Period without a wake: for lost notifications. */
-const lookMs = 1000;
+const pollMs = 1000;
 /** Delay after a wake, so that several make one read. */
 const gatherMs = 5;
 /** Event numbers in one read. */
@@ -61,7 +61,7 @@ function createOwnFollower({ offer }: FollowerOptions): Follower {
   let lastNo = 0;
   return {
     sentUpTo: () => lastNo,
-    take(eventNos, makeEvents) {
+    handleCommit(eventNos, makeEvents) {
       for (const eventNo of eventNos) lastNo = Math.max(lastNo, eventNo);
       offer(makeEvents());
     },
@@ -128,7 +128,7 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: F
     clock,
     firstMs: gatherMs,
     gatherMs,
-    run: () => pass().then(() => lookMs),
+    run: () => pass().then(() => pollMs),
   });
   const stopListening = onCommit(({ topics, isOwn }) => {
     if (!isOwn && mentionsEvents(topics)) loop.wake();
@@ -141,7 +141,7 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: F
   };
   return {
     sentUpTo: () => at?.eventNo ?? 0,
-    take(eventNos, makeEvents) {
+    handleCommit(eventNos, makeEvents) {
       const lastNo = Math.max(...eventNos);
       if (at === null || eventNos.length === 0 || lastNo <= at.eventNo) return;
       if (!isReading && isNext(at.eventNo, eventNos)) {

@@ -5,9 +5,9 @@ import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
 import type { LiveChange } from '../core/live/live-kinds.ts';
 import { keepAlive, type LiveEvent, resetMessage } from '../core/live/live-message.ts';
-import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
 import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live/live-presence.ts';
 import { createLiveQueue } from '../core/live/live-queue.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import type { Committed } from '../ports/committed.ts';
 import { answerEnded } from '../scheduling/per-account-limits.ts';
 import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
@@ -19,9 +19,9 @@ import {
   type Audiences,
   createAudiences,
   deviceBatches,
+  drainPending,
   type LiveCaller,
   type Reader,
-  takePending,
 } from './audiences.ts';
 import { type ChangeFollower, createChangeFollower } from './changes.ts';
 import { createFollower, type Follower } from './follower.ts';
@@ -43,14 +43,14 @@ export interface LiveHubOptions {
 
 export interface LiveRequest extends LiveSelection {
   readonly caller: LiveCaller;
-  /** Aborts when the client has left: the stream ends and its place is free. */
+  /** Aborts when the client has left: the stream ends and its slot is free. */
   readonly until: AbortSignal;
   /** Number of the last message seen; null: begin now; NaN: it is no number. */
   readonly after: number | null;
 }
 
 export interface LiveHub {
-  /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `storage`. */
+  /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `storage`. */
   open(request: LiveRequest): Promise<AsyncIterable<Uint8Array>>;
   /** Streams that are open. */
   count(): number;
@@ -71,7 +71,7 @@ const writesEach = 50;
 
 interface HubState {
   readonly options: LiveHubOptions;
-  readonly places: LivePlaces;
+  readonly slots: LiveSlots;
   readonly audiences: Audiences;
   readonly board: PresenceBoard;
   readonly follower: Follower;
@@ -123,7 +123,7 @@ function flush(hub: HubState): void {
   const audiences = [...hub.unflushed];
   hub.unflushed.clear();
   for (const audience of audiences) {
-    const batch = takePending(audience);
+    const batch = drainPending(audience);
     if (batch === null) continue;
     for (const reader of audience.readers) {
       reader.queue.offer(batch);
@@ -165,14 +165,14 @@ function handleCommitted(hub: HubState, committed: Committed): void {
   const { device, fresh, eventNos, receivedMs, projection } = committed;
   if (fresh.length === 0) return;
   const isRead = hub.audiences.of(device.accountID, device.deviceNo).length > 0;
-  if (isRead && !hub.options.isShared) hub.board.note({ ...device, receivedMs, projection });
+  if (isRead && !hub.options.isShared) hub.board.record({ ...device, receivedMs, projection });
   const makeEvents = (): readonly LiveEvent[] =>
     fresh.flatMap((one, index) => {
       const eventNo = eventNos[index];
       const isSent = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
       return isSent ? [eventOf(committed, one, eventNo)] : [];
     });
-  hub.follower.take(eventNos, makeEvents);
+  hub.follower.handleCommit(eventNos, makeEvents);
 }
 
 /** Pauses after some calls, so that no other work waits for thousands of writes. */
@@ -212,7 +212,7 @@ async function offerStoredPresences(hub: HubState): Promise<void> {
   const { board, follower, audiences } = hub;
   for await (const page of follower.presences(audiences.accounts())) {
     for (const { heartbeatMs: receivedMs, position, fuel, ...device } of page)
-      board.note({ ...device, receivedMs, projection: { position, fuel } });
+      board.record({ ...device, receivedMs, projection: { position, fuel } });
   }
   await offerPresences(hub, board.drain());
 }
@@ -233,7 +233,7 @@ async function offerChanges(hub: HubState): Promise<void> {
   flushSoon(hub);
 }
 
-async function sayAlive(hub: HubState): Promise<void> {
+async function sendKeepAlive(hub: HubState): Promise<void> {
   const breath = createBreath(hub.options);
   for (const reader of hub.audiences.readers()) {
     // All that was committed up to this number is offered by then, and nothing newer.
@@ -254,7 +254,7 @@ async function beat(hub: HubState): Promise<void> {
   } catch (thrown) {
     hub.options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
-  if (hub.beats % keepAliveBeats === 0) await sayAlive(hub);
+  if (hub.beats % keepAliveBeats === 0) await sendKeepAlive(hub);
 }
 
 /** Limits an audience to these devices; where that is a change, its readers get a `reset` message. */
@@ -275,15 +275,15 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   const selection: LiveSelection = { kinds, deviceIDs, codes, fields };
   if (hub.isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
   if (until.aborted) throw answerEnded();
-  const place = hub.places.take(caller);
-  if (!place.isFree) {
-    throw new AppError('throttled', `${place.most} live streams are open for this ${place.full} already`, {
+  const slot = hub.slots.take(caller);
+  if (!slot.isFree) {
+    throw new AppError('throttled', `${slot.most} live streams are open for this ${slot.full} already`, {
       retryAfterS: 10,
       hint: 'Share one stream between the views of a client, and close those that are not read.',
     });
   }
-  // Whatever fails below, the place is freed when the answer has ended.
-  until.addEventListener('abort', place.release, { once: true });
+  // Whatever fails below, the slot is freed when the answer has ended.
+  until.addEventListener('abort', slot.release, { once: true });
   // Read before the reader is added, so that later commits find its devices.
   const deviceNos = await devicesOf(db, scope);
   const queue = createLiveQueue();
@@ -300,7 +300,7 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   });
   const onEnd = (): void => {
     hub.audiences.remove(reader, audience);
-    place.release();
+    slot.release();
   };
   const stream = createLiveStream({ queue, opening, onEnd });
   const reader: Reader = { caller, queue, stream, startNo: 0 };
@@ -325,7 +325,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   const audiences = createAudiences((audience, deviceNos) => showOnly(hub, audience, deviceNos));
   const hub: HubState = {
     options,
-    places: createLivePlaces(),
+    slots: createLiveSlots(),
     audiences,
     board: createPresenceBoard(),
     follower: createFollower({

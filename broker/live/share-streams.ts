@@ -3,8 +3,8 @@
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
-import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
 import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import {
   sharedPositionMessage,
   shareEndMessage,
@@ -24,17 +24,17 @@ export interface ShareStreamsOptions {
 }
 
 export interface ShareStreams {
-  /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
+  /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
   open(share: OpenShare, until: AbortSignal): AsyncIterable<Uint8Array>;
   /** Ends every stream. */
   close(): void;
 }
 
-/** Open streams of one share, of the shares of one account, and of all. Others have places of their own. */
-export const sharePlaces = { user: 20, account: 100, process: 500 } as const;
+/** Open streams of one share, of the shares of one account, and of all. Others have slots of their own. */
+export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
 
-const lookMs = 1000;
-const keepAliveLooks = 15;
+const periodMs = 1000;
+const keepAliveRuns = 15;
 /** Shares that cannot be read for this long count as ended. */
 const unreadableMs = 30_000;
 
@@ -61,7 +61,10 @@ function offer(reader: ShareReader, share: OpenShare | undefined): void {
   reader.stream.wake();
 }
 
-async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<ShareReader>): Promise<void> {
+async function readShares(
+  { db, clock }: ShareStreamsOptions,
+  readers: ReadonlySet<ShareReader>,
+): Promise<void> {
   const present = [...readers];
   const hashes = [...new Set(present.map(({ tokenHash }) => tokenHash))];
   for (let start = 0; start < hashes.length; start += listMost) {
@@ -73,43 +76,43 @@ async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<Sha
   }
 }
 
-function takePlace(places: LivePlaces, { accountID, shareID }: OpenShare) {
-  const place = places.take({ accountID, userID: shareID });
-  if (place.isFree) return place;
+function takeSlot(slots: LiveSlots, { accountID, shareID }: OpenShare) {
+  const slot = slots.take({ accountID, userID: shareID });
+  if (slot.isFree) return slot;
   throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
 }
 
 /** Reads while streams are open; ends with `close`. */
 export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const { clock, log } = options;
-  const places = createLivePlaces(sharePlaces);
+  const slots = createLiveSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
   let isClosed = false;
-  let looks = 0;
+  let runs = 0;
   let readableMs = clock.monoMs();
   const run = async (): Promise<number> => {
-    looks += 1;
+    runs += 1;
     try {
-      await look(options, readers);
+      await readShares(options, readers);
       readableMs = clock.monoMs();
     } catch (thrown) {
       log.error('shares_unreadable', { reason: messageOf(thrown) });
       if (clock.monoMs() - readableMs >= unreadableMs) for (const { stream } of readers) stream.end();
     }
-    if (looks % keepAliveLooks !== 0) return lookMs;
+    if (runs % keepAliveRuns !== 0) return periodMs;
     for (const { queue, stream } of readers) {
       queue.offerComment(shareKeepAlive);
       stream.wake();
     }
-    return lookMs;
+    return periodMs;
   };
-  const task = createPeriodicTask({ clock, firstMs: lookMs, run });
+  const task = createPeriodicTask({ clock, firstMs: periodMs, run });
   return {
     open(share, until) {
       if (isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
       if (until.aborted) throw answerEnded();
-      const place = takePlace(places, share);
-      until.addEventListener('abort', place.release, { once: true });
+      const slot = takeSlot(slots, share);
+      until.addEventListener('abort', slot.release, { once: true });
       const queue = createLiveQueue();
       const { position } = share;
       const opening = (async function* first() {
@@ -118,7 +121,7 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
       })();
       const onEnd = (): void => {
         readers.delete(reader);
-        place.release();
+        slot.release();
       };
       const stream = createLiveStream({ queue, opening, onEnd });
       const reader: ShareReader = {

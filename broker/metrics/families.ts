@@ -222,7 +222,7 @@ function commandFamilies({ meter, sample }: MetricsSource): readonly Family[] {
     ),
     histogram(
       'command_confirmation_seconds',
-      'From the request for a command to the news that the vehicle confirmed it',
+      'From the request for a command to the report that the vehicle confirmed it',
       meter.confirmations.view(),
     ),
     gauge(

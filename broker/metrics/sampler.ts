@@ -66,7 +66,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   let quarantine: Sample['quarantine'] = { payloads: 0, bytes: 0 };
   let tablesMs = Number.NEGATIVE_INFINITY;
   let confirmedMs = Math.round(clock.utcMs()) - settledMs;
-  const look = async (): Promise<void> => {
+  const takeSample = async (): Promise<void> => {
     const toMs = Math.round(clock.utcMs()) - settledMs;
     // A wall clock that was set back begins anew: nothing is counted twice.
     if (toMs > confirmedMs) {
@@ -91,7 +91,9 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
   const run = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return periodMs;
-    await look().catch((thrown: unknown) => log.warn('metrics_sample_failed', { reason: messageOf(thrown) }));
+    await takeSample().catch((thrown: unknown) =>
+      log.warn('metrics_sample_failed', { reason: messageOf(thrown) }),
+    );
     return periodMs;
   };
   const task = createPeriodicTask({ clock, firstMs: 0, run });

@@ -80,7 +80,7 @@ export function createAlarmUpkeep(options: AlarmUpkeepOptions): AlarmUpkeep {
     }
   };
   const isOver = ({ shelvedUntilMs }: Alarm, nowMs: number): boolean => (shelvedUntilMs ?? 0) <= nowMs;
-  const look = async (): Promise<void> => {
+  const changeDue = async (): Promise<void> => {
     await changeAll(
       () => endedAlarms(db),
       (_alarm, nowMs) => closeEnded(service, nowMs),
@@ -98,7 +98,9 @@ export function createAlarmUpkeep(options: AlarmUpkeepOptions): AlarmUpkeep {
   };
   const run = async (): Promise<number> => {
     if (isOurs?.() === false) return periodMs;
-    await look().catch((thrown: unknown) => log.error('alarm_upkeep_failed', { reason: messageOf(thrown) }));
+    await changeDue().catch((thrown: unknown) =>
+      log.error('alarm_upkeep_failed', { reason: messageOf(thrown) }),
+    );
     return periodMs;
   };
   const task = createPeriodicTask({ clock, firstMs: periodMs, gatherMs, pauseFactor: restFactor, run });

@@ -1,11 +1,11 @@
 // Delivers what the notifier decided: claims what is due by a lease, sends it, and records the outcome. At least once:
 // after a crash the lease runs out and it is sent again under the same id. A dead target costs its own deliveries only,
-// and an account cannot fill every place.
+// and an account cannot fill every slot.
 
 import { messageOf } from '../../src/core/errors.ts';
 import { retryDelayMs } from '../../src/core/retry-delay.ts';
 import type { Clock, Database, Entropy, Log, Statement } from '../../src/ports.ts';
-import { placeOf } from '../core/notifications/delivery-targets.ts';
+import { limitKeyOf } from '../core/notifications/delivery-targets.ts';
 import type { Channel } from '../core/notifications/notification-rules.ts';
 import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
 import {
@@ -15,7 +15,7 @@ import {
   endDelivery,
   expireDeliveries,
   leaseDelivery,
-  putOff,
+  postponeDelivery,
 } from '../store/notifications/deliveries.ts';
 import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
@@ -27,7 +27,7 @@ export interface DeliveryOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
-  /** False while another process sends; by one at a time, so that a target's places are what they say; absent: there is none. */
+  /** False while another process holds the sender lease, so that per-target limits stay exact; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
 
@@ -39,15 +39,15 @@ export interface Delivery {
   close(): Promise<void>;
 }
 
-/** Places: in all of a channel, of one account in it, of one target. Mail goes through few connections. */
-const places: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
-const placesOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
-const placesOfTarget = 2;
+/** Concurrent deliveries: of a channel, of one account in it, of one target. Mail goes through few connections. */
+const concurrentOf: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
+const concurrentOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
+const concurrentOfTarget = 2;
 /** Due deliveries looked at for one account and channel (every rule's webhook has its turn), and in all. */
-const lookAtAccount = 200;
-const lookAtMost = 1000;
+const dueOfAccount = 200;
+const dueMost = 1000;
 /** Reading many due deliveries is slow: it gets a quarter of the reading thread's time. */
-const restOfLook = 3;
+const readRestFactor = 3;
 
 const pollMs = 1000;
 /** A wake waits so long for others. */
@@ -58,54 +58,54 @@ const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_0
 const deliverWithinMs = 24 * 3600 * 1000;
 const backoff = { baseMs: 10_000, capMs: 3_600_000, floorMs: 5000 };
 
-interface Parts {
+interface DeliveryQueue {
   readonly options: DeliveryOptions;
   readonly running: Map<number, { readonly row: DueRow; readonly done: Promise<void> }>;
   readonly loop: { wake(): void };
 }
 
-/** The due rows that have a place now: a free place goes to the account that has the fewest. */
-function seated(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
+/** The due rows that have a slot now: a free slot goes to the account that has the fewest. */
+function startable(queue: DeliveryQueue, due: readonly DueRow[]): readonly DueRow[] {
   const taken = new Map<string, number>();
   const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
   const keysOf = (row: DueRow) =>
     [
-      [row.channel, places[row.channel]],
-      [accountOf(row), placesOfAccount[row.channel]],
-      [`target ${placeOf(row.channel, row.lane)}`, placesOfTarget],
+      [row.channel, concurrentOf[row.channel]],
+      [accountOf(row), concurrentOfAccount[row.channel]],
+      [`target ${limitKeyOf(row.channel, row.lane)}`, concurrentOfTarget],
     ] as const;
-  const sit = (row: DueRow): void => {
+  const reserve = (row: DueRow): void => {
     for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
   };
-  for (const { row } of parts.running.values()) sit(row);
+  for (const { row } of queue.running.values()) reserve(row);
   const turns = due.map((row) => ({ row, turn: row.ofAccount + (taken.get(accountOf(row)) ?? 0) }));
   turns.sort((one, other) => one.turn - other.turn);
   const inTurn = turns.map(({ row }) => row);
   return inTurn.filter((row) => {
-    if (parts.running.has(row.deliveryNo)) return false;
+    if (queue.running.has(row.deliveryNo)) return false;
     if (keysOf(row).some(([key, most]) => (taken.get(key) ?? 0) >= most)) return false;
-    sit(row);
+    reserve(row);
     return true;
   });
 }
 
 /** How a failed attempt goes on: later, or not at all. `row.attempts` does not count this one. */
 function afterFailure(
-  parts: Parts,
+  queue: DeliveryQueue,
   row: DueRow,
   failed: Extract<Sending, { kind: 'failed' }>,
 ): readonly Statement[] {
-  const nowMs = Math.round(parts.options.clock.utcMs());
-  const draw = { attempt: row.attempts, fraction: parts.options.entropy.fraction() };
+  const nowMs = Math.round(queue.options.clock.utcMs());
+  const draw = { attempt: row.attempts, fraction: queue.options.entropy.fraction() };
   const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
   const nextMs = nowMs + Math.max(retryDelayMs(backoff, draw), askedMs);
   const isOver = nextMs > row.sinceMs + deliverWithinMs;
   if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
-  return putOff(row, { nextMs, fault: failed.reason });
+  return postponeDelivery(row, { nextMs, fault: failed.reason });
 }
 
-async function attempt(parts: Parts, row: DueRow): Promise<void> {
-  const { db, clock, log, senders } = parts.options;
+async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
+  const { db, clock, log, senders } = queue.options;
   const { deliveryNo, accountID, channel } = row;
   const content = await contentOf(db, deliveryNo);
   const outcome: Sending =
@@ -119,7 +119,7 @@ async function attempt(parts: Parts, row: DueRow): Promise<void> {
   }
   log.info('delivery_failed', { deliveryNo, accountID, channel, reason: outcome.reason });
   if (outcome.kind === 'failed') {
-    await db.write(afterFailure(parts, row, outcome));
+    await db.write(afterFailure(queue, row, outcome));
     return;
   }
   const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.reason });
@@ -127,54 +127,54 @@ async function attempt(parts: Parts, row: DueRow): Promise<void> {
   await db.write(registrationNo === 0 ? [end] : [end, ...removeRegistration(registrationNo, nowMs)]);
 }
 
-/** Sends in the background; the place is free when the outcome is written. */
-function begin(parts: Parts, row: DueRow): void {
-  const done = attempt(parts, row)
+/** Sends in the background; the slot is free when the outcome is written. */
+function begin(queue: DeliveryQueue, row: DueRow): void {
+  const done = attempt(queue, row)
     .catch((thrown: unknown) => {
       // Not written: the lease runs out and it is tried again.
-      parts.options.log.error('delivery_not_recorded', {
+      queue.options.log.error('delivery_not_recorded', {
         deliveryNo: row.deliveryNo,
         reason: messageOf(thrown),
       });
     })
     .finally(() => {
-      parts.running.delete(row.deliveryNo);
-      parts.loop.wake();
+      queue.running.delete(row.deliveryNo);
+      queue.loop.wake();
     });
-  parts.running.set(row.deliveryNo, { row, done });
+  queue.running.set(row.deliveryNo, { row, done });
 }
 
 /** Begins what is due. */
-async function takeDue(parts: Parts): Promise<number> {
-  const { db, clock, isOurs } = parts.options;
+async function takeDue(queue: DeliveryQueue): Promise<number> {
+  const { db, clock, isOurs } = queue.options;
   if (isOurs?.() === false) return 0;
   const nowMs = Math.round(clock.utcMs());
   const due = await dueDeliveries(db, {
     nowMs,
-    perLane: placesOfTarget,
-    perAccount: lookAtAccount,
-    limit: lookAtMost,
+    perLane: concurrentOfTarget,
+    perAccount: dueOfAccount,
+    limit: dueMost,
   });
   const expired = due.filter((row) => row.sinceMs < nowMs - deliverWithinMs);
   if (expired.length > 0) {
     await db.write([expireDeliveries(nowMs - deliverWithinMs, nowMs)]);
     return expired.length;
   }
-  const rows = seated(parts, due);
+  const rows = startable(queue, due);
   if (rows.length === 0) return 0;
   const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
   const taken = rows.filter((_row, index) => leases[index]?.changes === 1);
-  for (const row of taken) begin(parts, row);
+  for (const row of taken) begin(queue, row);
   return taken.length;
 }
 
 /** Starts to deliver. */
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { clock, log } = options;
-  const parts: Parts = { options, running: new Map(), loop: { wake: () => loop.wake() } };
+  const queue: DeliveryQueue = { options, running: new Map(), loop: { wake: () => loop.wake() } };
   const run = async (): Promise<number> => {
     try {
-      if ((await takeDue(parts)) > 0) loop.wake();
+      if ((await takeDue(queue)) > 0) loop.wake();
     } catch (thrown) {
       log.error('deliveries_unreadable', { reason: messageOf(thrown) });
     }
@@ -184,24 +184,24 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     clock,
     firstMs: gatherMs,
     gatherMs,
-    pauseFactor: restOfLook,
+    pauseFactor: readRestFactor,
     run,
   });
-  const settle = async (): Promise<void> => {
-    while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
+  const drain = async (): Promise<void> => {
+    while (queue.running.size > 0) await Promise.all([...queue.running.values()].map(({ done }) => done));
   };
   return {
     wake: () => loop.wake(),
     async runAll() {
       do {
         await loop.runNow();
-        await settle();
-      } while ((await takeDue(parts)) > 0);
-      await settle();
+        await drain();
+      } while ((await takeDue(queue)) > 0);
+      await drain();
     },
     async close() {
       await loop.close();
-      await settle();
+      await drain();
     },
   };
 }

@@ -55,23 +55,23 @@ export interface Notifier {
 }
 
 /** Events decided in one batch. */
-const newsMost = 100;
+const eventsMost = 100;
 /** Statements after which a batch takes no further event. */
 const statementsMost = 500;
 /** Event numbers looked through by one read: 20 ms of the reading thread. */
 const spanMost = 50_000;
 /** It also runs by itself: for events of another process, or a lost wake. */
-const lookMs = 5000;
+const pollMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
-const restMs = 60_000;
+const saveCursorMs = 60_000;
 
-interface Parts {
+interface NotifierState {
   readonly options: NotifierOptions;
   /** Looked through up to this number, which the store need not know while nothing was found. */
   scannedNo: number;
-  restedMs: number;
+  savedMs: number;
   isClosed: boolean;
 }
 
@@ -85,11 +85,11 @@ interface Known {
   readonly fullOfAlarms: ReadonlySet<string>;
 }
 
-async function readKnown(db: Database, news: readonly RuleEventRow[]): Promise<Known> {
-  const accountIDs = [...new Set(news.map((one) => one.accountID))];
+async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise<Known> {
+  const accountIDs = [...new Set(events.map((one) => one.accountID))];
   const rules = await listRules(db, accountIDs);
-  const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
-  const subjects = [...new Set(news.map(subjectOf))];
+  const deviceNos = rules.length === 0 ? [] : [...new Set(events.map((one) => one.deviceNo))];
+  const subjects = [...new Set(events.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
   const [groups, rows, waiting, fullOfAlarms] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
@@ -108,13 +108,13 @@ async function readKnown(db: Database, news: readonly RuleEventRow[]): Promise<K
 }
 
 /** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
-function happeningOf(row: RuleEventRow): RuleEvent {
+function ruleEventOf(row: RuleEventRow): RuleEvent {
   const isAhead = row.timestampMs > row.receivedMs + aheadMostMs;
   const atMs = isAhead ? row.receivedMs : row.timestampMs;
   return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
 }
 
-interface Round {
+interface BatchContext {
   readonly onlyIf: Statement;
   readonly nowMs: number;
 }
@@ -122,7 +122,7 @@ interface Round {
 /** An event to be decided, with what is known of its account and device. */
 interface Candidate {
   readonly row: RuleEventRow;
-  readonly happening: RuleEvent;
+  readonly event: RuleEvent;
   /** Of its account. */
   readonly rules: readonly RuleRow[];
   /** Of its device. */
@@ -131,15 +131,19 @@ interface Candidate {
 
 const candidateOf = (row: RuleEventRow, known: Known): Candidate => ({
   row,
-  happening: happeningOf(row),
+  event: ruleEventOf(row),
   rules: known.rules.filter((rule) => rule.accountID === row.accountID),
   groups: known.groups.get(row.deviceNo) ?? [],
 });
 
 /** The inbox entry and the deliveries of one event. */
-function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
-  const { row, happening, rules, groups } = candidate;
-  const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
+function noticesOf(
+  candidate: Candidate,
+  known: Known,
+  { onlyIf, nowMs }: BatchContext,
+): readonly Statement[] {
+  const { row, event, rules, groups } = candidate;
+  const firings = decideFirings(rules, event, { groups, episodes: known.episodes, nowMs });
   if (firings.length === 0 && !isAlert(row)) return [];
   const { accountID, eventNo } = row;
   const isFull = known.full.has(accountID);
@@ -153,22 +157,22 @@ function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round)
     onlyIf,
   };
   // One row stands for all that is given up at once: a flood of one account must not cost the others the time to write it.
-  const told = isFull ? firings.slice(0, 1) : firings;
-  const deliveries = told.flatMap((firing) =>
+  const notified = isFull ? firings.slice(0, 1) : firings;
+  const deliveries = notified.flatMap((firing) =>
     deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
   );
   const written = isFull ? deliveries.slice(0, 1) : deliveries;
-  return [insertNotification(row, { isLate: happening.isLate, onlyIf }), ...written];
+  return [insertNotification(row, { isLate: event.isLate, onlyIf }), ...written];
 }
 
 /** What one event does to alarms: it ends the conditions of some, and raises or repeats one. */
-function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
-  const { row, happening, rules, groups } = candidate;
+function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchContext): readonly Statement[] {
+  const { row, event, rules, groups } = candidate;
   const { eventNo, sliceNo, deviceNo, statusCode } = row;
-  const { atMs, isLate } = happening;
+  const { atMs, isLate } = event;
   const ofEvent = { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, nowMs, onlyIf };
   const ended = endedBy(statusCode);
-  const priority = alarmPriorityOf(rules, happening, groups);
+  const priority = alarmPriorityOf(rules, event, groups);
   const isFull = known.fullOfAlarms.has(row.accountID);
   return [
     ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
@@ -184,10 +188,10 @@ interface Gathered {
 }
 
 /** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
-function gather(news: readonly RuleEventRow[], known: Known, round: Round): Gathered {
+function gather(events: readonly RuleEventRow[], known: Known, round: BatchContext): Gathered {
   const notices: Statement[] = [];
   const alarms: Statement[] = [];
-  for (const row of news) {
+  for (const row of events) {
     const candidate = candidateOf(row, known);
     notices.push(...noticesOf(candidate, known, round));
     alarms.push(...alarmsOf(candidate, known, round));
@@ -201,15 +205,15 @@ function gather(news: readonly RuleEventRow[], known: Known, round: Round): Gath
  * Returns up to which event it decided; null when another process did, and nothing was written.
  */
 async function decidePage(
-  parts: Parts,
-  news: readonly RuleEventRow[],
+  state: NotifierState,
+  events: readonly RuleEventRow[],
   span: { readonly from: number; readonly to: number },
 ): Promise<number | null> {
-  const { db, clock, onDeliveries, onAlarms } = parts.options;
-  const known = await readKnown(db, news);
+  const { db, clock, onDeliveries, onAlarms } = state.options;
+  const known = await readKnown(db, events);
   const before = new Map(known.episodes);
-  const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
-  const { notices, alarms, cutAt } = gather(news, known, round);
+  const round: BatchContext = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
+  const { notices, alarms, cutAt } = gather(events, known, round);
   const to = cutAt ?? span.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
   const results = await db.write([...notices, ...alarms, ...remembered, moveCursor(span.from, to)]);
@@ -220,31 +224,31 @@ async function decidePage(
 }
 
 /** Decides one page; true when there is more. */
-async function lookOnce(parts: Parts): Promise<boolean> {
-  const { db, clock } = parts.options;
+async function decideOnce(state: NotifierState): Promise<boolean> {
+  const { db, clock } = state.options;
   const { decidedNo, newestNo } = await readProgress(db);
-  const after = Math.max(decidedNo, parts.scannedNo);
+  const after = Math.max(decidedNo, state.scannedNo);
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
-  const page = await eventsAfter(db, { after, upTo, limit: newsMost });
-  if (page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
-    parts.scannedNo = page.upTo;
+  const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
+  if (page.events.length === 0 && clock.monoMs() - state.savedMs < saveCursorMs) {
+    state.scannedNo = page.upTo;
     return page.upTo < newestNo;
   }
-  const decided = await decidePage(parts, page.news, { from: decidedNo, to: page.upTo });
-  parts.restedMs = clock.monoMs();
+  const decided = await decidePage(state, page.events, { from: decidedNo, to: page.upTo });
+  state.savedMs = clock.monoMs();
   // Where another process has come to, the store knows.
-  parts.scannedNo = decided ?? 0;
-  return parts.scannedNo < newestNo;
+  state.scannedNo = decided ?? 0;
+  return state.scannedNo < newestNo;
 }
 
 /** Starts to decide, from where the last one was. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
-  const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
-  const look = async (): Promise<void> => {
+  const state: NotifierState = { options, scannedNo: 0, savedMs: clock.monoMs(), isClosed: false };
+  const decideAll = async (): Promise<void> => {
     try {
-      while (!parts.isClosed && options.isOurs?.() !== false && (await lookOnce(parts)));
+      while (!state.isClosed && options.isOurs?.() !== false && (await decideOnce(state)));
     } catch (thrown) {
       log.error('notifier_failed', { reason: messageOf(thrown) });
     }
@@ -253,7 +257,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     clock,
     firstMs: gatherMs,
     gatherMs,
-    run: () => look().then(() => lookMs),
+    run: () => decideAll().then(() => pollMs),
   });
   const stops = [
     options.onCommitted(({ fresh }) => {
@@ -266,7 +270,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     runAll: () => loop.runNow(),
     async close() {
-      parts.isClosed = true;
+      state.isClosed = true;
       for (const stop of stops) stop();
       await loop.close();
     },

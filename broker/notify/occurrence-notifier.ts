@@ -13,13 +13,13 @@ import {
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
 import {
-  absencesToNote,
+  absencesToRecord,
   areUndecided,
   eventNoOf,
   insertOccurrenceNotification,
-  noteAbsence,
-  noteExpiring,
   type OccurrenceRow,
+  recordAbsence,
+  recordExpiring,
   removeDecided,
   undecidedOccurrences,
 } from '../store/notifications/occurrences.ts';
@@ -53,10 +53,10 @@ const restFactor = 3;
 const decidedMost = 50;
 /** Statements after which a batch takes no further occurrence: it must not hold up the writer. */
 const statementsMost = 500;
-const notedMost = 500;
+const recordedMost = 500;
 const absencesEveryMs = 10_000;
 /** Time for devices to come back after the start of this process, which may have ended their connections: units retry within 2 minutes. */
-const settleMs = 5 * 60_000;
+const startGraceMs = 5 * 60_000;
 /** Later searches go back so far before the last one, because an absence may be recorded late. */
 const overlapMs = 3_600_000;
 const certificatesEveryMs = 10 * 60 * 1000;
@@ -161,28 +161,28 @@ export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): Oc
   const startedMs = clock.monoMs();
   const mayGoOn = (): boolean => !state.isClosed && isOurs?.() !== false;
 
-  const noteAbsences = async (): Promise<void> => {
+  const recordAbsences = async (): Promise<void> => {
     const monoMs = clock.monoMs();
-    if (monoMs - startedMs < settleMs || monoMs - state.absencesMs < absencesEveryMs) return;
+    if (monoMs - startedMs < startGraceMs || monoMs - state.absencesMs < absencesEveryMs) return;
     state.absencesMs = monoMs;
     for (let changes = 1; changes > 0 && mayGoOn(); ) {
       const nowMs = Math.round(clock.utcMs());
       const sinceMs = Math.max(0, state.searchedMs - overlapMs);
-      const absences = await absencesToNote(db, { sinceMs, nowMs, limit: notedMost });
+      const absences = await absencesToRecord(db, { sinceMs, nowMs, limit: recordedMost });
       if (absences.length === 0) {
         state.searchedMs = nowMs;
         return;
       }
-      const results = await db.write(absences.map((absence) => noteAbsence(absence, nowMs)));
+      const results = await db.write(absences.map((absence) => recordAbsence(absence, nowMs)));
       changes = results.reduce((sum, result) => sum + result.changes, 0);
     }
   };
-  const noteCertificates = async (): Promise<void> => {
+  const recordCertificates = async (): Promise<void> => {
     if (clock.monoMs() - state.certificatesMs < certificatesEveryMs) return;
-    for (let changes = notedMost; changes >= notedMost && mayGoOn(); ) {
+    for (let changes = recordedMost; changes >= recordedMost && mayGoOn(); ) {
       const nowMs = Math.round(clock.utcMs());
-      const at = { nowMs, untilMs: nowMs + certificateDays * dayMs, limit: notedMost };
-      changes = (await db.write([noteExpiring(at)]))[0]?.changes ?? 0;
+      const at = { nowMs, untilMs: nowMs + certificateDays * dayMs, limit: recordedMost };
+      changes = (await db.write([recordExpiring(at)]))[0]?.changes ?? 0;
     }
     state.certificatesMs = clock.monoMs();
   };
@@ -192,7 +192,7 @@ export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): Oc
   const run = async (): Promise<number> => {
     let delayMs = periodMs;
     // A step that fails must not stop the others.
-    for (const step of [noteAbsences, noteCertificates, decideAll]) {
+    for (const step of [recordAbsences, recordCertificates, decideAll]) {
       if (!mayGoOn()) break;
       await step().catch((thrown: unknown) => {
         log.error('occurrences_failed', { reason: messageOf(thrown) });

@@ -35,15 +35,19 @@ const keptCharacters = 16 * 1024 * 1024;
 
 const deflateLater = promisify(deflateRaw);
 
-interface ZonesWish {
+interface ZonesRequest {
   readonly accountID: string;
   /** A geozone as it is to be, in place of the one of that id. */
   readonly instead?: GeozoneRow;
 }
 
 /** The account's zones as canonical JSON, read page by page. */
-export async function readZonesText(db: Database, encode: EncodeZones, wish: ZonesWish): Promise<string> {
-  const { accountID, instead } = wish;
+export async function readZonesText(
+  db: Database,
+  encode: EncodeZones,
+  request: ZonesRequest,
+): Promise<string> {
+  const { accountID, instead } = request;
   const texts: string[] = [];
   const add = (rows: readonly GeozoneRow[]): void => {
     for (const zone of encode(rows)) texts.push(canonicalJson(zone));

@@ -17,12 +17,12 @@ import type { ConnectedDevice } from '../store/devices/connected-devices.ts';
 import {
   type DeviceConfigRow,
   type HeldConfig,
-  noteCompiled,
-  noteFailed,
-  noteFault,
-  noteHeld,
-  noteSent,
   readDeviceConfig,
+  recordCompiled,
+  recordFailed,
+  recordFault,
+  recordHeld,
+  recordSent,
 } from '../store/devices/device-configs.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { changesSince, readAccountChoice, readDeviceChoice } from '../store/devices/vehicle-settings.ts';
@@ -61,7 +61,7 @@ export const rolloutLimits = {
   /** Vehicles wait longer than this for the disk: they come first. */
   lagMostMs: 200,
   /** A change is sent once nothing changed for this long ... */
-  settleMs: 1000,
+  debounceMs: 1000,
   /** Parts that are signed in one batch, and vehicles that are looked at. */
   partsAtOnce: 64,
   vehiclesAtOnce: 25,
@@ -87,7 +87,7 @@ interface Session {
   tries: { readonly version: number; readonly count: number };
 }
 
-interface Parts {
+interface RolloutState {
   readonly options: RolloutOptions;
   /** Null: this process serves all of them. */
   readonly sharing: RolloutSharing | null;
@@ -98,7 +98,7 @@ interface Parts {
   readonly seenAccounts: Map<string, number>;
   readonly seenDevices: Map<number, number>;
   /** UTC ms up to which changes were asked for. */
-  lookedMs: number;
+  changesReadMs: number;
 }
 
 function hold(session: Session, held: HeldConfig, atMs: number): void {
@@ -107,39 +107,39 @@ function hold(session: Session, held: HeldConfig, atMs: number): void {
 }
 
 /** A vehicle whose hello another process received. */
-function adopt(parts: Parts, { device, boot, agentVersion, held }: ConnectedDevice): Session {
-  const session = newSession(parts, { device, boot, agentVersion, held });
-  parts.sessions.set(device.deviceNo, session);
+function adopt(state: RolloutState, { device, boot, agentVersion, held }: ConnectedDevice): Session {
+  const session = newSession(state, { device, boot, agentVersion, held });
+  state.sessions.set(device.deviceNo, session);
   return session;
 }
 
 function newSession(
-  { options }: Parts,
-  said: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
+  { options }: RolloutState,
+  from: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
 ): Session {
-  return { ...said, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
+  return { ...from, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
 }
 
 /** Where several processes send: whether this one does now. */
-async function isOurTurn(parts: Parts, session: Session, row: DeviceConfigRow): Promise<boolean> {
+async function isOurTurn(state: RolloutState, session: Session, row: DeviceConfigRow): Promise<boolean> {
   const { deviceNo } = session.device;
-  const turn = (await parts.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
-  if (turn.kind === 'later') noteDue(parts, deviceNo, turn.delayMs);
-  if (turn.kind === 'gone' && parts.sessions.get(deviceNo) === session) parts.sessions.delete(deviceNo);
+  const turn = (await state.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
+  if (turn.kind === 'later') markDue(state, deviceNo, turn.delayMs);
+  if (turn.kind === 'gone' && state.sessions.get(deviceNo) === session) state.sessions.delete(deviceNo);
   return turn.kind === 'ours';
 }
 
-function noteDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
+function markDue({ due, options }: RolloutState, deviceNo: number, delayMs: number): void {
   const atMs = options.clock.monoMs() + delayMs;
   due.set(deviceNo, Math.min(due.get(deviceNo) ?? Number.POSITIVE_INFINITY, atMs));
 }
 
 /** Marks the vehicles that a change concerns as due. */
-async function lookForChanges(parts: Parts): Promise<void> {
-  const { options, sessions, seenAccounts, seenDevices } = parts;
+async function markChanged(state: RolloutState): Promise<void> {
+  const { options, sessions, seenAccounts, seenDevices } = state;
   const nowMs = Math.round(options.clock.utcMs());
-  const changes = await changesSince(options.db, parts.lookedMs - rolloutLimits.overlapMs);
-  parts.lookedMs = nowMs;
+  const changes = await changesSince(options.db, state.changesReadMs - rolloutLimits.overlapMs);
+  state.changesReadMs = nowMs;
   const changed = new Set<string>();
   for (const { accountID, revision } of changes.accounts) {
     if (seenAccounts.get(accountID) !== revision) changed.add(accountID);
@@ -147,12 +147,12 @@ async function lookForChanges(parts: Parts): Promise<void> {
   }
   for (const { deviceNo, revision } of changes.devices) {
     if (seenDevices.get(deviceNo) !== revision && sessions.has(deviceNo))
-      noteDue(parts, deviceNo, rolloutLimits.settleMs);
+      markDue(state, deviceNo, rolloutLimits.debounceMs);
     seenDevices.set(deviceNo, revision);
   }
   if (changed.size > 0) {
     for (const [deviceNo, { device }] of sessions)
-      if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.settleMs);
+      if (changed.has(device.accountID)) markDue(state, deviceNo, rolloutLimits.debounceMs);
   }
   // Forget changes that are no longer read.
   for (const [accountID] of seenAccounts)
@@ -165,11 +165,11 @@ async function lookForChanges(parts: Parts): Promise<void> {
 
 /** Sends all parts; false when the vehicle went away or does not listen. */
 async function send(
-  parts: Parts,
+  state: RolloutState,
   session: Session,
   of: { version: number; compiled: CompiledConfig },
 ): Promise<boolean> {
-  const { signer, publish } = parts.options;
+  const { signer, publish } = state.options;
   const { device, boot } = session;
   const { accountID, deviceID } = device;
   const { sha256, slices } = of.compiled;
@@ -197,8 +197,8 @@ interface Made {
 }
 
 /** What the vehicle is to hold, noted in the store; null when nothing can be made. */
-async function make(parts: Parts, { device, held }: Session): Promise<Made | null> {
-  const { db, log } = parts.options;
+async function make(state: RolloutState, { device, held }: Session): Promise<Made | null> {
+  const { db, log } = state.options;
   const { accountID, deviceID, deviceNo } = device;
   const [account, own, row] = await Promise.all([
     readAccountChoice(db, accountID),
@@ -209,43 +209,44 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
   const verdict = overlaySettings(standardSettings, settings);
   const compiled =
     verdict.kind === 'ok'
-      ? await parts.compiler.compile({ accountID, revision: account.contentRevision }, settings)
+      ? await state.compiler.compile({ accountID, revision: account.contentRevision }, settings)
       : { kind: 'fault' as const, fault: `${verdict.faults[0]?.pointer} ${verdict.faults[0]?.message}` };
   if (compiled.kind === 'fault') {
     if (row.fault !== compiled.fault) {
       log.error('config_compile_failed', { accountID, deviceID, reason: compiled.fault });
-      await db.write(noteFault(deviceNo, compiled.fault));
+      await db.write(recordFault(deviceNo, compiled.fault));
     }
     return null;
   }
   const version = nextConfig({ wanted: row, held, made: compiled });
   const revisions = { accountRevision: account.contentRevision, deviceRevision: own.revision };
-  const isNoted =
+  const isRecorded =
     row.version === version &&
     row.sha256 === compiled.sha256 &&
     row.fault === '' &&
     row.accountRevision === revisions.accountRevision &&
     row.deviceRevision === revisions.deviceRevision;
-  if (!isNoted) await db.write(noteCompiled({ deviceNo, version, sha256: compiled.sha256, ...revisions }));
+  if (!isRecorded)
+    await db.write(recordCompiled({ deviceNo, version, sha256: compiled.sha256, ...revisions }));
   return { row, compiled, version };
 }
 
 /** Checks one vehicle and sends what it lacks; gives the number of parts sent. */
-async function serve(parts: Parts, session: Session): Promise<number> {
-  const { db, clock, log } = parts.options;
+async function serve(state: RolloutState, session: Session): Promise<number> {
+  const { db, clock, log } = state.options;
   const { device, sent } = session;
   const { accountID, deviceID, deviceNo } = device;
   const nowMs = clock.monoMs();
   if (sent !== null && nowMs < sent.untilMs) {
-    noteDue(parts, deviceNo, sent.untilMs - nowMs);
+    markDue(state, deviceNo, sent.untilMs - nowMs);
     return 0;
   }
-  const made = await make(parts, session);
+  const made = await make(state, session);
   // It said hello anew, or left, while the store was asked.
-  if (made === null || parts.sessions.get(deviceNo) !== session) return 0;
+  if (made === null || state.sessions.get(deviceNo) !== session) return 0;
   const { row, compiled, version } = made;
   // Another process may have received a newer report of what it holds.
-  if (parts.sharing !== null && row.heldMs > session.heldMs)
+  if (state.sharing !== null && row.heldMs > session.heldMs)
     hold(session, { version: row.heldVersion, sha256: row.heldSha256 }, row.heldMs);
   session.sent = null;
   const heldHash = session.held.sha256;
@@ -258,45 +259,45 @@ async function serve(parts: Parts, session: Session): Promise<number> {
     const isSameAgent = row.failedAgent === session.agentVersion;
     if (!row.failedRetry && isSameAgent) return 0;
     if (waitsMs > 0 && isSameAgent) {
-      noteDue(parts, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
+      markDue(state, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
       return 0;
     }
   }
-  if (!(await isOurTurn(parts, session, { ...row, version }))) return 0;
+  if (!(await isOurTurn(state, session, { ...row, version }))) return 0;
   const count = session.tries.version === version ? session.tries.count + 1 : 1;
   session.tries = { version, count };
   const waitMs = Math.min(rolloutLimits.resendMs * 2 ** Math.min(count - 1, 10), rolloutLimits.resendMostMs);
   session.sent = { version, untilMs: clock.monoMs() + waitMs };
-  const left = await send(parts, session, { version, compiled });
+  const left = await send(state, session, { version, compiled });
   log.info('config_sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
-  if (left && parts.sharing === null) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
-  noteDue(parts, deviceNo, waitMs);
+  if (left && state.sharing === null) await db.write([recordSent(deviceNo, Math.round(clock.utcMs()))]);
+  markDue(state, deviceNo, waitMs);
   return compiled.slices.length;
 }
 
 /** One run: serves vehicles that are due, up to a bounded amount of work. Gives the delay until the next. */
-async function round(parts: Parts): Promise<number> {
-  const { clock, log, lagMs } = parts.options;
+async function runOnce(state: RolloutState): Promise<number> {
+  const { clock, log, lagMs } = state.options;
   if (lagMs() > rolloutLimits.lagMostMs) return rolloutLimits.idleMs;
   let partsLeft: number = rolloutLimits.partsAtOnce;
   let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
   try {
-    await lookForChanges(parts);
-    for (const one of (await parts.sharing?.neglected()) ?? []) {
-      if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
-      noteDue(parts, one.device.deviceNo, 0);
+    await markChanged(state);
+    for (const one of (await state.sharing?.overdue()) ?? []) {
+      if (!state.sessions.has(one.device.deviceNo)) adopt(state, one);
+      markDue(state, one.device.deviceNo, 0);
     }
-    for (const [deviceNo, atMs] of parts.due) {
+    for (const [deviceNo, atMs] of state.due) {
       if (atMs > clock.monoMs()) continue;
       if (partsLeft <= 0 || vehiclesLeft <= 0) return rolloutLimits.busyMs;
-      parts.due.delete(deviceNo);
-      const session = parts.sessions.get(deviceNo);
+      state.due.delete(deviceNo);
+      const session = state.sessions.get(deviceNo);
       if (session === undefined) continue;
       vehiclesLeft -= 1;
       try {
-        partsLeft -= await serve(parts, session);
+        partsLeft -= await serve(state, session);
       } catch (thrown) {
-        noteDue(parts, deviceNo, rolloutLimits.resendMs);
+        markDue(state, deviceNo, rolloutLimits.resendMs);
         throw thrown;
       }
     }
@@ -307,47 +308,51 @@ async function round(parts: Parts): Promise<number> {
 }
 
 /** The session that an event of `boot` belongs to, if there is one anywhere. */
-async function sessionOf(parts: Parts, device: DeviceRef, boot: string | null): Promise<Session | undefined> {
-  const known = parts.sessions.get(device.deviceNo);
-  if (parts.sharing === null || known?.boot === boot) return known;
-  const found = await parts.sharing.connected(device, boot);
-  return found === null ? known : adopt(parts, found);
+async function sessionOf(
+  state: RolloutState,
+  device: DeviceRef,
+  boot: string | null,
+): Promise<Session | undefined> {
+  const known = state.sessions.get(device.deviceNo);
+  if (state.sharing === null || known?.boot === boot) return known;
+  const found = await state.sharing.connected(device, boot);
+  return found === null ? known : adopt(state, found);
 }
 
 /** Records what a vehicle reported. */
-async function handleConfigReports(parts: Parts, { device, boot, fresh }: Committed): Promise<void> {
-  const { db, clock, log } = parts.options;
+async function handleConfigReports(state: RolloutState, { device, boot, fresh }: Committed): Promise<void> {
+  const { db, clock, log } = state.options;
   const { accountID, deviceID, deviceNo } = device;
   for (const event of fresh) {
-    const news = configReportOf(event);
-    if (news === null) continue;
-    const session = await sessionOf(parts, device, boot);
+    const report = configReportOf(event);
+    if (report === null) continue;
+    const session = await sessionOf(state, device, boot);
     const atMs = Math.round(clock.utcMs());
     // What an earlier boot held is what its successor's hello says, or not.
     const isOfNow = session !== undefined && session.boot === boot;
-    if (news.kind === 'failed') {
-      const { version, reason, retry } = news;
+    if (report.kind === 'failed') {
+      const { version, reason, retry } = report;
       log.warn('config_failed', { accountID, deviceID, version, reason });
       const agentVersion = session?.agentVersion ?? '';
-      await db.write(noteFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
+      await db.write(recordFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
     } else if (isOfNow) {
-      log.info('config_held', { accountID, deviceID, version: news.version });
+      log.info('config_held', { accountID, deviceID, version: report.version });
     }
     if (isOfNow) {
-      const { version, sha256 } = news.kind === 'failed' ? news.held : news;
+      const { version, sha256 } = report.kind === 'failed' ? report.held : report;
       hold(session, { version, sha256 }, atMs);
-      await db.write(noteHeld(deviceNo, session.held, atMs));
+      await db.write(recordHeld(deviceNo, session.held, atMs));
     }
     if (session === undefined) continue;
-    if (session.sent !== null && session.sent.version <= news.version) session.sent = null;
-    noteDue(parts, deviceNo, 0);
+    if (session.sent !== null && session.sent.version <= report.version) session.sent = null;
+    markDue(state, deviceNo, 0);
   }
 }
 
 /** Starts the work; it goes on until `close`. */
 export function createConfigRollout(options: RolloutOptions): ConfigRollout {
   const { db, clock, log } = options;
-  const parts: Parts = {
+  const state: RolloutState = {
     options,
     sharing:
       options.isShared === true
@@ -358,12 +363,12 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
     due: new Map(),
     seenAccounts: new Map(),
     seenDevices: new Map(),
-    lookedMs: Math.round(clock.utcMs()),
+    changesReadMs: Math.round(clock.utcMs()),
   };
   const failed = (what: string) => (thrown: unknown) => {
     log.error(what, { reason: messageOf(thrown) });
   };
-  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => round(parts) });
+  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => runOnce(state) });
   return {
     onHello(device, hello) {
       const isSane = hello.configVersion <= configLimits.versionMost;
@@ -372,20 +377,20 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
         sha256: isSane ? (hello.configSha256 ?? '') : '',
       };
       const { boot, agentVersion } = hello;
-      parts.sessions.set(device.deviceNo, newSession(parts, { device, boot, agentVersion, held }));
-      parts.due.delete(device.deviceNo);
-      noteDue(parts, device.deviceNo, 0);
-      db.write(noteHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
+      state.sessions.set(device.deviceNo, newSession(state, { device, boot, agentVersion, held }));
+      state.due.delete(device.deviceNo);
+      markDue(state, device.deviceNo, 0);
+      db.write(recordHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
         failed('config_held_not_recorded'),
       );
     },
     onOffline({ deviceNo }) {
-      parts.sessions.delete(deviceNo);
-      parts.due.delete(deviceNo);
+      state.sessions.delete(deviceNo);
+      state.due.delete(deviceNo);
     },
     onCommitted(committed) {
       if (!committed.fresh.some((event) => configReportOf(event) !== null)) return;
-      handleConfigReports(parts, committed).catch(failed('config_report_not_recorded'));
+      handleConfigReports(state, committed).catch(failed('config_report_not_recorded'));
     },
     close: () => task.close(),
   };

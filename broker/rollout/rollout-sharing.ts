@@ -1,7 +1,11 @@
 // Rollout by several processes: each sending is claimed in the store, device by device, and the work of a process that ended is
 // taken over. Two processes must never send the same to one vehicle.
 import type { Clock, Database } from '../../src/ports.ts';
-import { type ConnectedDevice, findConnected, neglectedDevices } from '../store/devices/connected-devices.ts';
+import {
+  type ConnectedDevice,
+  findConnected,
+  overdueConfigDevices,
+} from '../store/devices/connected-devices.ts';
 import { claimSending, type DeviceConfigRow } from '../store/devices/device-configs.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 
@@ -27,16 +31,16 @@ export interface RolloutSharing {
   /** Claims the sending. @param row as it was read just now. */
   claim(device: DeviceRef, boot: string, row: DeviceConfigRow): Promise<Turn>;
   /** Some vehicles that no process serves. */
-  neglected(): Promise<readonly ConnectedDevice[]>;
+  overdue(): Promise<readonly ConnectedDevice[]>;
 }
 
 /** The process that received the hello or wrote the change goes first for this long. */
-const neglectMs = 60_000;
-const lookMs = 30_000;
+const ownerFirstMs = 60_000;
+const periodMs = 30_000;
 const atOnce = 200;
 
 export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): RolloutSharing {
-  let lookedMs = clock.monoMs();
+  let readMs = clock.monoMs();
   let afterNo = 0;
   const connected: RolloutSharing['connected'] = async ({ deviceNo }, boot) => {
     const found = await findConnected(db, deviceNo);
@@ -54,13 +58,13 @@ export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): R
       const [claimed] = await db.write([claimSending(device.deviceNo, row, nowMs)]);
       return claimed?.changes === 1 ? { kind: 'ours' } : { kind: 'later', delayMs: resendMs };
     },
-    async neglected() {
-      if (clock.monoMs() - lookedMs < lookMs) return [];
-      lookedMs = clock.monoMs();
+    async overdue() {
+      if (clock.monoMs() - readMs < periodMs) return [];
+      readMs = clock.monoMs();
       const nowMs = Math.round(clock.utcMs());
-      const found = await neglectedDevices(db, {
+      const found = await overdueConfigDevices(db, {
         afterNo,
-        changedBeforeMs: nowMs - neglectMs,
+        changedBeforeMs: nowMs - ownerFirstMs,
         sentBeforeMs: nowMs - resendMs,
         limit: atOnce,
       });

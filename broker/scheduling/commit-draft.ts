@@ -9,9 +9,9 @@ import { isConflict, isDataFault, isUnknown } from '../store/base/store-faults.t
 export interface Plan<Outcome> {
   readonly batch: readonly Statement[];
   /** Called once, after the commit. @param results of `batch`. */
-  settle(results: readonly WriteResult[]): readonly Outcome[];
+  finish(results: readonly WriteResult[]): readonly Outcome[];
   /**
-   * Called instead when it was not sent, when the commit failed or its outcome is unknown, and after a `settle` that threw:
+   * Called instead when it was not sent, when the commit failed or its outcome is unknown, and after a `finish` that threw:
    * discards state that plans are based on.
    */
   drop(): void;
@@ -106,8 +106,8 @@ function outcomesOf({ jobs, plans }: Draft, results: readonly WriteResult[]): re
   const take = (batch: readonly Statement[]) => results.slice(start, (start += batch.length));
   for (const [at, { batch }] of jobs.entries()) if (batch !== null) outcomes[at] = take(batch);
   for (const { places, plan } of plans) {
-    const settled = plan.settle(take(plan.batch));
-    for (const [at, place] of places.entries()) outcomes[place] = settled[at];
+    const planned = plan.finish(take(plan.batch));
+    for (const [at, place] of places.entries()) outcomes[place] = planned[at];
   }
   return outcomes;
 }

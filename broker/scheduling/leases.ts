@@ -5,7 +5,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
 import { waitAtMost } from '../../src/timeout.ts';
-import { beatLease, insertLease, type LeaseRow, listLeases, releaseLeases } from '../store/leases.ts';
+import { insertLease, type LeaseRow, listLeases, releaseLeases, renewLease } from '../store/leases.ts';
 import { createPeriodicTask } from './periodic-task.ts';
 
 const leaseNames = ['notifications', 'upkeep'] as const;
@@ -29,7 +29,7 @@ export interface Leases {
 }
 
 /** A process that is alone does everything. */
-export const alone: Leases = { holds: () => true, close: async () => undefined };
+export const alwaysHeld: Leases = { holds: () => true, close: async () => undefined };
 
 export interface LeasesOptions {
   readonly db: Database;
@@ -64,7 +64,7 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
     const silentMs = nowMs - (seen.get(name)?.sinceMs ?? nowMs);
     return row.holder === holder || row.holder === '' || silentMs >= leaseLimits.silentMs;
   };
-  const look = async (): Promise<void> => {
+  const renewAll = async (): Promise<void> => {
     const rows = await listLeases(db);
     const missing = leaseNames.filter((name) => !rows.has(name));
     if (missing.length > 0) await db.write(missing.map(insertLease));
@@ -74,7 +74,7 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
     });
     const sentMs = clock.monoMs();
     const results =
-      wanted.length === 0 ? [] : await db.write(wanted.map(({ row }) => beatLease(row, holder)));
+      wanted.length === 0 ? [] : await db.write(wanted.map(({ row }) => renewLease(row, holder)));
     for (const name of leaseNames) {
       const at = wanted.findIndex((one) => one.name === name);
       const isOurs = at >= 0 && results[at]?.changes === 1;
@@ -88,7 +88,9 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
     clock,
     firstMs: 0,
     async run() {
-      await look().catch((thrown: unknown) => log.error('leases_unreadable', { reason: messageOf(thrown) }));
+      await renewAll().catch((thrown: unknown) =>
+        log.error('leases_unreadable', { reason: messageOf(thrown) }),
+      );
       return leaseLimits.beatMs;
     },
   });

@@ -2,7 +2,7 @@
 // answers, of which a few are built at a time in order of arrival, and exports and reports, of which a few run at once.
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
-import { createPlaces } from './places.ts';
+import { createSlots } from './slots.ts';
 
 export const pageLimits = {
   /** Pages of one account that are built at a time. */
@@ -57,7 +57,7 @@ function slotFree(queue: PageQueue, until: AbortSignal): Promise<void> {
 
 export function createPageLimit(): PageLimit {
   const queues = new Map<string, PageQueue>();
-  const answers = createPlaces(pageLimits.answers);
+  const answers = createSlots(pageLimits.answers);
   const release = (accountID: string, queue: PageQueue): void => {
     const next = queue.waiting.shift();
     if (next !== undefined) return next();
@@ -104,11 +104,11 @@ export interface ExportLimit {
 }
 
 export function createExportLimit(): ExportLimit {
-  const places = createPlaces(exportLimits);
+  const slots = createSlots(exportLimits);
   return {
-    count: () => places.count(),
+    count: () => slots.count(),
     begin(accountID, until) {
-      const full = places.take(accountID, until);
+      const full = slots.take(accountID, until);
       if (full === null) return;
       const whose = full === 'account' ? 'the account' : 'the service';
       throw new AppError('throttled', `${exportLimits[full]} exports and reports of ${whose} run already`, {

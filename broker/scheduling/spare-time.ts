@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Cancel, Clock, Database } from '../../src/ports.ts';
 import { lowPriorityReads } from '../../src/sql.ts';
-import { type BackOffRules, nextShare, restMs } from '../core/scheduling/aimd-throttle.ts';
+import { nextShare, restMs, type ThrottleRules } from '../core/scheduling/aimd-throttle.ts';
 import { commitPaceMs } from './group-commit.ts';
 
 export interface SpareTimeOptions {
@@ -21,7 +21,7 @@ export interface SpareTime {
 }
 
 /** A vehicle's write waits for its commit to begin, and for two of some 4 ms on a good disk at most. */
-const rules: BackOffRules = { lateMs: commitPaceMs + 8, least: 0.1, most: 1, restMostMs: 200 };
+const rules: ThrottleRules = { lateMs: commitPaceMs + 8, least: 0.1, most: 1, restMostMs: 200 };
 
 export function createSpareTime({ clock, lagMs, turn = setImmediate }: SpareTimeOptions): SpareTime {
   const line: (() => void)[] = [];

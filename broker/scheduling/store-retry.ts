@@ -26,7 +26,7 @@ export interface StoreRetry {
    * Runs the work, again when the store has recovered. Fails as the work did when the fault is not the store's, or with
    * AppError `unavailable` after `waitMs`.
    */
-  take(work: RetriableWork, completion: Completion): void;
+  run(work: RetriableWork, completion: Completion): void;
   /** True while the store fails. */
   isFailing(): boolean;
   /** True when the store has failed for so long that new connections should be refused. */
@@ -36,7 +36,7 @@ export interface StoreRetry {
 }
 
 /** Period of the probe while the store fails, and of the look at expired waits, in ms. */
-const roundMs = 1000;
+const probePeriodMs = 1000;
 
 /** True when the store cannot write at all: a conflict with another process is no outage. */
 const isOutage = (thrown: unknown): boolean => isStoreFault(thrown) && !isConflict(thrown);
@@ -128,7 +128,7 @@ class Attempt implements Completion {
 export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const { clock, log, probe, waitMs = 10_000 } = options;
   let outage: Outage | null = null;
-  let cancelRound: Cancel | null = null;
+  let cancelPoll: Cancel | null = null;
   let isProbing = false;
   let isClosed = false;
 
@@ -144,20 +144,20 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     outage = null;
     current.end();
   };
-  const round = (): void => {
+  const poll = (): void => {
     for (let one = queue.first; one !== null; one = queue.first) {
       if (clock.monoMs() - one.sinceMs < waitMs) break;
       one.giveUp(givenUp());
     }
     void probeStore();
-    cancelRound = null;
+    cancelPoll = null;
     schedule();
   };
   const schedule = (): void => {
-    if (isClosed || cancelRound !== null || (queue.first === null && outage === null)) return;
-    cancelRound = clock.after(roundMs, round);
+    if (isClosed || cancelPoll !== null || (queue.first === null && outage === null)) return;
+    cancelPoll = clock.after(probePeriodMs, poll);
   };
-  const noteFailure = (thrown: unknown, sinceMs: number): void => {
+  const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
     outage = createOutage(sinceMs);
     log.error('store_unavailable', { reason: messageOf(thrown) });
@@ -175,12 +175,12 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     onRefused(attempt, thrown) {
       if (isClosed || !isOutage(thrown)) return attempt.giveUp(thrown);
       // The outage counts from the time that this work began to wait, so that `isDown` is true when it is given up.
-      noteFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
+      recordFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
       if (attempt.isWaiting) queue.start(attempt);
     },
   };
   return {
-    take(work, completion) {
+    run(work, completion) {
       if (isClosed || isDown()) return completion.fail(givenUp());
       queue.start(new Attempt(queue, { work, completion, sinceMs: clock.monoMs() }));
       schedule();
@@ -189,7 +189,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     isDown,
     close() {
       isClosed = true;
-      cancelRound?.();
+      cancelPoll?.();
       for (let one = queue.first; one !== null; one = queue.first) one.giveUp(givenUp());
     },
   };

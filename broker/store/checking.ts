@@ -49,7 +49,7 @@ export async function notifierAhead(db: Database): Promise<number> {
 }
 
 /** Up to `count` random devices. */
-export async function drawDevices(db: Database, count: number): Promise<readonly number[]> {
+export async function sampleDevices(db: Database, count: number): Promise<readonly number[]> {
   const rows = await db.read(sql`SELECT device_no FROM devices ORDER BY RANDOM() LIMIT ${count}`);
   return rows.map((row) => numberOf(row, 'device_no'));
 }
@@ -106,7 +106,7 @@ export async function findStale(db: Database, deviceNo: number): Promise<StaleDe
 }
 
 /** Boots of one device that are checked, newest first, and the most events of one. */
-const bootsLooked = 3;
+const bootsChecked = 3;
 const eventsMost = 500_000;
 
 export interface Gap {
@@ -127,7 +127,7 @@ export async function findGaps(db: Database, deviceNo: number, sinceMs: number):
   const boots = await db.read(sql`SELECT d.account_id, d.device_id, b.boot, b.up_to
     FROM (SELECT device_no, boot, up_to FROM boots
       WHERE device_no = ${deviceNo} AND first_seen_ms >= ${sinceMs} AND up_to BETWEEN 1 AND ${eventsMost}
-      ORDER BY first_seen_ms DESC LIMIT ${bootsLooked}) b
+      ORDER BY first_seen_ms DESC LIMIT ${bootsChecked}) b
     JOIN devices d ON d.device_no = ${deviceNo}`);
   const slices = (await wholeSlices(db)).filter(({ closedMs }) => closedMs === null || closedMs >= sinceMs);
   const gaps: Gap[] = [];

@@ -28,7 +28,7 @@ export function insertLease(name: string): Statement {
 }
 
 /** Takes or renews a lease; changes 0 rows unless it is as it was read. */
-export function beatLease({ name, holder, beat }: LeaseRow, by: string): Statement {
+export function renewLease({ name, holder, beat }: LeaseRow, by: string): Statement {
   return sql`UPDATE leases SET holder = ${by}, beat = beat + 1
     WHERE name = ${name} AND holder = ${holder} AND beat = ${beat}`;
 }

@@ -71,7 +71,7 @@ export interface TableSize {
 }
 
 /** Leaf pages of each table and index that are sampled. */
-const pagesLooked = 40;
+const pagesSampled = 40;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -132,7 +132,7 @@ async function sizeOf(db: Database, { table, most, trees }: TreeOf): Promise<Omi
     if (tree.table !== table) continue;
     const [seen] = await db.read(
       plain(`SELECT COUNT(*) AS pages, SUM(pgsize) AS bytes, SUM(ncell) AS cells FROM (SELECT pgsize, ncell FROM dbstat
-        WHERE name = ${literal(tree.name)} AND pagetype = 'leaf' LIMIT ${pagesLooked})`),
+        WHERE name = ${literal(tree.name)} AND pagetype = 'leaf' LIMIT ${pagesSampled})`),
     );
     if (seen === undefined) continue;
     const [pages, size, cells] = [
@@ -140,7 +140,7 @@ async function sizeOf(db: Database, { table, most, trees }: TreeOf): Promise<Omi
       numberOrNull(seen, 'bytes') ?? 0,
       numberOrNull(seen, 'cells') ?? 0,
     ] as const;
-    const isWhole = pages < pagesLooked;
+    const isWhole = pages < pagesSampled;
     if (isWhole && tree.name === table) rows = cells;
     // A partial index holds fewer rows than its table: this is the upper bound.
     bytes += isWhole || cells === 0 ? size : Math.round((size / cells) * Math.max(rows, cells));

@@ -2,7 +2,7 @@
 // devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
 import type { Clock, Database } from '../../src/ports.ts';
 import { textOf, textOrNull } from '../store/base/row.ts';
-import { drawDevices, findGaps, findOrphans, findStale, notifierAhead } from '../store/checking.ts';
+import { findGaps, findOrphans, findStale, notifierAhead, sampleDevices } from '../store/checking.ts';
 
 /** What the check of the audit log found. */
 export interface AuditVerdict {
@@ -44,11 +44,11 @@ const freshMs = 23 * 3_600_000;
 
 async function checkPages({ db }: IntegrityOptions): Promise<CheckedPart> {
   const rows = await db.read({ sql: `PRAGMA integrity_check(${faultsMost})`, params: [] });
-  const said = rows.map((row) => textOf(row, 'integrity_check'));
+  const lines = rows.map((row) => textOf(row, 'integrity_check'));
   return {
     name: 'pages',
     looked: 'pages, indexes and columns',
-    faults: said.filter((line) => line !== 'ok'),
+    faults: lines.filter((line) => line !== 'ok'),
   };
 }
 
@@ -73,9 +73,9 @@ async function checkOrphans({ db }: IntegrityOptions): Promise<CheckedPart> {
 }
 
 async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions): Promise<CheckedPart> {
-  const devices = await drawDevices(db, sample);
+  const devices = await sampleDevices(db, sample);
   const faults: string[] = [];
-  let toldMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   for (const [at, deviceNo] of devices.entries()) {
     const stale = await findStale(db, deviceNo);
     if (stale !== null)
@@ -84,8 +84,8 @@ async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions)
       const { accountID, deviceID, boot, upTo, stored } = gap;
       faults.push(`${accountID}/${deviceID}: ${upTo} events of boot ${boot} acknowledged, ${stored} stored`);
     }
-    if (clock.monoMs() - toldMs < 2000) continue;
-    toldMs = clock.monoMs();
+    if (clock.monoMs() - reportedMs < 2000) continue;
+    reportedMs = clock.monoMs();
     onProgress(`${at + 1} of ${devices.length} devices`);
   }
   return {
@@ -96,10 +96,10 @@ async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions)
 }
 
 async function checkAudit({ clock, verifyAudit, onProgress }: IntegrityOptions): Promise<CheckedPart> {
-  let toldMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   const verdict = await verifyAudit((entries) => {
-    if (clock.monoMs() - toldMs < 2000) return;
-    toldMs = clock.monoMs();
+    if (clock.monoMs() - reportedMs < 2000) return;
+    reportedMs = clock.monoMs();
     onProgress(`${entries} entries of the audit log`);
   });
   const faults = verdict.faults
@@ -122,8 +122,8 @@ const parts = [
 /** Checks everything; a broken part does not keep the others from being looked at. @throws AppError `storage`. */
 export async function checkIntegrity(options: IntegrityOptions): Promise<IntegrityReport> {
   const checked: CheckedPart[] = [];
-  for (const [words, check] of parts) {
-    options.onProgress(`checking ${words}`);
+  for (const [label, check] of parts) {
+    options.onProgress(`checking ${label}`);
     checked.push(await check(options));
   }
   return { ok: checked.every(({ faults }) => faults.length === 0), parts: checked };

@@ -1,8 +1,8 @@
 // Commits that delete rows beside the commits of vehicles: none of them large, and a pause after each, longer while
 // vehicles wait. The size is found by what each takes here, so that it is right for a slow disk and for a quick one.
 import type { Clock } from '../../src/ports.ts';
-import { nextSize, type PieceRules } from '../core/scheduling/adaptive-batch.ts';
-import { type BackOffRules, nextShare, restMs } from '../core/scheduling/aimd-throttle.ts';
+import { type AdaptiveBatchRules, nextSize } from '../core/scheduling/adaptive-batch.ts';
+import { nextShare, restMs, type ThrottleRules } from '../core/scheduling/aimd-throttle.ts';
 import { commitPaceMs } from '../scheduling/group-commit.ts';
 
 export interface PacedBatches {
@@ -10,7 +10,7 @@ export interface PacedBatches {
   run(work: (rows: number) => Promise<number>): Promise<{ readonly rows: number; readonly tookMs: number }>;
 }
 
-export function createPacedBatches(clock: Pick<Clock, 'monoMs'>, rules: PieceRules): PacedBatches {
+export function createPacedBatches(clock: Pick<Clock, 'monoMs'>, rules: AdaptiveBatchRules): PacedBatches {
   let size = rules.first;
   let beforeMs = Number.POSITIVE_INFINITY;
   return {
@@ -30,7 +30,7 @@ export function createPacedBatches(clock: Pick<Clock, 'monoMs'>, rules: PieceRul
 export const batchTargetMs = 14;
 
 /** In addition to the batch itself, which other writes had to wait for: that alone is no reason to slow down. */
-const rules: BackOffRules = { lateMs: commitPaceMs + 15, least: 0.05, most: 0.5, restMostMs: 1000 };
+const rules: ThrottleRules = { lateMs: commitPaceMs + 15, least: 0.05, most: 0.5, restMostMs: 1000 };
 const pauseLeastMs = 10;
 
 /** Gives the pause after a batch of the given duration. @param lagMs age of the oldest write that waits for the disk. */

@@ -22,12 +22,12 @@ import { spansOf } from '../store/slices/slice-retention.ts';
 import { allSlices } from '../store/slices/slices.ts';
 import { batchTargetMs, createPacedBatches, createPauses, type PacedBatches } from './paced-batches.ts';
 import {
-  createKeeping,
   graceOf,
   isPast,
-  type Keeping,
   limitOf,
+  type RetentionNeeds,
   type RetentionRun,
+  readRetentionNeeds,
   retireSlices,
   type SliceRetention,
   type Timed,
@@ -147,29 +147,33 @@ async function clearDevice(
   return { devices: events + payloads > 0 ? 1 : 0, events, payloads };
 }
 
-interface Looked {
+interface SlicesToCheck {
   readonly timed: readonly Timed[];
-  readonly keeping: Keeping;
+  readonly keeping: RetentionNeeds;
 }
 
 /** Slices whose rows are deleted one by one, because the whole slice will not be dropped in time. */
 async function slicesToClear(
   run: Run,
   { accountID, days }: RetainingAccount,
-  { timed, keeping }: Looked,
+  { timed, keeping }: SlicesToCheck,
 ): Promise<readonly Timed[]> {
   const beforeMs = limitOf(run.nowMs, days);
   const found: Timed[] = [];
   for (const one of timed) {
     const { slice } = one;
     if (slice.openedMs >= beforeMs || run.cleared?.has(`${slice.sliceNo} ${accountID}`) === true) continue;
-    if (await keeping.isForNobody(one, run.nowMs + graceOf(days))) continue;
+    if (await keeping.isUnneeded(one, run.nowMs + graceOf(days))) continue;
     found.push(one);
   }
   return found;
 }
 
-async function clearAccount(run: Run, account: RetainingAccount, looked: Looked): Promise<RetentionCounts> {
+async function clearAccount(
+  run: Run,
+  account: RetainingAccount,
+  looked: SlicesToCheck,
+): Promise<RetentionCounts> {
   const { accountID, days } = account;
   const beforeMs = limitOf(run.nowMs, days);
   const timed = await slicesToClear(run, account, looked);
@@ -209,7 +213,7 @@ export async function runRetention(asked: Asked): Promise<RetentionReport> {
   const run: Run = { ...asked, pieces: createPacedBatches(asked.clock, pieceRules) };
   const { db } = run;
   const limited = await retainingAccounts(db);
-  const keeping = await createKeeping(db, limited);
+  const keeping = await readRetentionNeeds(db, limited);
   const slices = await retireSlices(run, keeping);
   const gone = new Set(slices.map(({ sliceNo }) => sliceNo));
   const timed: Timed[] = [];

@@ -6,6 +6,7 @@ import type { TimeSpan } from '../core/events/event-spans.ts';
 import { aheadMostMs } from '../core/events/projection.ts';
 import { type RetainingAccount, retainingAccounts } from '../store/events/retention.ts';
 import {
+  accountsWithoutLimit,
   beginDrop,
   dropIndexes,
   dropPiece,
@@ -14,7 +15,6 @@ import {
   hasEventsOf,
   hasTable,
   isDroppedInPieces,
-  keepingAccounts,
   numbersOf,
   restoreSlice,
   retireSlice,
@@ -71,13 +71,16 @@ export const graceOf = (days: number): number =>
   Math.min(sliceRules.widthMs, (Math.max(1, days) * dayMs) / 4);
 
 /** Retention of all accounts, read once in a run. */
-export interface Keeping {
+export interface RetentionNeeds {
   /** True when no account keeps anything of the slice at that time. */
-  isForNobody(timed: Timed, atMs: number): Promise<boolean>;
+  isUnneeded(timed: Timed, atMs: number): Promise<boolean>;
 }
 
-export async function createKeeping(db: Database, accounts: readonly RetainingAccount[]): Promise<Keeping> {
-  const forEver = await keepingAccounts(db);
+export async function readRetentionNeeds(
+  db: Database,
+  accounts: readonly RetainingAccount[],
+): Promise<RetentionNeeds> {
+  const forEver = await accountsWithoutLimit(db);
   const known = new Map<string, Promise<boolean>>();
   const hasEvents = (sliceNo: number, accountID: string): Promise<boolean> => {
     const key = `${sliceNo} ${accountID}`;
@@ -86,7 +89,7 @@ export async function createKeeping(db: Database, accounts: readonly RetainingAc
     return answer;
   };
   return {
-    async isForNobody(timed, atMs) {
+    async isUnneeded(timed, atMs) {
       const unpast = accounts.filter(({ days }) => !isPast(timed, limitOf(atMs, days), atMs));
       // Past no account's limit: an empty slice alone is no reason to drop it.
       if (unpast.length === accounts.length) return false;
@@ -115,9 +118,9 @@ function isLocked(error: unknown): boolean {
  */
 async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
   const { db, nowMs } = run;
-  const keeping = await createKeeping(db, await retainingAccounts(db));
+  const keeping = await readRetentionNeeds(db, await retainingAccounts(db));
   const spans = await spansOf(db, slice.sliceNo);
-  if (!(await keeping.isForNobody({ slice, spans }, nowMs))) return false;
+  if (!(await keeping.isUnneeded({ slice, spans }, nowMs))) return false;
   return (await writeAlone(run, beginDrop(slice.sliceNo))) > 0;
 }
 
@@ -164,29 +167,31 @@ async function drop(
 }
 
 /** Hides what is past every limit, and drops what was hidden before. `isDry`: says what it would hide, and does nothing. */
-export async function retireSlices(run: RetentionRun, keeping: Keeping): Promise<readonly SliceRetention[]> {
+export async function retireSlices(
+  run: RetentionRun,
+  keeping: RetentionNeeds,
+): Promise<readonly SliceRetention[]> {
   const { db, nowMs, isDry } = run;
   const slices = await allSlices(db);
   const results: SliceRetention[] = [];
   for (const slice of slices) {
     const { sliceNo, state, openedMs, closedMs } = slice;
     if (state === 'open' || closedMs === null) continue;
-    const told = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
+    const summary = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
     const isDue =
-      state === 'dropping' ||
-      (await keeping.isForNobody({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
+      state === 'dropping' || (await keeping.isUnneeded({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
     if (state === 'closed') {
       if (!isDue) continue;
       if (!isDry) await writeAlone(run, retireSlice(sliceNo, nowMs));
-      results.push({ ...told, became: 'retired' });
+      results.push({ ...summary, became: 'retired' });
     } else if (!isDry && !isDue) {
       await writeAlone(run, restoreSlice(sliceNo));
     } else if (isDue && (state === 'dropping' || nowMs - (slice.retiredMs ?? nowMs) >= retiredMs)) {
       if (!isDry) {
         if (state === 'retired' && !(await beginToDrop(run, slice))) continue;
-        await drop(run, { sliceNo, events: told.events });
+        await drop(run, { sliceNo, events: summary.events });
       }
-      results.push({ ...told, became: 'dropped' });
+      results.push({ ...summary, became: 'dropped' });
     }
   }
   return results;

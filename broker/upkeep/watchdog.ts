@@ -24,7 +24,7 @@ export interface ListenerProbe {
 
 /** Period of the status line without a watchdog, in ms. */
 const unwatchedMs = 30_000;
-const roundMostMs = 15_000;
+const checkMostMs = 15_000;
 const hangMostMs = 30_000;
 const probeMostMs = 5000;
 
@@ -40,7 +40,7 @@ async function faultOf({ hangingMs, listeners }: WatchdogOptions, limitMs: numbe
 /** Starts to feed, three times within what the service manager waits, until stopped. */
 export function startWatchdog(options: WatchdogOptions): Cancel {
   const { clock, log, supervisor, watchdogMs, status } = options;
-  const periodMs = watchdogMs === null ? unwatchedMs : Math.min(roundMostMs, watchdogMs / 3);
+  const periodMs = watchdogMs === null ? unwatchedMs : Math.min(checkMostMs, watchdogMs / 3);
   const probeMs = Math.min(probeMostMs, periodMs);
   const run = async (): Promise<number> => {
     const fault = await faultOf(options, probeMs);

@@ -188,7 +188,7 @@ describe('alarms', () => {
 describe('an escalation', () => {
   const deliveries = () => numberIn('SELECT COUNT(*) FROM deliveries');
 
-  it('comes after its time without an owner and once, whatever fails and however many processes decide', async () => {
+  it("comes once, after the rule's time without an owner, whatever fails and however many processes decide", async () => {
     await put();
     await store([panic, tow]);
     await work(notifierOf);
@@ -239,7 +239,7 @@ describe('an escalation', () => {
     );
   });
 
-  it('comes again when the alarm becomes new again, and not while somebody has it', async () => {
+  it('comes again when the alarm becomes new again, and not while it has an owner', async () => {
     await put();
     await store([panic]);
     await work(notifierOf);
@@ -270,20 +270,20 @@ describe('an escalation', () => {
     await put({ escalatesAfterS: 30, email: null, isActive: false }, 'off');
     await store([panic]);
     await work(notifierOf);
-    const told = async () =>
+    const notified = async () =>
       (
         await rows(`SELECT r.rule_id FROM deliveries y JOIN notification_rules r ON r.rule_no = y.rule_no
           ORDER BY y.delivery_no`)
       ).map((row) => row['rule_id']);
     laterMs = 31_000;
     await work(escalationOf);
-    expect(await told()).toEqual(['first']);
+    expect(await notified()).toEqual(['first']);
     laterMs = 121_000;
     await work(escalationOf);
-    expect(await told()).toEqual(['first', 'second']);
+    expect(await notified()).toEqual(['first', 'second']);
     await put({ escalatesAfterS: 30, email: null }, 'off');
     await work(escalationOf);
-    expect(await told()).toEqual(['first', 'second', 'off']);
+    expect(await notified()).toEqual(['first', 'second', 'off']);
   });
 
   it('keeps quiet hours for people, unless the alarm is urgent', async () => {

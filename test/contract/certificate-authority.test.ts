@@ -78,12 +78,12 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     expect(text).toMatch(/Extended Key Usage:\s+TLS Web Client Authentication\n/);
   });
 
-  it('are asked for by a request that OpenSSL takes', () => {
+  it('are requested by a request that OpenSSL accepts', () => {
     writeFileSync(join(folder, 'own.csr'), createCertificateRequest().request);
     expect(() => openssl('req', '-inform', 'DER', '-in', 'own.csr', '-noout', '-verify')).not.toThrow();
   });
 
-  it('are given for a request of OpenSSL, with nothing of it but the key', () => {
+  it('are issued for a request of OpenSSL and take nothing from it but the key', () => {
     openssl(
       ...'req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout other.key -outform DER -out other.csr'.split(
         ' ',
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     }
   });
 
-  it('are not given once the authority is over', () => {
+  it('are not issued once the certificate of the authority has expired', () => {
     const { request } = createCertificateRequest();
     const nowMs = Date.now() + 11 * dayMs;
     expect(loadCertificateAuthority(ec, entropy).issue(request, { ...to, nowMs })).toBeNull();
@@ -138,7 +138,7 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     expect(issuer.issue(readFileSync(join(folder, 'r.csr')), to)).toBeNull();
   });
 
-  it('are not given for anything else, and nothing that is sent makes it fall over', () => {
+  it('are not issued for anything but a valid request, and no input makes the authority throw', () => {
     const issuer = loadCertificateAuthority(ec, entropy);
     const { request } = createCertificateRequest();
     fc.assert(

@@ -1,5 +1,5 @@
-// What several bridges behind a cluster share in the database, on both of them: whose turn it is, who logged in with what, and
-// who is there. And the two rounds that keep it true.
+// What several bridges behind a cluster share in the database, on both of them: whose turn it is, which login used which secret, and
+// which vehicles are connected. And the two periodic tasks that keep it true.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClusterPresence, presenceLimits } from '../../broker/cluster/cluster-presence.ts';
 import { watchClusterRevocations } from '../../broker/cluster/cluster-revocations.ts';
@@ -24,7 +24,12 @@ import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Hello } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import {
+  addDevice,
+  helloOf,
+  migrateWithAccounts,
+  openBenchDatabase,
+} from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 let server: PostgresBench | null = null;
@@ -35,7 +40,7 @@ afterAll(() => server?.close());
 
 const openOnServer = async (): Promise<Database> => {
   if (server === null) throw new Error('no server');
-  return furnish(await openPostgres({ url: await server.createMigrated() }));
+  return migrateWithAccounts(await openPostgres({ url: await server.createMigrated() }));
 };
 
 const silent: Log = {
@@ -116,7 +121,7 @@ for (const { name, open, missing } of ways) {
       expect((await record())?.witnesses).toBeNull();
     });
 
-    test('a bridge that was slow undoes nothing that a later one has recorded', async () => {
+    test('a slow bridge undoes nothing that a later one has recorded', async () => {
       const changes = async (statement: Parameters<Database['write']>[0][number]) =>
         (await db.write([statement]))[0]?.changes;
       expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 10, turn: 1 }))).toBe(1);
@@ -130,12 +135,12 @@ for (const { name, open, missing } of ways) {
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: false });
     });
 
-    test('a fact stays what it was first', async () => {
+    test('a shared fact keeps its first value', async () => {
       expect(await shareClusterFact(db, { name: 'key', value: 'one' })).toBe('one');
       expect(await shareClusterFact(db, { name: 'key', value: 'two' })).toBe('one');
     });
 
-    test('a login is stale once its secret, its device or its account is not what it was', async () => {
+    test('a login is stale once its secret, its device or its account has changed', async () => {
       const secretHash = hashSecret('one');
       const at = { nowS: 1_800_000_000, limit: 10 };
       await db.write([
@@ -153,7 +158,7 @@ for (const { name, open, missing } of ways) {
       expect((await staleClusterLogins(db, at))[0]?.fault).toContain('deleted');
     });
 
-    test('a stale login is ended, asked for again while it may still come about, and then forgotten', async () => {
+    test('a stale login is ended, checked again while its connection may still open, and then forgotten', async () => {
       const clock = createHastyClock();
       await db.write([
         replaceSecret({ ...device, secretHash: hashSecret('new'), atS: 1 }),
@@ -259,7 +264,7 @@ for (const { name, open, missing } of ways) {
       await expect.poll(online, waiting).toBe(0);
     });
 
-    test('all vehicles of a suspended account are ended in one look, also behind some that cannot be', async () => {
+    test('all vehicles of a suspended account are disconnected in one check, also when some cannot be', async () => {
       const clock = createHastyClock();
       const secretHash = hashSecret('one');
       const vans: DeviceRef[] = [];

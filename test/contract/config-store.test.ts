@@ -62,7 +62,7 @@ describe('a slot in a file', () => {
     expect((await store.read()).a.kind).toBe('sound');
   });
 
-  it('that cannot be read or written says why, and the other one is not touched', async () => {
+  it('that cannot be read or written gives the reason, and the other one is unchanged', async () => {
     const store = createConfigFiles(folder);
     await store.write('b', bytesOf('{}'));
     rmSync(join(folder, 'config-a.json'), { force: true });
@@ -78,7 +78,7 @@ describe('a slot in a file', () => {
   });
 });
 
-it('says for people which values come from the broker, and what is on trial', async () => {
+it('prints which values come from the broker, and which are on trial', async () => {
   const store = createMemorySlots();
   const content = '{"settings":{"reporting":{"movingS":5}},"zones":[]}';
   const slot = {

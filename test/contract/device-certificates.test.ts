@@ -80,7 +80,7 @@ describe('a certificate', () => {
     expect(await changes()).toBe(1);
   });
 
-  it('does not speak for a new device of the same name', async () => {
+  it('does not authenticate a new device of the same name', async () => {
     await db.write([recordCertificate(truck, issued('a1'))]);
     const atS = startMs / 1000;
     await db.write(deleteDevice(truck, wholeAccount('acme'), atS));

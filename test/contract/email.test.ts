@@ -26,7 +26,7 @@ const settings = (port: number, changes: Partial<SmtpSettings> = {}): SmtpSettin
   ...changes,
 });
 
-/** The mail of that id, once the server has told of it. */
+/** The mail of that id, once the server has reported it. */
 async function arrived(server: SmtpServer, id: string): Promise<AcceptedMail> {
   const find = () => server.mails.find(({ content }) => content.includes(`<${id}@`));
   await expect.poll(find).toBeDefined();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
     expect(content).toContain('last line');
   });
 
-  it('has no header but ours, whatever stands in its texts', async () => {
+  it('has no header but ours, whatever its texts contain', async () => {
     const evil = 'x\r\nBcc: thief@example.com\r\n\r\nbody';
     expect(await sender.send(mail({ subject: evil, id: 'evil' }))).toEqual({ kind: 'sent' });
     const { to, content } = await arrived(server, 'evil');
@@ -131,9 +131,9 @@ it('mail to a server that is not there, or hangs, fails and ends with the servic
   silent.once('connection', () => hanging.close());
   expect(await hanging.send(mail())).toMatchObject({ kind: 'failed' });
   await new Promise((resolve) => silent.close(resolve));
-  const nobody = createEmailSender(settings(port));
-  onTestFinished(() => nobody.close());
-  expect(await nobody.send(mail())).toMatchObject({ kind: 'failed' });
+  const sender = createEmailSender(settings(port));
+  onTestFinished(() => sender.close());
+  expect(await sender.send(mail())).toMatchObject({ kind: 'failed' });
 });
 
 it('the password is the first line of a file that others cannot read', () => {

@@ -98,7 +98,7 @@ describe('the token of the operator', () => {
     expect((await read(token)).status).toBe(401);
   });
 
-  it('opens none of what is in an account, and no operation of the users is served beside', async () => {
+  it('reaches nothing in an account, and its listener serves no operation of users', async () => {
     const paths = adminOperations.flatMap(servedPaths);
     expect(operations.flatMap(servedPaths).filter((path) => paths.includes(path))).toEqual([]);
     const answer = await host.inject({
@@ -114,7 +114,7 @@ describe('the token of the operator', () => {
     expect(document.info.description).toBe(adminIntroduction);
   });
 
-  it('is asked for again by each operation, should it ever stand in the list of the users', async () => {
+  it('is checked again by each operation, should one ever be listed for users', async () => {
     const wrong = await createHttpServer({
       services: service.api,
       operations: adminOperations,
@@ -210,7 +210,7 @@ describe('accounts', () => {
     );
   });
 
-  it('keep what they chose of the days that events are kept, within what they may', async () => {
+  it('keep the retention that they chose, within their limit', async () => {
     const days = async (maximumRetainedDays: number) =>
       (await call('/updateaccount', { ...acme, maximumRetainedDays })).json()['retainedDays'];
     expect(await days(90)).toBe(90);
@@ -221,12 +221,12 @@ describe('accounts', () => {
     expect(await days(0)).toBe(0);
   });
 
-  it('have no more devices than they may', async () => {
+  it('have no more devices than their limit', async () => {
     const [user] = await service.sql("SELECT 1 AS there FROM users WHERE account_id = 'given'");
     expect(user?.rows).toHaveLength(1);
     await call('/updateaccount', { accountID: 'given', maximumDevices: 1 });
     await service.device('given', 'one');
-    await expect(service.device('given', 'two')).rejects.toThrow('as many devices as it may have');
+    await expect(service.device('given', 'two')).rejects.toThrow('is at its limit of devices');
     await call('/updateaccount', { accountID: 'given', maximumDevices: 0 });
     await service.device('given', 'two');
   });
@@ -245,7 +245,7 @@ describe('deleting an account', () => {
     throw new Error('it does not end');
   }
 
-  it('must be said twice', async () => {
+  it('needs the id of the account as a confirmation', async () => {
     expect(codeOf(await call('/deleteaccount', { accountID: 'race', confirm: 'acme' }))).toBe(
       'invalid_content',
     );

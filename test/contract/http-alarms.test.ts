@@ -114,7 +114,7 @@ describe('with one service', () => {
       expect(detail['nextEscalation']).toBeNull();
     });
 
-    it('of a kind that was closed is another one', async () => {
+    it('is a new one when the last one of its kind was closed', async () => {
       await happen(panic);
       const { alarmID } = await newest();
       await succeed('acme/dispatch', 'close', { alarmID, reason: 'resolved' });
@@ -154,7 +154,7 @@ describe('with one service', () => {
       expect(await newest()).toMatchObject({ count: 2, ended: 0 });
     });
 
-    it('that somebody has does not close by itself', async () => {
+    it('that has an owner does not close by itself', async () => {
       await happen(suspect);
       const { alarmID } = await newest();
       await succeed('acme/dispatch', 'take', { alarmID });
@@ -240,7 +240,7 @@ describe('with one service', () => {
       expect(await audited()).toEqual(['dispatch alarm.take', 'night alarm.note', 'dispatch alarm.close']);
     });
 
-    it('gives an alarm to one of many users who take it at once, and shows the others who has it', async () => {
+    it('gives an alarm to one of many users who take it at once, and names the owner to the others', async () => {
       const { alarmID, version } = await newest();
       const users = ['dispatch', 'night', 'admin', 'dispatch', 'night', 'admin'];
       const answers = await Promise.all(
@@ -315,7 +315,7 @@ describe('with one service', () => {
       );
     });
 
-    it('becomes new when its owner is suspended, loses his role, or no longer sees the device', async () => {
+    it('becomes new when its owner is suspended, loses the role, or no longer sees the device', async () => {
       for (const change of ['is_active = 0', "role = 'viewer'", 'sees_all = 0']) {
         const { alarmID } = await newest();
         await succeed('acme/night', 'take', { alarmID });
@@ -565,7 +565,7 @@ describe('as time passes', () => {
       expect((await audited()).slice(-2)).toEqual(['service alarm.unshelve', 'service alarm.unshelve']);
     });
 
-    it('gives an alarm back before its time, to whoever asks', async () => {
+    it('gives an alarm back before its time, to any user who asks', async () => {
       await happen(tow);
       const { alarmID } = await newest();
       await shelve(alarmID);

@@ -1,5 +1,5 @@
 // The rule that an engine cut needs a second user: who may say yes, when it is too late, and that one person alone never
-// cuts, whatever he calls in whatever order.
+// cuts, whatever calls that person makes in whatever order.
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isOnPostgres } from '../support/database/test-database.ts';
@@ -302,7 +302,7 @@ describe('a cut in an account that wants a second user', () => {
   });
 });
 
-/** What one person can do: under his own name, by a token for programs, or by a user that he made or took over. */
+/** What one person can do: under the own name, by a token for programs, or by a user that the person made or took over. */
 const names = ['self', 'program', 'puppet', 'stolen'] as const;
 /** Columns that put the rows of a table into the order in which they were made. */
 const orders: Readonly<Record<string, string>> = isOnPostgres
@@ -359,7 +359,7 @@ async function act(
 ): Promise<void> {
   const { service, postTo, token } = person;
   const as = token[who];
-  const wish = (state: string) => ({ deviceID: 'truck-1', feature: 'enginecutoff', state });
+  const request = (state: string) => ({ deviceID: 'truck-1', feature: 'enginecutoff', state });
   const newest = async (table: string, column: string): Promise<string> => {
     const [found] = await service.sql(
       `SELECT ${column} AS id FROM ${table} ORDER BY ${orders[table]} DESC LIMIT 1`,
@@ -370,7 +370,7 @@ async function act(
     postTo(`/command/${verb}`, as, { approvalID: await newest('approvals', 'approval_id') });
   switch (what) {
     case 'cut':
-      return void (await postTo('/command/feature', as, wish('1')));
+      return void (await postTo('/command/feature', as, request('1')));
     case 'send':
       return void (await service.call({
         path: '/api/v1/command/send/truck-1/63680/authorization',
@@ -390,7 +390,7 @@ async function act(
         commandID: await newest('commands', 'command_id'),
       }));
     case 'restore':
-      return void (await postTo('/command/feature', as, wish('0')));
+      return void (await postTo('/command/feature', as, request('0')));
     case 'createDevice':
       return void (await postTo('/device/createdevice', as, { deviceID: 'truck-1', deviceDriver: 'x' }));
     case 'importDevice':

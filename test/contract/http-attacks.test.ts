@@ -1,4 +1,4 @@
-// Attacks with the source at hand: bodies that are costly to refuse, networks full of addresses, clients that ask and never
+// Attacks with knowledge of the source code: bodies that are costly to refuse, networks full of addresses, clients that ask and never
 // read, ids and cursors of others. What is costly is counted in work that is refused, never measured in time.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +25,7 @@ async function startForTest(limits: HttpServiceLimits = {}): Promise<HttpService
   return service;
 }
 
-describe('a body that is costly to look through', () => {
+describe('a body that is costly to check', () => {
   let service: HttpService;
   let admin = '';
   beforeAll(async () => {
@@ -167,7 +167,7 @@ describe('a caller with many long answers', () => {
     expect(begun.at(-1)).toBe('d');
   });
 
-  it('has sixteen under way at most, and gets each place back once', () => {
+  it('has at most sixteen open, and gets each slot back once', () => {
     const pages = createPageLimit();
     const ends = Array.from({ length: 16 }, () => new AbortController());
     for (const { signal } of ends) pages.begin('acme', signal);
@@ -180,7 +180,7 @@ describe('a caller with many long answers', () => {
     expect(pages.count()).toBe(17);
   });
 
-  it('has its places back when an answer is never read', async () => {
+  it('gets its slots back when an answer is never read', async () => {
     const service = await startForTest();
     await service.account('acme');
     await service.device('acme', 'chatty');
@@ -200,7 +200,7 @@ describe('a caller with many long answers', () => {
     }
   });
 
-  it('may have 256 pages waiting for their turn, and those that leave make way', async () => {
+  it('may have 256 pages waiting, and those whose client leaves free their slots', async () => {
     const pages = createPageLimit();
     const work = () => new Promise<void>(() => undefined);
     void pages.run('acme', never, work);
@@ -220,7 +220,7 @@ describe('a caller with many long answers', () => {
     expect(state.isRefused).toBe(false);
   });
 
-  it('gives a turn back that came to nothing', async () => {
+  it('frees the slot of a page that failed', async () => {
     const pages = createPageLimit();
     const failing = Array.from({ length: 5 }, () =>
       pages.run('acme', never, () => Promise.reject(new Error('no such page'))),
@@ -232,7 +232,7 @@ describe('a caller with many long answers', () => {
 });
 
 describe('a client that asks and never reads', () => {
-  it('is cut, and gives back its place among the exports', async () => {
+  it('is disconnected, and frees its slot among the exports', async () => {
     const service = await startForTest({ stalledMs: 4000 });
     const sockets: Socket[] = [];
     onTestFinished(() => {
@@ -290,7 +290,7 @@ describe('a client that leaves its side of the connection open', () => {
     const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
     const cut = (text: string) =>
       new Promise<string>((resolve) => {
-        // It is told that the other side has ended, and goes on all the same.
+        // It gets the end of the other side, and keeps its own side open.
         const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true }).resume();
         socket.write(text);
         const drip = setInterval(() => socket.write('x'), 50);
@@ -488,7 +488,7 @@ describe('objects of other accounts', () => {
     }
   });
 
-  it('does not come by a cursor, a resume point or a number that another was given', async () => {
+  it('is not reached by a cursor, a resume point or a number of another account', async () => {
     const path = v1('/eventdata/fleetdata/0/0');
     const theirs = (await get('rival', `${path}?limit=1`)).json() as { next: string | null };
     const ours = await get('admin', `${path}?cursor=${theirs.next ?? ''}&since=0`);
@@ -507,7 +507,7 @@ describe('objects of other accounts', () => {
       `SELECT account_id FROM devices WHERE device_id = 'truck-key' ORDER BY account_id`,
     );
     expect(rows.map((row) => row['account_id'])).toEqual(['acme', 'rival']);
-    // Who may see less by now gets what he may see now.
+    // A user who may see less by now gets what is visible now.
     expect((await post('north', '/device/createdevice', body, key)).status).toBe(422);
   });
 });

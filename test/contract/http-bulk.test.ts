@@ -76,7 +76,7 @@ const countOf = async (text: string): Promise<number> =>
   Number((await service.rows(`SELECT COUNT(*) AS n FROM ${text}`))[0]?.['n']);
 
 describe('one command for many devices', () => {
-  it('says for each how it ended, in the order of the request, with an audit entry each', async () => {
+  it('reports the outcome of each, in the order of the request, with an audit entry each', async () => {
     const before = await countOf("audit WHERE action = 'command.request'");
     const { status, json, items } = await command(['truck-3', 'nope', 'theirs', 'truck-1'], '1');
     expect(status).toBe(200);
@@ -120,7 +120,7 @@ describe('one command for many devices', () => {
     expect(items.map(({ deviceID }) => deviceID)).toEqual(trucks);
   });
 
-  it('of cuts is refused as a whole when the hour has no room for all, and does not open the breaker', async () => {
+  it('of cuts is refused as a whole when the hourly limit does not admit all, and does not open the breaker', async () => {
     await service.sql("UPDATE accounts SET cuts_per_hour = 3 WHERE account_id = 'acme'");
     const { status, error } = await command(trucks.slice(0, 4), '1');
     expect([status, error?.code]).toEqual([422, 'conflict']);

@@ -99,14 +99,14 @@ describe('a restore', () => {
 });
 
 describe('a geozone that asks for an engine cut', () => {
-  const settle = (needsApproval: boolean) => ({ accountID: 'acme', needsApproval });
+  const settings = (needsApproval: boolean) => ({ accountID: 'acme', needsApproval });
 
   it.each(['geozoneArrivalEngineOff', 'geozoneDepartureEngineOff'])(
     'cannot be made by %s, nor be made of another, where a cut needs a second user',
     async (member) => {
       const { service, tokens, post } = await start();
       await post('/geozone/creategeozone', { geozoneID: 'depot' });
-      expect((await post('/auth/updateaccount', settle(true), { token: tokens.admin })).status).toBe(200);
+      expect((await post('/auth/updateaccount', settings(true), { token: tokens.admin })).status).toBe(200);
       for (const token of Object.values(tokens)) {
         const body = { geozoneID: 'yard', [member]: true };
         expect(seen(await post('/geozone/creategeozone', body, { token }))).toEqual(conflict);
@@ -129,14 +129,14 @@ describe('a geozone that asks for an engine cut', () => {
     const { service, tokens, post } = await start();
     const zone = { geozoneID: 'depot', geozoneDepartureEngineOff: true };
     expect((await post('/geozone/creategeozone', zone)).status).toBe(200);
-    const refused = await post('/auth/updateaccount', settle(true), { token: tokens.admin });
+    const refused = await post('/auth/updateaccount', settings(true), { token: tokens.admin });
     expect(seen(refused)).toEqual(conflict);
     expect(refused.text).toContain('depot');
     expect(await service.rows("SELECT needs_approval FROM accounts WHERE account_id = 'acme'")).toEqual([
       { needs_approval: 0 },
     ]);
     await post('/geozone/updategeozone', { ...zone, geozoneDepartureEngineOff: false });
-    expect((await post('/auth/updateaccount', settle(true), { token: tokens.admin })).status).toBe(200);
+    expect((await post('/auth/updateaccount', settings(true), { token: tokens.admin })).status).toBe(200);
   });
 
   it('and the rule never stand together when both are asked for at once', async () => {
@@ -144,7 +144,7 @@ describe('a geozone that asks for an engine cut', () => {
     const zone = { geozoneID: 'depot', geozoneArrivalEngineOff: true };
     const answers = await Promise.all([
       post('/geozone/creategeozone', zone),
-      post('/auth/updateaccount', settle(true), { token: tokens.admin }),
+      post('/auth/updateaccount', settings(true), { token: tokens.admin }),
     ]);
     expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([200, 422]);
     const both = await service.rows(`SELECT 1 AS both FROM accounts a JOIN geozones g USING (account_id)
@@ -179,7 +179,7 @@ describe('an approval', () => {
     expect((await post('/command/feature', cut, { token: tokens.admin })).json()).toMatchObject({
       commandState: 'approval',
     });
-    // Now one waits that others can approve: he is told of it.
+    // Now one waits that others can approve: the request returns it.
     expect((await post('/command/feature', cut)).json()).toMatchObject({ commandState: 'approval' });
   });
 
@@ -221,7 +221,7 @@ describe('an approval', () => {
       ['sessions', 'group_users', 'users'].map((table) => `DELETE FROM ${table} WHERE user_id = 'otto'`),
     ],
     ['limited to other devices', ["UPDATE users SET sees_all = 0 WHERE user_id = 'otto'"]],
-  ])('is not that of a user who was %s after his token was checked', async (_how, changes) => {
+  ])('is rejected from a user who was %s after the token was checked', async (_how, changes) => {
     const { service, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     const approvalID = String((await post('/command/feature', cut)).json()['approvalID']);

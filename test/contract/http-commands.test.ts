@@ -124,7 +124,7 @@ describe('a command', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of commands', () => {
   it('let a user give 10 commands a minute, and restores without end', async () => {
     const { service, order } = await start();
     const give = (at: number, state: string) =>
@@ -316,15 +316,15 @@ describe('a firmware job', () => {
   it('can be withdrawn while it executes, which takes days; the unit decides', async () => {
     const { service, post, get } = await start();
     const { commandID } = (await post('anna', '/command/firmware', job)).json();
-    const tell = (seq: number, statusCode: number, commandState: string) =>
+    const report = (seq: number, statusCode: number, commandState: string) =>
       service.events('acme', 'truck-1', {
         boot: 'b1',
         events: [{ seq, timestamp: Date.now(), statusCode, commandID, commandState }],
       });
-    await tell(1, 64_834, 'executing');
+    await report(1, 64_834, 'executing');
     const withdrawn = await post('anna', '/command/cancel', { commandID });
     expect([withdrawn.status, withdrawn.json()['commandState']]).toEqual([200, 'executing']);
-    await tell(2, 4358, 'cancelled');
+    await report(2, 4358, 'cancelled');
     expect((await get('olga', `/command/get/${String(commandID)}/authorization`)).json()).toMatchObject({
       commandState: 'cancelled',
       hasEnded: true,

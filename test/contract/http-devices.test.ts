@@ -6,7 +6,7 @@ import { nextToPurge } from '../../broker/store/devices/device-deletion.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { storeMany } from '../support/database/stored-events.ts';
-import { goesWith, tablesOf } from '../support/database/test-database.ts';
+import { isDeletedWith, tablesOf } from '../support/database/test-database.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 import { connectPacket, connectRaw } from '../support/mqtt/raw-mqtt.ts';
@@ -312,7 +312,7 @@ describe('a deleted device', () => {
       of: (i) => ({ timestampMs: i * 1000, statusCode: 63553 }),
     });
 
-  it('is gone from every answer at once, and its events soon after, in batches', async () => {
+  it('is removed from every answer at once, and its events soon after, in batches', async () => {
     await service.device('acme', 'del-1');
     await service.events('acme', 'del-1', {
       boot: 'b1',
@@ -438,7 +438,7 @@ describe('a deleted device', () => {
   it('leaves no table behind: every one with rows of a device goes with it or is cleared away', async () => {
     const left: string[] = [];
     for (const { name, columns } of await tablesOf(service.db)) {
-      if (!columns.includes('device_no') || (await goesWith(service.db, name, 'devices'))) continue;
+      if (!columns.includes('device_no') || (await isDeletedWith(service.db, name, 'devices'))) continue;
       left.push(name);
     }
     // A command that has not ended must hold the device: the others are deleted in the batch. A login at a
@@ -547,10 +547,10 @@ describe('an import', () => {
     ['nothing below the header', 'deviceID\n', 'no line below'],
     ['an open quote', 'deviceID\n"imp-40\n', 'is no CSV'],
     ['nothing', '', 'names no column deviceID'],
-  ])('refuses a file with %s', async (_what, file, words) => {
+  ])('refuses a file with %s', async (_what, file, message) => {
     const answer = await csv(file);
     expect(answer.status, answer.text).toBe(422);
-    expect(faultOf(answer).detail).toContain(words);
+    expect(faultOf(answer).detail).toContain(message);
   });
 
   it('refuses more than 10,000 lines, and takes 10,000', async () => {

@@ -41,7 +41,7 @@ const get = async (path: string, by = token) => {
 };
 
 describe('diagnostics', () => {
-  it('of a unit that never said anything are empty and made up of nothing', async () => {
+  it('of a unit that never sent anything are empty', async () => {
     expect(await get('/diagnostic/diagnostic/truck-1')).toMatchObject({
       deviceID: 'truck-1',
       online: false,
@@ -62,7 +62,7 @@ describe('diagnostics', () => {
     });
   });
 
-  it('are what the unit last said of itself', async () => {
+  it('are the last diagnostic report of the unit', async () => {
     const said = JSON.stringify({ voltage: 12.4, queueDepth: 3, gps: 'no-fix', disk: true, modem: 'LTE' });
     await service.sql(`UPDATE devices SET diagnostic = '${said}', diagnostic_ms = 1763683100999, is_online = 1,
       heartbeat_ms = 1763683200500, agent_version = '0.9.0' WHERE device_id = 'truck-2'`);
@@ -177,12 +177,12 @@ describe('the audit log', () => {
   };
 
   it('is given newest first, page by page, complete, and only to administrators', async () => {
-    const deed = { atMs: 1_763_683_200_999, actor: 'admin', source: '192.0.2.7', action: 'user.create' };
+    const entry = { atMs: 1_763_683_200_999, actor: 'admin', source: '192.0.2.7', action: 'user.create' };
     for (let index = 0; index < 25; index++) {
       const object = `user-${index % 2}`;
       await service.write([
-        insertAudit({ ...deed, accountID: 'acme', object, detail: { index } }),
-        insertAudit({ ...deed, accountID: 'rival', object, detail: { text: canary } }),
+        insertAudit({ ...entry, accountID: 'acme', object, detail: { index } }),
+        insertAudit({ ...entry, accountID: 'rival', object, detail: { text: canary } }),
       ]);
     }
     const all = await page('?limit=500');

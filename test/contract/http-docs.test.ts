@@ -93,7 +93,7 @@ describe('the table of status codes', () => {
     }
   });
 
-  it('needs no token, may be kept by anybody, and answers 304 to its ETag', async () => {
+  it('needs no token, may be cached by any cache, and answers 304 to its ETag', async () => {
     for (const path of ['/statuscodes', '/api/v1/statuscodes', '/api/v1/StatusCodes']) {
       const answer = await service.call({ path });
       expect(answer.headers).toMatchObject({ 'cache-control': 'public, max-age=3600' });
@@ -104,7 +104,7 @@ describe('the table of status codes', () => {
     }
   });
 
-  it('stands in /docs with the same words', async () => {
+  it('is in /docs with the same text', async () => {
     const document = (await service.call({ path: '/openapi.json' })).text;
     for (const { statusCode, statusDescription, meaning } of await entries()) {
       expect(document).toContain(`| ${statusCode} | ${statusDescription} |`);

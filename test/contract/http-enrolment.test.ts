@@ -1,5 +1,5 @@
 // Enrolment over HTTP, with the real cryptography: a code is good once, for one unit, for its time; what is asked again is
-// answered again, and nobody else learns or changes anything. The clock is the test's.
+// answered again, and no other client learns or changes anything. The clock is the test's.
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findCredential } from '../../broker/store/devices/credentials.ts';
 import { isSecret } from '../../broker/store/devices/device-secret.ts';
@@ -73,7 +73,7 @@ async function trail() {
 }
 
 describe('a code', () => {
-  it('gives its unit everything that it needs, and the old secret is worth nothing', async () => {
+  it('gives its unit everything that it needs, and the old secret is refused', async () => {
     const old = await service.device('acme', 'truck-1');
     const unit = await createUnit(await makeCode({ deviceID: 'truck-1' }));
     const answer = await enrol(unit.request);

@@ -224,7 +224,7 @@ describe('a range of the fleet', () => {
     await service.sql("DELETE FROM events WHERE boot = 'c'");
   });
 
-  it('takes no code that is none', async () => {
+  it('refuses a malformed status code', async () => {
     for (const code of ['x', '**', '-1', '1.5', '123456', '']) {
       const answer = await call(`/eventdata/fleetdata/${encodeURIComponent(code)}/0/0/authorization`);
       expect([404, 422], code).toContain(answer.status);

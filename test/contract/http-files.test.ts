@@ -139,7 +139,7 @@ describe('the console', () => {
     expect((await other.call({ path: '/api/v1/map/list/authorization' })).status).toBe(401);
   });
 
-  it('that is not installed is said to be so', async () => {
+  it('answers that it is not installed when it is not', async () => {
     const bare = await startHttpService({ console: null });
     onTestFinished(() => bare.close());
     const answer = await bare.call({ path: '/console/' });

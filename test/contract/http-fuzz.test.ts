@@ -1,4 +1,4 @@
-// Whatever comes in, the service answers in its own words: never 500, never a crash, never an answer outside of the schema.
+// Whatever comes in, the service answers with its own errors: never 500, never a crash, never an answer outside of the schema.
 // Requests are the operations' examples with parts exchanged for hostile or borderline values, in random order against
 // one living service. FLEETWARD_FUZZ_REQUESTS sets how many.
 import * as fc from 'fast-check';
@@ -207,7 +207,7 @@ it(`answers ${requestCount} hostile requests with documented errors only`, { tim
     { numRuns: Math.ceil(requestCount / perRun), endOnFailure: true },
   );
   expect(rejections).toEqual([]);
-  // It must get through to the handlers, and not be turned away at the door.
+  // It must get through to the handlers, and not be refused before.
   const share = (status: number): number => (seenStatuses.get(status) ?? 0) / requestCount;
   console.log(`answers by status: ${JSON.stringify(Object.fromEntries(seenStatuses))}`);
   expect(share(200)).toBeGreaterThan(0.2);

@@ -168,7 +168,7 @@ describe('a geozone', () => {
     });
   });
 
-  it('may be unfinished: it says what is missing and holds nothing', async () => {
+  it('may be unfinished: it warns what is missing and contains no point', async () => {
     const half = await create({ geozoneID: 'half', geozonePoint1: '10,10', geozonePoint2: '11,11' });
     expect(half['geozoneWarning']).toContain('three');
     expect(await zonesOf('/geozone/getgeozone/10/10')).toEqual([]);
@@ -177,7 +177,7 @@ describe('a geozone', () => {
     expect(await zonesOf('/geozone/getgeozone/10.2/10.5')).toEqual(['half']);
   });
 
-  it('refuses what cannot be meant, with a pointer to it', async () => {
+  it('refuses invalid members, with a pointer to them', async () => {
     const bad = (members: object) =>
       refusal(post('/geozone/updategeozone', { geozoneID: 'plain', ...members }));
     expect(await bad({ geozoneRadius: 4 })).toEqual(invalid('/geozoneRadius'));
@@ -436,7 +436,7 @@ describe('a route', () => {
       ({ routeID }) => routeID,
     );
 
-  it('is created with its way, and changed in the given members only', async () => {
+  it('is created with its points, and changed in the given members only', async () => {
     const made = await save({
       routeID: 'r1',
       ...way(['43.6', '-79.3'], ['43.7', '-79.4']),
@@ -597,7 +597,7 @@ describe('people aboard', () => {
     expect(await count()).toMatchObject({ passengerCount: null, maxPassengers: null, timestamp: 0 });
   });
 
-  it('are what it said last, whatever the order of arrival', async () => {
+  it('are the newest count by event time, whatever the order of arrival', async () => {
     const event = (seq: number, statusCode: number, passengers?: number | string) => ({
       seq,
       timestamp: nowS - 100 + seq,

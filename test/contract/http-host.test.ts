@@ -58,7 +58,7 @@ describe('the HTTP host', () => {
     expect(body).toMatchObject({ error: { status: 400, code: 'malformed_request' } });
   });
 
-  it('passes over an expectation that it does not know: 417 is no code of the interface', async () => {
+  it('ignores an unknown expectation: 417 is no code of the interface', async () => {
     const answer = await exchange(
       'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
     );

@@ -128,7 +128,7 @@ describe('a viewer of 2,000 devices', () => {
 
 describe('a client that leaves', () => {
   it.each(reads.map((operation) => [operation.id, operation] as const))(
-    '%s gives back every place',
+    '%s frees every slot',
     async (_id, operation) => {
       const text = await requestOf(operation);
       await allOf(
@@ -156,7 +156,7 @@ describe('a client that leaves', () => {
   );
 
   it.each(reads.map((operation) => [operation.id, operation] as const))(
-    '%s behind another request on its connection gives back every place',
+    '%s behind another request on its connection frees every slot',
     async (_id, operation) => {
       const text = (await requestOf(operation)).repeat(4);
       await allOf(
@@ -168,7 +168,7 @@ describe('a client that leaves', () => {
   );
 
   it.each(imports.map((operation) => [operation.id, operation] as const))(
-    '%s, whose answer comes in pages too, gives back every place',
+    '%s, whose answer comes in pages too, frees every slot',
     async (_id, operation) => {
       const path = (servedPaths(operation)[0] ?? '') + '?dryRun=true';
       const csv = ['deviceID', ...times(500, (at) => `new-${at}`)].join('\n');
@@ -190,7 +190,7 @@ describe('a client that leaves', () => {
     },
   );
 
-  it('after a HEAD, without waiting for it, gives back every place', async () => {
+  it('after a HEAD, without waiting for it, frees every slot', async () => {
     for (const operation of reads.filter(({ effects }) => !effects)) {
       const text = await requestOf(operation, 'HEAD');
       await allOf(

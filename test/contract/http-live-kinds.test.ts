@@ -2,7 +2,7 @@
 // who may see it, at once, again after a break, and with the members that they chose.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { liveKinds, liveMembers } from '../../broker/core/live/live-kinds.ts';
-import { noteFailed, noteHeld } from '../../broker/store/devices/device-configs.ts';
+import { recordFailed, recordHeld } from '../../broker/store/devices/device-configs.ts';
 import { findDevice, recordHello, setAllOffline, setOnline } from '../../broker/store/devices/devices.ts';
 import { decodeHello } from '../../src/core/wire/wire.ts';
 import { helloOf, jsonBytes } from '../support/broker/broker-bench.ts';
@@ -193,11 +193,11 @@ describe('a live stream sends', () => {
   it('which configuration a vehicle holds or refuses', async () => {
     const reader = await read('admin', { query: '?kinds=zone' });
     const deviceNo = await deviceNoOf('truck-1');
-    await service.write(noteHeld(deviceNo, { version: 7, sha256: 'a' }, now()));
+    await service.write(recordHeld(deviceNo, { version: 7, sha256: 'a' }, now()));
     const held = await reader.until(has('zone', { zoneType: 'configuration', change: 'held' }));
     expect(held.data).toMatchObject({ deviceID: 'truck-1', heldVersion: 7, zoneID: null });
     const failed = { version: 8, reason: 'no', retry: false, agentVersion: '1', atMs: now() + 1 };
-    await service.write(noteFailed(deviceNo, failed));
+    await service.write(recordFailed(deviceNo, failed));
     const refused = await reader.until(has('zone', { change: 'refused' }));
     expect(refused.data).toMatchObject({ version: 8, heldVersion: 7 });
   });
@@ -266,7 +266,7 @@ describe('a reader chooses', () => {
     expect(reader.messages()[0]?.data).toEqual({ eventNo: expect.any(Number) });
   });
 
-  it('kinds of messages, beside readers who choose others', async () => {
+  it('kinds of messages, while other readers choose others', async () => {
     const [events, presences] = [
       await read('admin', { query: '?kinds=event' }),
       await read('admin', { query: '?kinds=presence' }),
@@ -306,7 +306,7 @@ describe('a reader chooses', () => {
     expect(reader.status).toBe(422);
   });
 
-  it('and is told what there is to choose', async () => {
+  it('an unknown member, and the error suggests a known one', async () => {
     const asked = await service.call({
       path: '/api/v1/events/stream/authorization?fields=speeed',
       token: tokens['admin'] ?? '',
@@ -343,7 +343,7 @@ describe('a resumed stream', () => {
     expect(reader.text()).not.toContain(canary);
   });
 
-  it('says that geozones must be read again where too much happened', async () => {
+  it('asks to read geozones again when too many changed', async () => {
     const start = await read('admin');
     const { id: lastEventID } = await start.until(has('hello'));
     start.close();
@@ -375,7 +375,7 @@ describe('a live stream never shows', () => {
 
   it('a device outside of the groups, nor the name of a route; and nothing to a user without devices', async () => {
     await service.sql("UPDATE accounts SET needs_approval = 1 WHERE account_id = 'acme'");
-    const [north, nobody] = [await read('north'), await read('nobody')];
+    const [north, unassigned] = [await read('north'), await read('nobody')];
     const way = {
       routePoint1lat: '43.1',
       routePoint1lng: '8.1',
@@ -395,10 +395,10 @@ describe('a live stream never shows', () => {
     await mark(north);
     expect(north.text()).not.toContain('truck-2');
     expect(north.text()).not.toContain('hidden');
-    const { id } = await nobody.until(has('hello'));
+    const { id } = await unassigned.until(has('hello'));
     const resumed = await read('nobody', { lastEventID: id });
     await mark(north);
-    for (const reader of [nobody, resumed])
+    for (const reader of [unassigned, resumed])
       expect(new Set(reader.messages().map(({ event }) => event))).toEqual(new Set(['hello']));
   });
 

@@ -1,4 +1,4 @@
-// The live stream over real sockets: what a reader gets and in which order, how he resumes, what he never gets, and how
+// The live stream over real sockets: what a reader gets and in which order, how it resumes, what it never gets, and how
 // a stream ends from either side.
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -149,10 +149,10 @@ describe('a live stream', () => {
       body,
     });
     const { commandID } = asked.json();
-    const told = await reader.until(
+    const message = await reader.until(
       ({ event, data }) => event === 'command' && data['commandID'] === commandID,
     );
-    expect(told.data).toMatchObject({
+    expect(message.data).toMatchObject({
       ...body,
       pendingState: '1',
       commandState: 'requested',
@@ -330,7 +330,7 @@ describe('a live stream never shows', () => {
     const [now] = await send('truck-2', [panic]);
     await start.until(isEvent(now));
     expect(eventIDs(start)).toEqual([own, now]);
-    // Afterwards its messages are his, and may come at any moment.
+    // Afterwards its messages are for this reader, and may come at any moment.
     const [before] = start.text().split('event: reset');
     expect(before).not.toContain('"deviceID":"truck-2"');
   });
@@ -355,7 +355,7 @@ describe('a stream ends', () => {
     await limited.ended;
   });
 
-  it('and gives its place back when the client goes; the sixth of a user is refused', async () => {
+  it('and frees its slot when the client disconnects; the sixth of a user is refused', async () => {
     const own = await service.login('acme', 'admin');
     const readers = await Promise.all(Array.from({ length: 5 }, () => read({ token: own })));
     const refused = await read({ token: own });
@@ -366,7 +366,7 @@ describe('a stream ends', () => {
     await expect.poll(async () => (await read({ token: own })).status).toBe(200);
   });
 
-  it('also when the client is gone before it got anything', async () => {
+  it('also when the client disconnects before it got anything', async () => {
     await service.user('acme', 'hasty', 'viewer');
     const own = await service.login('acme', 'hasty');
     for (let times = 0; times < 60; times++) {
@@ -381,7 +381,7 @@ describe('a stream ends', () => {
     expect(readers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it('when its reader takes nothing and too much waits: then the service keeps none of it', async () => {
+  it('when its reader reads nothing and too much waits: the service drops the queue', async () => {
     await service.user('acme', 'sleeper', 'viewer');
     const reader = await read({ token: await service.login('acme', 'sleeper'), query: '?devices=truck-3' });
     await reader.until(({ event }) => event === 'hello');

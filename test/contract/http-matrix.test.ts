@@ -1,4 +1,4 @@
-// Every operation, two tenants, three roles, and a user whose groups show him nothing: who gets an answer, and that nobody
+// Every operation, two tenants, three roles, and a user whose groups hold no device: who gets an answer, and that no one
 // ever sees or changes what is another's. Made from the list of operations: a new one is in the matrix by being there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
@@ -114,7 +114,7 @@ describe.each(targets.map((operation) => [operation.id, operation] as const))('%
     }
     expect(answer.text).not.toContain(ours);
     if (operation.tag !== 'Geozones' && operation.tag !== 'Routes') return;
-    // Each concerns every device, or devices that this user does not see: he sees none and changes none.
+    // Each concerns every device, or devices that this user does not see: the user sees none and changes none.
     expect(answer.text).not.toMatch(/"geozoneID"|"routeID":/);
     if (operation.effects) expect([404, 422], answer.text).toContain(answer.status);
   });

@@ -90,7 +90,7 @@ describe('a message to a vehicle', () => {
     expect((await sent('truck-1'))['messages']).toEqual([]);
   });
 
-  it('is delivered when that vehicle says so, once, and no other vehicle can say it', async () => {
+  it('is delivered when that vehicle confirms it, once, and no other vehicle can confirm it', async () => {
     const { service, post, sent } = await start();
     const answer = (await post('olga', 'setMessages', { deviceID: 'truck-1', message: 'x' })).json();
     const [{ messageID } = { messageID: '' }] = answer['messages'] as { messageID: string }[];

@@ -1,4 +1,4 @@
-// Callers who share an address, a connection table or a processor with somebody who misbehaves: none of them is locked out,
+// Callers who share an address, a connection table or a processor with a client that misbehaves: none of them is locked out,
 // kept waiting or left without a sign of it in the log.
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -185,12 +185,12 @@ describe('a source with many connections', () => {
     await flood('127.0.0.2', 100);
     expect(await ask('/openapi.json', '127.0.0.3')).toMatch(/^HTTP\/1\.1 200 /);
     await expect.poll(() => service.logLines.join('\n')).toContain('"event":"http_connections_refused"');
-    const told = service.logLines.filter((line) => line.includes('http_connections_refused'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('127.0.0.2');
+    const warnings = service.logLines.filter((line) => line.includes('http_connections_refused'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('127.0.0.2');
   });
 
-  it('leaves a place for the health checks, from its own address too', async () => {
+  it('leaves a slot for the health checks, from its own address too', async () => {
     await flood('127.0.0.2', 18);
     await flood('127.0.0.3', 12);
     expect(await ask('/livez', '127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);
@@ -338,10 +338,10 @@ describe('a proxy that is not trusted', () => {
     for (const from of ['10.0.0.1', '10.0.0.1', '10.0.0.2']) {
       await service.call({ path: '/livez', from, headers: { 'x-forwarded-for': '192.0.2.7' } });
     }
-    const told = service.logLines.filter((line) => line.includes('http_proxy_not_trusted'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('10.0.0.1');
-    expect(told[0]).toContain('trustedProxies');
+    const warnings = service.logLines.filter((line) => line.includes('http_proxy_not_trusted'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('10.0.0.1');
+    expect(warnings[0]).toContain('trustedProxies');
   });
 
   it('is silent where it is trusted, or where there is none', async () => {

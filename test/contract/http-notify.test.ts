@@ -1,5 +1,5 @@
 // From an event to a person: rules, inbox, deliveries and push registrations through the service as a client sees it, with
-// receivers on loopback. What must not happen: an event told twice, or to somebody who may not see the device.
+// receivers on loopback. What must not happen: an event notified twice, or to a user who may not see the device.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -254,7 +254,7 @@ describe('a rule', () => {
     );
     await putRule({ email: { addresses: ['ops@example.com', 'device'] } });
     await happen(panic);
-    // Two lanes, sent side by side: in which order they end is nobody's promise.
+    // Two lanes, sent side by side: in which order they end is not specified.
     expect(new Set(mails.map(({ to, subject }) => `${to}: ${subject}`))).toEqual(
       new Set(['ops@example.com: Panic: truck-17', 'driver@example.com: Panic: truck-17']),
     );
@@ -346,7 +346,7 @@ describe('a delivery', () => {
       waits.push(Number(row?.['nextAttempt']) - Math.floor(service.api.clock.utcMs() / 1000));
       service.advance(3_601_000);
       await service.notices.runAll();
-      // A session that nobody uses for half a day ends.
+      // A session that is not used for half a day ends.
       expect(await deliveries('rival/admin')).toEqual([]);
     }
     service.advance(3_601_000);
@@ -545,13 +545,13 @@ describe('a push registration', () => {
     expect(await service.rows('SELECT user_id FROM push_registrations')).toEqual([{ user_id: 'admin' }]);
   });
 
-  it('is one of at most twenty; the oldest give way', async () => {
+  it('is one of at most twenty; the oldest are removed', async () => {
     for (let at = 0; at < 25; at += 1) await register('acme/guest', `token-${at}`);
     const rows = await service.rows('SELECT push_id FROM push_registrations ORDER BY registration_no');
     expect([rows.length, rows[0]]).toEqual([20, { push_id: 'token-5' }]);
   });
 
-  it('is not at just any host', async () => {
+  it('is refused for a host that is not a known push service', async () => {
     const body = { endpoint: 'https://evil.example.com/x', keys: subscription };
     expect((await ask('acme/guest', '/notification/subscribe', body)).json['error']).toMatchObject({
       errors: [{ pointer: '/endpoint' }],
@@ -598,7 +598,7 @@ describe('a test of a webhook', () => {
     expect(audited).toEqual([{ object: 'ops' }]);
   });
 
-  it('says why a receiver did not take it, and repeats nothing', async () => {
+  it('reports why a receiver did not accept it, and repeats nothing', async () => {
     receiver.status.set('/down', 503);
     await ask('acme/admin', '/notification/updaterule', {
       ruleID: 'ops',
@@ -632,7 +632,7 @@ describe('a test of a webhook', () => {
     expect((await ask('acme/admin', path, { ruleID: 'ops' })).status).toBe(200);
   });
 
-  it('goes nowhere that the operator of the service does not allow, also if the rule is older than that', async () => {
+  it('is sent to no target that the operator of the service does not allow, also if the rule is older', async () => {
     await service.close();
     await begin(createOfflineSenders());
     const definition = {

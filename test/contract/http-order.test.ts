@@ -211,7 +211,7 @@ describe('a restore on another connection', () => {
     }
   });
 
-  it('is not taken back by a withdrawal of the restore before it that was sent earlier', async () => {
+  it('is not withdrawn by an earlier withdrawal of the restore before it', async () => {
     const { open, order, unfinished, nextRound, tokens } = await start({
       storeDelayMs: paced(30, 0, 0, 0, 0, 0, 0, 0),
     });

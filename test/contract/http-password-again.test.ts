@@ -74,7 +74,7 @@ describe('an account that wants the password again', () => {
   });
 
   it.each(orders)(
-    'takes the safe state of %s without a password, and looks at none',
+    'accepts the safe state of %s without a password, and checks none',
     async (_what, path, body) => {
       const { post } = await start();
       expect(seen(await post('olga', path, { ...body, state: '0' }))).toEqual(done);
@@ -91,7 +91,7 @@ describe('an account that wants the password again', () => {
       expect(seen(await get('olga', `/command/send/truck-1/${code}`)), code).toEqual(done);
   });
 
-  it('wants it of the approver too; the request goes on waiting after a wrong one', async () => {
+  it('requires it of the approver too; the request keeps waiting after a wrong one', async () => {
     const { service, post, commands } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     expect(seen(await post('olga', '/command/feature', cut))).toEqual(needed);
@@ -117,7 +117,7 @@ describe('an account that wants the password again', () => {
     expect(seen(await post('olga', '/command/withdraw', { approvalID: await ask() }))).toEqual(done);
   });
 
-  it('says so where an operator reads the limits', async () => {
+  it('shows it where an operator reads the limits', async () => {
     const { get } = await start();
     expect((await get('olga', '/command/limits')).json()).toMatchObject({ needsPassword: true });
   });
@@ -162,7 +162,7 @@ describe('a command for many devices', () => {
 });
 
 describe('an account that does not', () => {
-  it('takes a cut without a password, and does not look at one that is sent', async () => {
+  it('accepts a cut without a password, and checks none that is sent', async () => {
     const { post } = await start({ isWanted: false });
     expect(seen(await post('olga', '/command/feature', { ...cut, password: wrong }))).toEqual(done);
   });

@@ -122,14 +122,14 @@ describe('a login at the provider', () => {
       expect(kept).not.toContain(secret);
   });
 
-  it('says when the provider is down, while logins with a password go on', async () => {
+  it('reports that the provider is down, while logins with a password work', async () => {
     const down = new AppError('unavailable', 'The provider is down', { retryAfterS: 5 });
     const { logIn, service } = await start({ down });
     expect(seen(await logIn('down'))).toEqual({ status: 503, code: 'unavailable' });
     expect(await service.login('acme', 'admin')).toContain('acme%7Cadmin');
   });
 
-  it('keeps a source to a rate', async () => {
+  it('is limited to a rate for each source', async () => {
     const { service } = await start();
     service.pin();
     holdClock(service);
@@ -144,7 +144,7 @@ describe('a login at the provider', () => {
 });
 
 describe('the claims of a provider', () => {
-  it('let nobody in without a role, an account or a name', async () => {
+  it('admit no person without a role, an account or a name', async () => {
     const { logIn, service } = await start(
       {
         none: claimsOf('a', [], { org: 'acme' }),
@@ -156,7 +156,7 @@ describe('the claims of a provider', () => {
           realm_access: JSON.parse('{"__proto__":{"roles":["fleet-admins"]}}') as unknown,
         },
         nameless: claimsOf('e', ['fleet-viewers'], { preferred_username: '漢字', org: 'acme' }),
-        stranger: claimsOf('f', ['fleet-viewers'], { org: 'nowhere' }),
+        otherAccount: claimsOf('f', ['fleet-viewers'], { org: 'nowhere' }),
         listed: claimsOf('g', ['fleet-viewers'], { org: ['acme'] }),
         unproven: claimsOf('', ['fleet-viewers'], { org: 'acme' }),
       },
@@ -169,7 +169,16 @@ describe('the claims of a provider', () => {
         ],
       },
     );
-    for (const code of ['none', 'other', 'missing', 'proto', 'nameless', 'stranger', 'listed', 'unproven'])
+    for (const code of [
+      'none',
+      'other',
+      'missing',
+      'proto',
+      'nameless',
+      'otherAccount',
+      'listed',
+      'unproven',
+    ])
       expect([code, seen(await logIn(code))]).toEqual([code, forbidden]);
     expect(await service.rows("SELECT user_id FROM users WHERE user_id <> 'admin'")).toEqual([]);
   });
@@ -386,7 +395,7 @@ describe('a user of the provider', () => {
     expect(await command(good.loginSecret)).toEqual(wrong);
   });
 
-  it('makes no API token, which would outlive what the provider says', async () => {
+  it('makes no API token, which would outlive the claims of the provider', async () => {
     const { logIn, post } = await start();
     const token = tokenOf(await logIn('good-code'));
     expect(seen(await post('/auth/token', token, { description: 'for ever' }))).toEqual(conflict);

@@ -1,5 +1,5 @@
 // Asking a unit for its health, its log and its position, as an integrator does it: the answer is the unit's, every question
-// and every look into a log is audited, and nobody asks another's vehicle.
+// and every read of a log is audited, and no user reaches a vehicle of another account.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
@@ -45,7 +45,7 @@ const audited = async (action: string) =>
     await service.rows(`SELECT actor, object, detail FROM audit WHERE action = '${action}' ORDER BY audit_no`)
   ).map(({ actor, object, detail }) => ({ actor, object, ...JSON.parse(String(detail)) }));
 let seq = 0;
-const tell = (statusCode: number, more: object, deviceID = 'truck-1') => {
+const report = (statusCode: number, more: object, deviceID = 'truck-1') => {
   seq += 1;
   return service.events('acme', deviceID, {
     boot: 'b1',
@@ -70,7 +70,7 @@ describe('a request', () => {
       { actor: 'dispatch', object: 'truck-1', requestID, kind: 'diagnostic', ttlS: 600 },
     ]);
     expect(await get(`/diagnostic/request/${requestID}`)).toMatchObject({ status: 200, answer: {} });
-    await tell(64_816, {
+    await report(64_816, {
       attributes: { kind: 'diagnostic', requestID, queueDepth: 2, voltage: 13.1, gps: 'fix', disk: 900 },
     });
     expect(await get(`/diagnostic/request/${requestID}`)).toMatchObject({
@@ -126,7 +126,7 @@ describe('a log', () => {
     const part = (at: number) => ({
       attributes: { kind: 'log', requestID, part: at, parts: 2, text: `line ${at}\n` },
     });
-    await tell(64_816, part(2));
+    await report(64_816, part(2));
     expect(await get(`/diagnostic/log/${requestID}`)).toMatchObject({
       isWhole: false,
       parts: 2,
@@ -134,13 +134,13 @@ describe('a log', () => {
       log: 'line 2\n',
     });
     const voltage = (await get('/diagnostic/diagnostic/truck-1'))['voltage'];
-    await tell(64_816, part(1));
+    await report(64_816, part(1));
     expect(await get(`/diagnostic/log/${requestID}`)).toMatchObject({
       isWhole: true,
       received: 2,
       log: 'line 1\nline 2\n',
     });
-    // A log is nobody's health.
+    // A log is no health report.
     expect((await get('/diagnostic/diagnostic/truck-1'))['voltage']).toBe(voltage);
     expect((await audited('device.readlog')).slice(before)).toEqual([
       { actor: 'dispatch', object: 'truck-1', requestID },
@@ -178,7 +178,7 @@ describe('locate now', () => {
     expect((await send())['commandID']).toBe(asked['commandID']);
     expect(await service.rows('SELECT 1 AS one FROM commands')).toEqual([]);
     const requestID = String(asked['commandID']);
-    await tell(61_504, {
+    await report(61_504, {
       latitude: 43.65,
       longitude: -79.34,
       speed: 12,

@@ -170,7 +170,7 @@ describe('events', () => {
     expect(await codes(0, nowS - 61)).toEqual([]);
   });
 
-  it('carry text where the interface says text', async () => {
+  it('have text where the interface specifies text', async () => {
     const [entry] = (await range(0, nowS - 60)).json()['metadata'] as object[];
     expect(entry).toMatchObject({
       latitude: '43.65107',
@@ -266,7 +266,7 @@ describe('a command', () => {
     ['63637', 'cargoaccess', '0'],
     ['63638', 'cargoaccess', '1'],
   ])(
-    '%s is %s %s, shows as pending, and does not change the state before the vehicle says so',
+    '%s is %s %s, shows as pending, and does not change the state before the vehicle reports it',
     async (code, feature, state) => {
       expect((await send(code)).json()).toMatchObject({
         feature,

@@ -1,5 +1,5 @@
-// Whom one person cannot invent: a user that somebody made, promoted, let in again, gave a password or more devices counts as a
-// second person only after another administrator has confirmed him, however long the first one waits.
+// One person cannot invent the second one: a user that was created, promoted, re-enabled, or given a password or more devices counts as a
+// second person only after another administrator has confirmed the user, however long the first one waits.
 import { afterEach, describe, expect, it } from 'vitest';
 import { confirmUser } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
@@ -275,13 +275,13 @@ describe('administrators are notified', () => {
     await post('admin', '/user/updateuser', { userID: 'vera', roleID: 'operator' });
     await post('admin', '/user/updateuser', { userID: 'vera', userDisplayName: 'Vera' });
     await post('berta', '/user/confirmuser', { userID: 'otto' });
-    const told = [
+    const notices = [
       { userID: 'otto', statusDescription: 'User confirmed as second person' },
       { userID: 'vera', statusDescription: 'User waits for confirmation' },
       { userID: 'otto', statusDescription: 'User waits for confirmation' },
     ];
-    expect(await inbox(service, 'admin')).toMatchObject(told);
-    expect(await inbox(service, 'berta')).toMatchObject(told);
+    expect(await inbox(service, 'admin')).toMatchObject(notices);
+    expect(await inbox(service, 'berta')).toMatchObject(notices);
     expect(await inbox(service, 'olga')).toEqual([]);
     const rival = await service.login('rival', 'admin');
     const foreign = await service.call({

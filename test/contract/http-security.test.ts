@@ -1,5 +1,5 @@
 // What hostile clients try: forged tokens, floods, slow and broken requests, paths that want out. The answer is always one of
-// the interface's codes, and nobody else is held up.
+// the interface's codes, and no other client is delayed.
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { defaultRequestRates } from '../../broker/core/scheduling/request-rates.ts';
@@ -119,7 +119,7 @@ describe('a flood', () => {
   });
   afterEach(() => service.close());
 
-  it('of one token is answered with 503 and when to come back, and other tokens go on', async () => {
+  it('of one token is answered with 503 and Retry-After, and other tokens are served', async () => {
     const [mine, theirs] = [await service.login('acme', 'guest'), await service.login('rival', 'admin')];
     const answers = [];
     for (let at = 0; at < 8; at++) answers.push(await service.call({ path: read, token: mine }));

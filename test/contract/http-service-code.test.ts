@@ -1,5 +1,5 @@
 // The one-time code that restores an engine with no network, from the button of an operator to the vehicle: what the broker
-// shows is what the vehicle takes, each once, and nobody else reads it anywhere.
+// shows is what the vehicle takes, each once, and it can be read nowhere else.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
 import { serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';
@@ -52,7 +52,7 @@ it('is taken by the vehicle that holds the secret, once, and void after a newer 
   expect(enter(String(third?.['code']))).toBe(true);
 });
 
-it('begins anew with a new secret', async () => {
+it('starts again at the first number with a new secret', async () => {
   await service.device('acme', 'truck-2');
   const before = (await ask('truck-2')).json();
   const issued = await service.call({
@@ -73,9 +73,9 @@ it('begins anew with a new secret', async () => {
 it('is for operators, of this account, and stands in no log and no audit entry', async () => {
   await service.device('acme', 'truck-3');
   await service.account('other');
-  const stranger = await service.login('other', 'admin');
+  const outsider = await service.login('other', 'admin');
   expect(codeOf(await ask('truck-3', viewer))).toBe('forbidden');
-  expect(codeOf(await ask('truck-3', stranger))).toBe('not_found');
+  expect(codeOf(await ask('truck-3', outsider))).toBe('not_found');
   expect(codeOf(await ask('nobody'))).toBe('not_found');
   const answer = await ask('truck-3');
   const code = String(answer.json()['code']);

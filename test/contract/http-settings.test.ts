@@ -1,7 +1,7 @@
-// Settings of vehicles over HTTP: who may choose them, what is refused and where, that nobody's change is lost, and that
+// Settings of vehicles over HTTP: who may choose them, what is refused and where, that no change is lost, and that
 // people can see where a vehicle's configuration is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noteCompiled, noteFailed, noteHeld } from '../../broker/store/devices/device-configs.ts';
+import { recordCompiled, recordFailed, recordHeld } from '../../broker/store/devices/device-configs.ts';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { settingsSchema, standardSettings } from '../../src/core/settings/settings.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
@@ -69,7 +69,7 @@ describe('settings', () => {
     });
   });
 
-  it('are saved only as they were read, where the caller says so', async () => {
+  it('are saved only if they are as they were read, where the caller sends the revision', async () => {
     const { revision } = (await get('account')).json() as { revision: number };
     const first = await post('saveaccount', { settings: { reporting: { movingS: 31 } }, revision });
     expect(first.json()).toMatchObject({ revision: revision + 1 });
@@ -121,14 +121,14 @@ describe('settings', () => {
 describe('the configuration of a vehicle', () => {
   const shown = async () => (await get('device/truck-17')).json()['configuration'] as Record<string, unknown>;
 
-  it('is pending, current, failed or faulty as the vehicle and the service say', async () => {
+  it('is pending, current, failed or faulty as the vehicle and the service report', async () => {
     const no = await deviceNo();
     expect(await shown()).toMatchObject({ state: 'pending', heldVersion: 0 });
     const revisions = { accountRevision: 1000, deviceRevision: 1000 };
-    await service.write(noteCompiled({ deviceNo: no, version: 3, sha256: 'a'.repeat(64), ...revisions }));
+    await service.write(recordCompiled({ deviceNo: no, version: 3, sha256: 'a'.repeat(64), ...revisions }));
     expect(await shown()).toMatchObject({ state: 'pending', wantedVersion: 3 });
     await service.write(
-      noteFailed(no, { version: 3, reason: 'it failed', retry: false, agentVersion: '1', atMs: 5000 }),
+      recordFailed(no, { version: 3, reason: 'it failed', retry: false, agentVersion: '1', atMs: 5000 }),
     );
     expect(await shown()).toMatchObject({
       state: 'failed',
@@ -136,9 +136,9 @@ describe('the configuration of a vehicle', () => {
       failedOn: 5,
       reason: 'it failed',
     });
-    await service.write(noteHeld(no, { version: 3, sha256: 'a'.repeat(64) }, 9000));
+    await service.write(recordHeld(no, { version: 3, sha256: 'a'.repeat(64) }, 9000));
     expect(await shown()).toMatchObject({ state: 'current', heldVersion: 3, heldOn: 9, reason: '' });
-    await service.write(noteHeld(no, { version: 3, sha256: 'b'.repeat(64) }, 9000));
+    await service.write(recordHeld(no, { version: 3, sha256: 'b'.repeat(64) }, 9000));
     expect(await shown()).toMatchObject({ state: 'failed' });
   });
 

@@ -111,7 +111,7 @@ describe('the holder of a share', () => {
     },
   );
 
-  it('is nobody with a login: users cannot call what is made for shares', async () => {
+  it('is no logged-in user: users cannot call what is made for shares', async () => {
     for (const path of ['/share/view', '/share/track', '/share/stream'])
       expect(codeOf(await get(path, admin)), path).toBe('forbidden');
   });
@@ -246,7 +246,7 @@ describe('a share ends', () => {
   ];
 
   it.each(endings)(
-    '%s, in the same words as a wrong token, and so does its stream',
+    '%s, with the same error as a wrong token, and so does its stream',
     async (_when, end, restore) => {
       await service.sql("DELETE FROM shares WHERE user_id = 'sharer'");
       await service.sql("DELETE FROM sessions WHERE user_id = 'sharer'");

@@ -1,4 +1,4 @@
-// What a user can store is what he sent: a URL that is one line, text that is well-formed, an object whose names stand once.
+// What a user can store is what was sent: a URL that is one line, text that is well-formed, an object whose names stand once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 
@@ -71,7 +71,7 @@ describe('text that is not well-formed', () => {
     ['"\\ud800"', '/deviceDescription'],
     ['"a\\udc00b"', '/deviceDescription'],
     ['"\\udc00\\ud800"', '/deviceDescription'],
-  ])('is refused with its place: %s', async (text, pointer) => {
+  ])('is refused with a pointer to it: %s', async (text, pointer) => {
     const answer = await post('/device/createdevice', `{"deviceID":"truck-9","deviceDescription":${text}}`);
     expect([answer.status, errorOf(answer).code]).toEqual([422, 'invalid_content']);
     expect(errorOf(answer).errors).toMatchObject([{ pointer }]);

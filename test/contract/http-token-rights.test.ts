@@ -175,7 +175,7 @@ describe('the sessions of a user', () => {
   const list = async (token: string, query = '') =>
     (await get('/auth/tokens', token, query)).json()['tokens'] as Record<string, unknown>[];
 
-  it('show what each client called itself, shortened and printable', async () => {
+  it('show the user agent of each client, shortened and printable', async () => {
     await service.user('acme', 'agent-shown', 'viewer');
     const answer = await service.call({
       method: 'POST',

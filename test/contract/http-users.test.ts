@@ -1,5 +1,5 @@
 // Users, groups, tokens and the own account, as an app meets them: who may do what, what an account must never lose, and
-// what nobody may learn.
+// what no answer may reveal.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Role } from '../../broker/core/accounts/session.ts';
 import { holdClock } from '../support/http/held-clock.ts';
@@ -111,11 +111,11 @@ describe('a new user', () => {
   });
 
   it('cannot be in a group that is not there, nor live in a time zone that is none', async () => {
-    const wish = { userID: 'nobody', password };
-    expect(pointersOf(await post('/user/createuser', { ...wish, groups: ['all', 'none'] }))).toEqual([
+    const fields = { userID: 'nobody', password };
+    expect(pointersOf(await post('/user/createuser', { ...fields, groups: ['all', 'none'] }))).toEqual([
       '/groups/1',
     ]);
-    expect(pointersOf(await post('/user/createuser', { ...wish, timeZone: 'Mars/Base' }))).toEqual([
+    expect(pointersOf(await post('/user/createuser', { ...fields, timeZone: 'Mars/Base' }))).toEqual([
       '/timeZone',
     ]);
     expect(codeOf(await get('/user/getuser/nobody'))).toBe('not_found');
@@ -241,7 +241,7 @@ describe('the last active administrator', () => {
     for (const name of ['eve', 'fay']) await post('/user/deleteuser', { userID: name });
   });
 
-  it('rejects a user who deletes himself', async () => {
+  it('rejects the request of a user to delete itself', async () => {
     const token = await makeUser('tired', 'admin');
     expect(codeOf(await post('/user/deleteuser', { userID: 'tired' }, token))).toBe('conflict');
     expect((await post('/user/deleteuser', { userID: 'tired' })).status).toBe(200);
@@ -313,7 +313,7 @@ describe('a password', () => {
     ]);
   });
 
-  it('of the caller himself is not set without the old one, not even by an administrator', async () => {
+  it('of the caller is not set without the old one, not even by an administrator', async () => {
     const answer = await post('/user/updateuser', { userID: 'admin', password: 'a fresh new secret' });
     expect([codeOf(answer), pointersOf(answer)]).toEqual(['conflict', ['/password']]);
     expect((await tryLogin('admin')).status).toBe(200);
@@ -333,7 +333,7 @@ describe('a password', () => {
   });
 
   it('stands in no answer, log or audit entry; nor does a hash', async () => {
-    const secret = 'unmistakable secret words';
+    const secret = 'unmistakable secret text';
     const made = await post('/user/createuser', { userID: 'discreet', password: secret });
     const changed = await post('/user/updateuser', { userID: 'discreet', password: `${secret} again` });
     const texts = [
@@ -465,7 +465,7 @@ describe('the account', () => {
     expect(codeOf(await get('/auth/account', viewer))).toBe('forbidden');
   });
 
-  it('keeps events for as long as its administrator says, within what the operator of the service allows', async () => {
+  it('keeps events for as long as its administrator sets, within what the operator of the service allows', async () => {
     const set = (retainedDays: number) => post('/auth/updateaccount', { accountID: 'acme', retainedDays });
     expect((await set(30)).json()).toMatchObject({ retainedDays: 30, maximumRetainedDays: 0 });
     expect((await set(0)).json()).toMatchObject({ retainedDays: 0 });
@@ -511,7 +511,7 @@ describe('the rule that an engine cut needs a second user', () => {
   const say = (needsApproval: boolean, token = admin) =>
     post('/auth/updateaccount', { accountID: 'acme', needsApproval }, token);
   const state = async () => (await get('/auth/account')).json();
-  const settle = () =>
+  const grantedEarlier = () =>
     service.sql("UPDATE users SET granted_s = 0, granted_by = NULL WHERE account_id = 'acme'");
 
   it('is switched on at once, and never off by one administrator alone, however many requests', async () => {
@@ -527,7 +527,7 @@ describe('the rule that an engine cut needs a second user', () => {
 
   it('is switched off by two', async () => {
     const second = await makeUser('second', 'admin');
-    await settle();
+    await grantedEarlier();
     await say(true);
     await say(false, second);
     expect(await state()).toMatchObject({ needsApproval: true, approvalOffRequestedBy: 'second' });
@@ -542,7 +542,7 @@ describe('the rule that an engine cut needs a second user', () => {
     await say(true);
     await say(false, puppet);
     expect((await say(false)).json()).toMatchObject({ needsApproval: true });
-    await settle();
+    await grantedEarlier();
     await post('/user/updateuser', { userID: 'second', password: 'known to the first one' });
     const taken = String((await tryLogin('second', 'known to the first one')).json()['token']);
     expect((await say(false, taken)).json()).toMatchObject({ needsApproval: true });

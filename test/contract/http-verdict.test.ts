@@ -96,7 +96,7 @@ describe('the verdict of a waiting command', () => {
     const beganS = Math.floor(service.api.clock.utcMs() / 1000);
     const commandID = await order();
     await report(commandID, verdictAttributes(driving));
-    const words = 'Ignition is on; The vehicle moves at 54 km/h';
+    const reason = 'Ignition is on; The vehicle moves at 54 km/h';
     const asked = await service.call({
       method: 'POST',
       path: '/api/v1/command/feature/authorization',
@@ -110,13 +110,13 @@ describe('the verdict of a waiting command', () => {
     expect(at).toBeLessThanOrEqual(Date.now() / 1000);
     const shown = {
       verdict: { ...drivingView, at },
-      detail: words,
+      detail: reason,
       hint: expect.stringMatching(/^Switch the ignition/),
     };
     expect(await command(commandID)).toMatchObject({ commandState: 'armed', ...shown });
     const list = await get(`/command/list/${deviceID}/authorization`);
     expect(list['commands']).toMatchObject([{ commandID, ...shown }]);
-    expect(await state()).toMatchObject({ pendingReason: words, verdict: drivingView });
+    expect(await state()).toMatchObject({ pendingReason: reason, verdict: drivingView });
     expect(await state('acme', 'cargoaccess')).toMatchObject({ pendingReason: null, verdict: null });
     const all = await get('/device/getalldevices/authorization?fields=state');
     expect(all['devices']).toContainEqual({
@@ -187,7 +187,7 @@ describe('the verdict of a waiting command', () => {
     open.add(reader);
     await reader.until(({ event }) => event === 'hello');
     const commandID = await order();
-    const told = (code: string | null, isSlow: boolean) =>
+    const reported = (code: string | null, isSlow: boolean) =>
       reader.until(({ event, data }) => {
         const verdict = data['verdict'] as typeof drivingView | null;
         const isMet = verdict?.rules.find(({ rule }) => rule === 'speed_kmh')?.isMet ?? isSlow;
@@ -198,15 +198,15 @@ describe('the verdict of a waiting command', () => {
           isMet === isSlow
         );
       });
-    expect((await told(null, false)).data).toMatchObject({ pendingReason: null });
+    expect((await reported(null, false)).data).toMatchObject({ pendingReason: null });
     await report(commandID, verdictAttributes(driving));
-    expect((await told('ignition_off', false)).data).toMatchObject({
+    expect((await reported('ignition_off', false)).data).toMatchObject({
       verdict: { ...drivingView, at: expect.any(Number) },
       pendingReason: 'Ignition is on; The vehicle moves at 54 km/h',
       commandState: 'armed',
     });
     await report(commandID, verdictAttributes(standing));
-    expect((await told('ignition_off', true)).data).toMatchObject({ pendingReason: 'Ignition is on' });
+    expect((await reported('ignition_off', true)).data).toMatchObject({ pendingReason: 'Ignition is on' });
   });
 
   it('is null while a second user is waited for', async () => {
@@ -279,7 +279,7 @@ describe('a tracker of another make', () => {
     },
   );
 
-  it('that sends as much as it may is shown within bounds', async () => {
+  it('that sends the longest allowed verdict is shown within bounds', async () => {
     const commandID = await order();
     const finding = `["a",0,1e20,-1e20,${Number.MIN_SAFE_INTEGER}]`;
     const most = `[${Array(verdictLimits.rules).fill(finding).join()}]`;

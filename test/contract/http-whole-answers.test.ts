@@ -146,7 +146,7 @@ describe('a listing of 100,000 records', () => {
     expect(reads).toBeGreaterThan(count / 250);
   });
 
-  it('costs a client that stalls its place and its connection', async () => {
+  it('disconnects a client that stalls, and frees its slot', async () => {
     const impatient = await createHttpServer({
       services: service.api,
       operations,

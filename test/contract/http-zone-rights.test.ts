@@ -1,5 +1,5 @@
 // Rights over geozones and routes follow the devices that they concern: a geozone every device of the account, a route those
-// that it is planned for. A user who is limited to groups neither changes nor sees what concerns none of his devices.
+// that it is planned for. A user who is limited to groups neither changes nor sees what concerns none of the visible devices.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 

@@ -207,7 +207,7 @@ describe('a provider', () => {
     expect(bytes).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('that has no keys at hand is unavailable, and the login is not proven', async () => {
+  it('that gives no keys is unavailable, and the login is not proven', async () => {
     let token = '';
     const { redeem, claimsWith } = await start({
       onToken: (_request, reply) =>

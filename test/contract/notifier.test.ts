@@ -1,5 +1,5 @@
 // The notifier and the deliveries over a store that fails, processes that end at any moment and two of them at once: nothing
-// is lost, nothing is told twice by the same id, and a target that hangs holds up nobody else.
+// is lost, nothing is sent twice under the same id, and a target that hangs delays no other.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDelivery } from '../../broker/notify/delivery.ts';
@@ -122,10 +122,10 @@ describe('the notifier', () => {
         await last.runAll();
         await last.close();
         const alerts = await count(`SELECT 1 FROM events WHERE status_code IN (${panic}, 63621)`);
-        const told = await count(`SELECT 1 FROM events e JOIN notifications n ON n.event_no = e.event_no
+        const notified = await count(`SELECT 1 FROM events e JOIN notifications n ON n.event_no = e.event_no
           WHERE e.status_code IN (${panic}, 63621)`);
         const delivered = await count('SELECT 1 FROM deliveries');
-        expect([told, await count('SELECT 1 FROM notifications'), delivered]).toEqual([
+        expect([notified, await count('SELECT 1 FROM notifications'), delivered]).toEqual([
           alerts,
           alerts,
           await count(`SELECT 1 FROM events WHERE status_code = ${panic}`),
@@ -228,7 +228,7 @@ describe('deliveries', () => {
     webhook,
   });
 
-  it('to a target that hangs take two places, and the others go on', async () => {
+  it('to a target that hangs take two slots, and the others are sent', async () => {
     await store([panic]);
     const notifier = notifierOf(db);
     await notifier.runAll();
@@ -258,7 +258,7 @@ describe('deliveries', () => {
     expect(await count("SELECT 1 FROM deliveries WHERE state = 'sent'")).toBe(100);
   });
 
-  it('of accounts with slow targets and a long row leave the next free place to another account', async () => {
+  it('of accounts with slow targets and a long queue leave the next free slot to another account', async () => {
     await store([panic]);
     const notifier = notifierOf(db);
     await notifier.runAll();
@@ -268,12 +268,12 @@ describe('deliveries', () => {
     // Ten hosts of each of six accounts: more than all places.
     await run(`UPDATE deliveries SET account_id = 'a' || (rule_no % 6)`);
     let calls = 0;
-    let told = -1;
+    let sentAtCall = -1;
     /** Ends one call that is under way. */
     const ends: (() => void)[] = [];
     let isOver = false;
     const senders = sendersOf(async ({ url }) => {
-      if (new URL(url).hostname === 'hooks.example.com') told = calls;
+      if (new URL(url).hostname === 'hooks.example.com') sentAtCall = calls;
       calls += 1;
       if (!isOver) await new Promise<void>((resolve) => void ends.push(resolve));
       return { kind: 'sent' };
@@ -297,9 +297,9 @@ describe('deliveries', () => {
       const begun = calls;
       ends.shift()?.();
       await waitUntil('the next call', () => calls > begun);
-      return told >= 0;
+      return sentAtCall >= 0;
     });
-    expect(told - callsBefore).toBeLessThan(200);
+    expect(sentAtCall - callsBefore).toBeLessThan(200);
   });
 
   it('of two processes are sent once', async () => {

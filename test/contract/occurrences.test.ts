@@ -7,14 +7,14 @@ import { migrations } from '../../broker/store/migrations.ts';
 import {
   dropOccurrencesBeyond,
   dropUnasked,
-  noteClone,
+  recordClone,
 } from '../../broker/store/notifications/occurrences.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { isOnPostgres, openAgain, openTestDatabase } from '../support/database/test-database.ts';
+import { isOnPostgres, openSecond, openTestDatabase } from '../support/database/test-database.ts';
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
 const minuteMs = 60_000;
@@ -112,7 +112,7 @@ const notifierOf = (on: Database) =>
   createOccurrenceNotifier({ db: on, clock, log, onDeliveries: () => undefined });
 
 /** A process that has run for as long as devices need to connect. */
-async function settled() {
+async function startedNotifier() {
   const notifier = notifierOf(db);
   laterMs += 6 * minuteMs;
   await notifier.runAll();
@@ -149,7 +149,7 @@ describe('an occurrence', () => {
   });
 
   it('is decided once by two processes at once', async () => {
-    const other = isOnPostgres ? await openAgain(db) : db;
+    const other = isOnPostgres ? await openSecond(db) : db;
     const two = [notifierOf(db), notifierOf(other)];
     for (let round = 0; round < 10; round += 1) {
       await command('expired');
@@ -200,7 +200,7 @@ describe('an occurrence', () => {
     expect(await kinds()).toEqual(['command_expired']);
   });
 
-  it('is one of a limited number that wait; the oldest give way', async () => {
+  it('is one of a limited number that wait; the oldest are removed', async () => {
     for (let count = 0; count < 5; count += 1) await command('expired');
     const left = async () =>
       (await rows('SELECT command_id FROM occurrences')).map((row) => row['command_id']);
@@ -224,7 +224,7 @@ describe('an occurrence', () => {
     expect(await rows('SELECT 1 AS one FROM occurrences')).toEqual([]);
   });
 
-  it('that no rule asks for is in no inbox, and goes', async () => {
+  it('that no rule asks for is in no inbox, and is removed', async () => {
     await put({ kinds: ['device_enrolled'] });
     await command('expired');
     await work();
@@ -249,14 +249,14 @@ describe('an occurrence', () => {
   it('of the same kind is sent once within the silence of the rule, and is in the inbox each time', async () => {
     await put({ silenceS: 7200 });
     for (let round = 0; round < 3; round += 1) {
-      await db.write([noteClone(1, nowMs())]);
+      await db.write([recordClone(1, nowMs())]);
       await work();
       laterMs += 61 * minuteMs;
     }
     expect([(await kinds()).length, await deliveries()]).toEqual([3, 2]);
   });
 
-  it('goes with its device', async () => {
+  it('is removed with its device', async () => {
     await command('expired');
     await run('DELETE FROM commands');
     await run('DELETE FROM devices WHERE device_no = 1');
@@ -267,7 +267,7 @@ describe('an occurrence', () => {
 });
 
 describe('an absence', () => {
-  it('is noted once when it lasts as long as the rule waits, by two processes too, and ends once', async () => {
+  it('is recorded once when it lasts as long as the rule waits, by two processes too, and ends once', async () => {
     await present(true);
     const two = [notifierOf(db), notifierOf(db)];
     const both = () => Promise.all(two.map((one) => one.runAll()));
@@ -284,8 +284,8 @@ describe('an absence', () => {
     await Promise.all(two.map((one) => one.close()));
   });
 
-  it('that is shorter is not noted, neither its begin nor its end', async () => {
-    const notifier = await settled();
+  it('that is shorter is not recorded, neither its begin nor its end', async () => {
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 4 * minuteMs;
@@ -299,7 +299,7 @@ describe('an absence', () => {
 
   it('is reported by each rule after its own time', async () => {
     await put({ offlineAfterS: 3600 }, 'late');
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 10 * minuteMs;
@@ -315,7 +315,7 @@ describe('an absence', () => {
   });
 
   it('that was long before the rule is not reported by it, nor a device that never connected', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 10 * minuteMs;
@@ -326,7 +326,7 @@ describe('an absence', () => {
     expect(await kinds()).toEqual([]);
   });
 
-  it('that goes on over a stop of the service is reported 5 minutes after its start, however it began', async () => {
+  it('that lasts over a restart of the service is reported 5 minutes after the start, however it began', async () => {
     await present(true);
     await present(true, 'hello', 2);
     await present(false);
@@ -345,7 +345,7 @@ describe('an absence', () => {
   });
 
   it('is forgotten when no rule waits for as long, and is not reported anew', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 6 * minuteMs;
@@ -363,7 +363,7 @@ describe('an absence', () => {
   });
 
   it('that a rule waits for is not forgotten', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 6 * minuteMs;
@@ -409,11 +409,11 @@ describe('a certificate', () => {
 
 describe('a suspected clone', () => {
   it('is reported at most once an hour', async () => {
-    for (let round = 0; round < 5; round += 1) await db.write([noteClone(1, nowMs())]);
+    for (let round = 0; round < 5; round += 1) await db.write([recordClone(1, nowMs())]);
     await work();
     expect(await kinds()).toEqual(['clone_suspected']);
     laterMs += 61 * minuteMs;
-    await db.write([noteClone(1, nowMs())]);
+    await db.write([recordClone(1, nowMs())]);
     await work();
     expect(await kinds()).toHaveLength(2);
   });

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { codesKeys, deviceKeys, fleetKeys, type KeyRange } from '../../broker/store/events/event-keys.ts';
 import { eventRecords } from '../../broker/store/events/event-records.ts';
-import { noteSpan, openSlice } from '../../broker/store/slices/slice-writing.ts';
+import { openSlice, recordSpan } from '../../broker/store/slices/slice-writing.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish } from '../support/broker/broker-bench.ts';
+import { addDevice, migrateWithAccounts } from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const hourMs = 3_600_000;
@@ -32,7 +32,7 @@ const hour: KeyRange = {
 
 /** One slice of some vehicles, and statistics as the server makes them by itself. */
 async function fill(db: Database): Promise<void> {
-  await furnish(db);
+  await migrateWithAccounts(db);
   const { sliceNo } = await openSlice(db);
   for (let at = 0; at < 40; at++) await addDevice(db, 'acme', `truck-${at}`);
   const others = sql`INSERT INTO devices (account_no, account_id, device_id, created_s)
@@ -45,7 +45,7 @@ async function fill(db: Database): Promise<void> {
   await db.write([
     others,
     insert,
-    noteSpan(sliceNo, span),
+    recordSpan(sliceNo, span),
     sql`UPDATE event_counter SET next_no = ${count + 1}`,
   ]);
   await db.write([sql`ANALYZE`]);

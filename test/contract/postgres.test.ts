@@ -1,5 +1,5 @@
 // What PostgreSQL adds to the contract of a database: a network that breaks at the worst moment, a server that restarts,
-// writers in several processes, servers that must not be used, and secrets that must not be told.
+// writers in several processes, servers that must not be used, and secrets that must not be revealed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -283,8 +283,8 @@ describe.skipIf(postgresMissing !== null)(title, () => {
     for (const fault of faults) {
       if (fault.status === 'fulfilled') expect.fail('was taken');
       const { reason } = fault;
-      const told = JSON.stringify([messageOf(reason), messageOf(reason.cause), reason, reason.cause]);
-      expect(told).not.toContain(secret);
+      const text = JSON.stringify([messageOf(reason), messageOf(reason.cause), reason, reason.cause]);
+      expect(text).not.toContain(secret);
       expect(reason.code).toBe('storage');
     }
   });

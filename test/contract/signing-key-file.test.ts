@@ -13,7 +13,7 @@ const path = join(folder, 'key.pem');
 beforeEach(() => rmSync(path, { force: true }));
 
 describe('the signing key file', () => {
-  it('is made at first with mode 0600 and read afterwards', () => {
+  it('is created with mode 0600 at the first start and read afterwards', () => {
     const made = loadSigningKey(path);
     expect([made.isNew, statSync(path).mode & 0o777]).toEqual([true, 0o600]);
     expect(loadSigningKey(path)).toEqual({ ...made, isNew: false });
@@ -25,7 +25,7 @@ describe('the signing key file', () => {
     expect(createVerifier(publicKey).verify(token, 'test-1')).toEqual(new Uint8Array([1, 2]));
   });
 
-  it.each([0o640, 0o604, 0o660, 0o666])('is refused with mode %o, with the fix in words', (mode) => {
+  it.each([0o640, 0o604, 0o660, 0o666])('is refused with mode %o, with a hint how to fix it', (mode) => {
     loadSigningKey(path);
     chmodSync(path, mode);
     expect(() => loadSigningKey(path)).toThrow(

@@ -1,4 +1,4 @@
-// A slice goes away whole once nobody keeps anything of it, and only then: whatever is stopped half way, whoever reads
+// A slice is dropped whole once no account keeps anything of it, and only then: whatever is stopped half way, whoever reads
 // meanwhile, and whatever the clock says for less than an hour.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
@@ -15,7 +15,7 @@ import { allSlices, lastEventNo } from '../../broker/store/slices/slices.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, startMs } from '../support/broker/broker-bench.ts';
+import { addDevice, migrateWithAccounts, startMs } from '../support/broker/broker-bench.ts';
 import { openNextSlice, storedEvents, storeEvents } from '../support/database/stored-events.ts';
 import { isOnPostgres, openTestDatabase, tablesOf } from '../support/database/test-database.ts';
 
@@ -29,7 +29,7 @@ let truck: number;
 let rival: number;
 
 beforeEach(async () => {
-  db = await furnish(await openTestDatabase());
+  db = await migrateWithAccounts(await openTestDatabase());
   truck = (await addDevice(db, 'acme', 'truck-1')).deviceNo;
   rival = (await addDevice(db, 'rival', 'truck-1')).deviceNo;
 });
@@ -66,7 +66,7 @@ async function fill(ofRival = true): Promise<void> {
 const laterMs = startMs + 38 * dayMs;
 
 describe('a slice', () => {
-  test('of which everything is past every limit is hidden, and an hour later gone with its table', async () => {
+  test('of which everything is past every limit is hidden, and its table is dropped an hour later', async () => {
     await keep('acme', 30);
     await keep('rival', 20);
     await fill();
@@ -133,7 +133,7 @@ describe('a slice', () => {
     expect(await stored()).toHaveLength(42);
   });
 
-  test('is gone in the end wherever the work was stopped, and nothing else is', async () => {
+  test('is dropped in the end wherever the work was stopped, and nothing else is', async () => {
     await keep('acme', 30);
     await keep('rival', 30);
     await fill();
@@ -194,7 +194,7 @@ describe('a reader', () => {
     },
     { name: 'keys by code', open: (range: KeyRange): KeyStream => codesKeys(db, range, [panic]) },
   ])(
-    'of $name goes on over a slice that is dropped meanwhile: what is gone is gone, and no error',
+    'of $name continues when a slice is dropped meanwhile: its rows are missing, and there is no error',
     async ({ open }) => {
       const early = open(await rangeOf());
       const late = open(await rangeOf());
@@ -216,7 +216,7 @@ describe('a reader', () => {
     };
   }
 
-  test('of an export and of records does so too', async () => {
+  test('of an export and of records continues when a slice is dropped meanwhile', async () => {
     const track = trackEvents(db, { scope, deviceID: 'truck-1', fromMs: 0, toMs: startMs + 99 * dayMs });
     await track.next();
     const numbers = Array.from({ length: 42 }, (_unused, at) => at + 1);

@@ -1,4 +1,4 @@
-// Events lie in slices, and no reader can tell: whatever order they came in, however late or early their clocks, wherever one
+// Events lie in slices, and reads do not depend on it: whatever order they came in, however late or early their clocks, wherever one
 // slice ended and the next began, every reader finds exactly what a single table would have given.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { findOrphans, findStale, notifierAhead } from '../../broker/store/checki
 import { endPurge, purgeRows } from '../../broker/store/devices/device-deletion.ts';
 import { isPositionIn, setAddressIn } from '../../broker/store/events/addresses.ts';
 import { countByCode } from '../../broker/store/events/event-counts.ts';
-import { takeEventNos } from '../../broker/store/events/event-insert.ts';
+import { allocateEventNos } from '../../broker/store/events/event-insert.ts';
 import {
   codesKeys,
   deviceKeys,
@@ -31,11 +31,11 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
-  furnish,
   jsonBytes,
-  settle,
+  migrateWithAccounts,
 } from '../support/broker/broker-bench.ts';
 import {
   openNextSlice,
@@ -55,7 +55,7 @@ let db: Database;
 let deviceNos: number[];
 
 async function open(): Promise<void> {
-  db = await furnish(await openTestDatabase());
+  db = await migrateWithAccounts(await openTestDatabase());
   deviceNos = [];
   for (const deviceID of ['truck-1', 'truck-2'])
     deviceNos.push((await addDevice(db, 'acme', deviceID)).deviceNo);
@@ -183,20 +183,20 @@ async function checkNewest(known: readonly Known[], toMs: number) {
 
 async function checkNumbers(known: readonly Known[], after: number) {
   const upTo = await lastEventNo(db);
-  const news = known.filter(({ eventNo, statusCode }) => eventNo > after && !isRoutine(statusCode));
+  const expected = known.filter(({ eventNo, statusCode }) => eventNo > after && !isRoutine(statusCode));
   const span = { after, upTo };
-  expect(numbersOf(await listOf(eventsByNumber(db, { ...span, scope })))).toEqual(numbersOf(news));
+  expect(numbersOf(await listOf(eventsByNumber(db, { ...span, scope })))).toEqual(numbersOf(expected));
   const account = { ...span, accountID: 'acme' };
-  expect(await holdsMore(db, { ...account, most: news.length })).toBe(false);
-  if (news.length > 0) expect(await holdsMore(db, { ...account, most: news.length - 1 })).toBe(true);
-  const told: number[] = [];
+  expect(await holdsMore(db, { ...account, most: expected.length })).toBe(false);
+  if (expected.length > 0) expect(await holdsMore(db, { ...account, most: expected.length - 1 })).toBe(true);
+  const found: number[] = [];
   for (let from = after; from < upTo; ) {
     const page = await eventsAfter(db, { after: from, upTo, limit: 3 });
-    told.push(...numbersOf(page.news));
+    found.push(...numbersOf(page.events));
     expect(page.upTo).toBeGreaterThan(from);
     from = page.upTo;
   }
-  expect(told).toEqual(numbersOf(news));
+  expect(found).toEqual(numbersOf(expected));
   const wanted = known.toReversed();
   const records = await eventRecords(db, scope, numbersOf(wanted));
   expect(records.map(({ eventNo, boot, seq }) => ({ eventNo, boot, seq }))).toEqual(
@@ -233,7 +233,7 @@ describe('readers', () => {
     );
   });
 
-  test('open a slice only when they come to it', async () => {
+  test('read a slice only when they reach it', async () => {
     await open();
     const at = (week: number): StoredEvent[] =>
       [0, 1, 2].map((seq) => ({
@@ -301,7 +301,7 @@ describe('the store', () => {
     expect(await eventNoOf(db, device, bare)).toBe(2);
     const isNew = await isNewEvent(db, device.deviceNo, bare);
     expect(await db.read(sql`SELECT 1 AS there WHERE ${isNew}`)).toEqual([]);
-    // The present was never told of the position.
+    // The present state was never updated with the position.
     expect(await findStale(db, device.deviceNo)).toMatchObject({ readings: ['position'] });
     expect(await notifierAhead(db)).toBe(0);
     expect(await findOrphans(db)).toEqual([]);
@@ -322,8 +322,8 @@ describe('the store', () => {
     const both = await Promise.allSettled([db.write(openNext(1, nowMs)), db.write(openNext(1, nowMs))]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await openSlice(db)).sliceNo).toBe(2);
-    await expect(db.write([takeEventNos(5, 1)])).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
-    const [inTimeToo] = await db.write([takeEventNos(5, 2)]);
+    await expect(db.write([allocateEventNos(5, 1)])).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
+    const [inTimeToo] = await db.write([allocateEventNos(5, 2)]);
     expect(inTimeToo?.rows).toEqual([{ next_no: 7 }]);
     expect(await lastEventNo(db)).toBe(6);
   });
@@ -336,11 +336,11 @@ describe('the store', () => {
     const device = { accountID: 'acme', deviceID: 'truck-1', deviceNo: deviceNos[0] ?? 0 };
     const send = (seqs: readonly number[]) => {
       const events = seqs.map((one) => ({ seq: one, timestamp: nowMs + one, statusCode: 61472 }));
-      return settle(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
+      return advanceUntilSettled(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
     };
     expect(await send([1, 2])).toMatchObject({ ack: { upTo: 2 } });
     await openNextSlice(db, nowMs);
-    // It still believes in the slice that is closed, and is told otherwise by its own commit.
+    // It has cached the closed slice; its own commit refuses that.
     expect(await send([2, 3, 4])).toMatchObject({
       kind: 'stored',
       ack: { upTo: 4 },
@@ -354,8 +354,8 @@ describe('the store', () => {
     expect(tables.map((rows) => rows.map((row) => row['seq']))).toEqual([[1, 2], [3, 4], [5]]);
     const range = { ...everything, upToNo: await lastEventNo(db), deviceID: 'truck-1' };
     expect(await keysOf(deviceKeys(db, range, null))).toHaveLength(5);
-    await settle(clock, ingest.close());
-    await settle(clock, commits.close());
+    await advanceUntilSettled(clock, ingest.close());
+    await advanceUntilSettled(clock, commits.close());
   });
 
   test('opens a slice with each week of receipt, and when one is full; a clock that steps back costs nothing', async () => {
@@ -392,7 +392,7 @@ describe('the store', () => {
 });
 
 describe('the notes of a slice', () => {
-  test('hold every event that was noted, in few spans', () => {
+  test('cover every recorded event, in few spans', () => {
     // Farther away than this the whole block is far, so both of its ends are noted under it.
     const farMs = spanRules.behindMs + spanRules.blockMs;
     const { earliestMs, latestMs } = spanRules;

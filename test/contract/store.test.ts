@@ -2,7 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
 import { projectBatch } from '../../broker/core/events/projection.ts';
-import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/ingest/event-plan.ts';
+import {
+  createEventPlanner,
+  type DecodedPayload,
+  type EventOutcome,
+} from '../../broker/ingest/event-plan.ts';
 import type { Planner } from '../../broker/scheduling/commit-draft.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { credentialsOf, findCredential } from '../../broker/store/devices/credentials.ts';
@@ -26,7 +30,12 @@ import { toRanges } from '../../src/core/wire/wire.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import {
+  addDevice,
+  helloOf,
+  migrateWithAccounts,
+  openBenchDatabase,
+} from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const all = { after: '', limit: 1000 };
@@ -40,7 +49,7 @@ afterAll(() => server?.close());
 
 const openOnServer = async (): Promise<Database> => {
   if (server === null) throw new Error('no server');
-  return furnish(await openPostgres({ url: await server.createMigrated() }));
+  return migrateWithAccounts(await openPostgres({ url: await server.createMigrated() }));
 };
 
 const ways = [
@@ -96,7 +105,7 @@ for (const { name, open, missing } of ways) {
         ).toBe(0);
       });
 
-      test('leaves a number that no later device gets', async () => {
+      test('has a number that no later device gets', async () => {
         const first = await addDevice(db, 'acme', 'truck-1');
         const { deviceNo } = first;
         await db.write([
@@ -199,7 +208,7 @@ for (const { name, open, missing } of ways) {
 
     describe('what is stored of a boot', () => {
       const event = { timestamp: 1, upMs: null, timeQuality: 'rtc', statusCode: 1 } as const;
-      const work = (deviceNo: number, seqs: readonly number[]): EventWork => {
+      const work = (deviceNo: number, seqs: readonly number[]): DecodedPayload => {
         const events = seqs.map((seq) => ({ ...event, seq }));
         const projection = projectBatch({ boot: 'b', events }, 1);
         return {
@@ -209,14 +218,14 @@ for (const { name, open, missing } of ways) {
           ranges: toRanges(seqs),
           projection,
           receivedMs: 1,
-          heardMs: 1,
+          lastContactMs: 1,
           also: [],
         };
       };
-      /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
-      const store = async (planner: Planner<EventWork, EventOutcome>, one: EventWork) => {
+      /** Stores and gives the numbers that were new, and up to where nothing is missing, as returned and as written. */
+      const store = async (planner: Planner<DecodedPayload, EventOutcome>, one: DecodedPayload) => {
         const plan = await planner.plan([one]);
-        const [outcome] = plan.settle(await db.write(plan.batch));
+        const [outcome] = plan.finish(await db.write(plan.batch));
         if (outcome?.kind !== 'stored') return expect.fail('not stored');
         const [row] = await db.read(selectUpTo(one.deviceNo, 'b'));
         expect(row).toEqual({ up_to: outcome.upTo });
@@ -278,7 +287,7 @@ for (const { name, open, missing } of ways) {
           await one.plan([work(deviceNo, [2, 3])]),
           await other.plan([work(deviceNo, [3, 4])]),
         ] as const;
-        await db.write(plans[0].batch).then((results) => plans[0].settle(results));
+        await db.write(plans[0].batch).then((results) => plans[0].finish(results));
         await expect(db.write(plans[1].batch)).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
         plans[1].drop();
         expect(await store(other, work(deviceNo, [3, 4]))).toEqual({ upTo: 4, fresh: [4] });
@@ -320,7 +329,7 @@ for (const { name, open, missing } of ways) {
             plan.drop();
           }
           const next = await planner.plan(works);
-          expect(next.settle(await db.write(next.batch))).toMatchObject([
+          expect(next.finish(await db.write(next.batch))).toMatchObject([
             { kind: 'stored' },
             { kind: 'gone' },
           ]);

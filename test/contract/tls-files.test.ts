@@ -1,4 +1,4 @@
-// Certificate files of a listener, good and bad ones, made by openssl: each fault is refused in words that say which file, and
+// Certificate files of a listener, good and bad ones, made by openssl: each fault is refused with a message that says which file, and
 // what to do.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -64,9 +64,9 @@ describe.skipIf(missing !== null)(`the files of a TLS listener ${missing ?? ''}`
       () => ({ certFile: file('half.pem', good.cert.replace(/\n[^\n]+\n(?=-----END)/, '\n')) }),
       /mqtt\.tls\.certFile .*half\.pem/,
     ],
-  ])('are refused with %s', (_what, changes, words) => {
+  ])('are refused with %s', (_what, changes, message) => {
     // A certificate of openssl's own authority in `issue` has no basicConstraints.
-    expect(() => read(changes())).toThrow(words);
+    expect(() => read(changes())).toThrow(message);
   });
 
   it('are refused with a key that has a passphrase, and with one that is too short', () => {

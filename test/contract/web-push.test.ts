@@ -35,7 +35,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** A receiver on loopback that answers as it is told. */
+/** A receiver on loopback with configurable answers. */
 async function startReceiver(answer: { status: number; headers?: Record<string, string>; body?: string }) {
   const received: Received[] = [];
   const server: Server = createServer((request, response) => {
@@ -174,7 +174,7 @@ describe('a push service', () => {
     });
   });
 
-  it('that says 404 or 410 ends the registration; anything else is tried again', async () => {
+  it('that answers 404 or 410 ends the registration; anything else is tried again', async () => {
     for (const [status, kind] of [
       [404, 'gone'],
       [410, 'gone'],
@@ -271,7 +271,7 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/', '/']);
   });
 
-  it('that switches protocols, hangs up or talks nonsense fails and gives its place back', async () => {
+  it('that switches protocols, disconnects or sends garbage fails and frees its slot', async () => {
     const answers = [
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
       'HTTP/1.1 101 Switching Protocols\r\n\r\n',
@@ -294,7 +294,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('that cannot be reached fails without telling where it is', async () => {
+  it('that cannot be reached fails without revealing its address', async () => {
     const { port } = receiver;
     await receiver.close();
     expect(await open(call(`http://127.0.0.1:${port}/secret`))).toEqual({
@@ -335,7 +335,7 @@ describe('a guarded post', () => {
   const home: Resolved = { address: '127.0.0.1', family: 4 };
   const refused = { status: null, reason: 'the name leads to a private address' };
 
-  it('connects to no private address, whatever the name says', async () => {
+  it('connects to no private address, whatever name resolves to it', async () => {
     const url = `https://hooks.example.com:${receiver.port}/`;
     expect(await guarded([[home]]).post(url)).toEqual(refused);
     expect(await guarded([[{ address: '8.8.8.8', family: 4 }, home]]).post(url)).toEqual(refused);

@@ -9,7 +9,7 @@ import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { spanOf } from '../../broker/core/events/event-spans.ts';
 import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { noteSpan, openNext } from '../../broker/store/slices/slice-writing.ts';
+import { openNext, recordSpan } from '../../broker/store/slices/slice-writing.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -109,7 +109,7 @@ export function noteDays(
   const notes: Statement[] = [];
   for (let ms = fromMs; ms <= toMs + dayMs; ms += dayMs) {
     const at = Math.min(ms, toMs);
-    notes.push(noteSpan(sliceNo, spanOf(at, at)));
+    notes.push(recordSpan(sliceNo, spanOf(at, at)));
   }
   return notes;
 }

@@ -109,10 +109,10 @@ describe.skipIf(!existsSync(program))(
       ['a weak password', ['create', 'weak', '--admin', 'ann', '--password-file', '-'], 64, 'password'],
       ['an unknown action', ['destroy', 'acme'], 64, '--help'],
     ])(
-      'say what is wrong with %s, and end with its exit code',
-      async (_name, [action = '', ...args], code, words) => {
+      'report what is wrong with %s, and end with its exit code',
+      async (_name, [action = '', ...args], code, message) => {
         const ended = await account(action, ...args);
-        expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(words) });
+        expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
         expect(ended.err).not.toContain('    at ');
       },
     );
@@ -154,7 +154,7 @@ describe.skipIf(!existsSync(program))(
       expect(output.err).toBe('');
     });
 
-    it("have a listener of the operator's own, only with a token file that nobody else can read", async () => {
+    it("have a listener of the operator's own, only with a token file that no other user can read", async () => {
       const file = join(folder, 'admin.token');
       expect(await run(['admin-token', '--file', file])).toMatchObject({ code: 0, err: '' });
       expect(statSync(file).mode & 0o777).toBe(0o600);

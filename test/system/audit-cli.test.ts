@@ -61,7 +61,7 @@ describe.skipIf(!existsSync(program))(
       );
     });
 
-    it('holds, and its heads are kept', () => {
+    it('verifies, and its heads are kept', () => {
       const good = run(['audit', 'verify', '--account', 'acme']);
       expect(good).toMatchObject({ code: 0, err: '' });
       expect(good.out).toMatch(/^1 chains, \d+ entries: all hold\n$/);
@@ -73,7 +73,7 @@ describe.skipIf(!existsSync(program))(
       expect(run(['audit', 'verify', '--head', headsFile])).toMatchObject({ code: 0 });
     });
 
-    it('without its newest entry is found out by the kept heads only: exit code 1', async () => {
+    it('without its newest entry fails against the kept heads only: exit code 1', async () => {
       await write([
         sql`DELETE FROM audit WHERE account_id = 'acme'
           AND chain_no = (SELECT MAX(chain_no) FROM audit WHERE account_id = 'acme')`,
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(program))(
       expect(found.out).toContain('BROKEN acme, entry');
     });
 
-    it('with a changed entry says which: exit code 1, also for programs', async () => {
+    it('with a changed entry fails and names the entry: exit code 1, also for programs', async () => {
       await write([sql`UPDATE audit SET actor = 'bob' WHERE account_id = 'acme' AND chain_no = 4`]);
       const found = run(['audit', 'verify']);
       expect(found.code).toBe(1);

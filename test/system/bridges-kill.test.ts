@@ -1,6 +1,6 @@
 // Two broker processes on one PostgreSQL database behind a cluster, one of which is killed while both work, and started again:
-// every event is stored once and told once on every stream, every alarm decided once and told under one id, every command sent
-// with a counter that only grows and carried out once, whichever process was asked and whichever heard the vehicle.
+// every event is stored once and sent once on every stream, every alarm decided once and sent under one id, every command sent
+// with a counter that only grows and carried out once, whichever process got the request and whichever the vehicle's messages.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -85,12 +85,12 @@ describe.skipIf(missing !== null)(title, () => {
   const key = generateSigningKey();
   const verifier = createVerifier(key.publicKey);
   const received: (CommandBody & { readonly user: string })[] = [];
-  const told: { readonly id: string; readonly text: string }[] = [];
+  const notices: { readonly id: string; readonly text: string }[] = [];
   const receiver = createServer((request, response) => {
     let text = '';
     request.on('data', (part) => (text += String(part)));
     request.on('end', () => {
-      told.push({ id: String(request.headers['fleetward-id']), text });
+      notices.push({ id: String(request.headers['fleetward-id']), text });
       response.writeHead(204).end();
     });
   });
@@ -239,7 +239,7 @@ describe.skipIf(missing !== null)(title, () => {
       sql`SELECT boot, seq FROM ${await everyEvent(db)} WHERE status_code = ${panic}`,
     );
     expect(stored.map(keyOf).sort()).toEqual([...expected].sort());
-    // Reports of commands are events too, and are told with the rest.
+    // Reports of commands are events too, and are sent with the rest.
     const inOrder = async (): Promise<readonly string[]> =>
       (
         await db.read(
@@ -255,13 +255,13 @@ describe.skipIf(missing !== null)(title, () => {
       expect(stream.seen()).toEqual(await inOrder());
     }
 
-    const alarms = () => new Set(told.map(({ id }) => id));
+    const alarms = () => new Set(notices.map(({ id }) => id));
     await waitUntil('all alarms', () => alarms().size >= expected.length, often);
     expect(alarms().size).toBe(expected.length);
     expect(await db.read(sql`SELECT event_no FROM notifications`)).toHaveLength(expected.length);
     expect(await holderOf('notifications')).not.toBe(holder);
     for (const id of alarms()) {
-      const texts = new Set(told.filter((notice) => notice.id === id).map(({ text }) => text));
+      const texts = new Set(notices.filter((notice) => notice.id === id).map(({ text }) => text));
       expect(texts.size).toBe(1);
     }
 

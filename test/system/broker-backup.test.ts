@@ -1,5 +1,5 @@
 // The broker's figures, backup, restore and check on the built program, with a real vehicle that goes on sending: what was
-// acknowledged before a backup is in it, nothing is overwritten, and whatever is damaged, newer or in use is refused in words.
+// acknowledged before a backup is in it, nothing is overwritten, and whatever is damaged, newer or in use is refused with a message.
 import {
   closeSync,
   copyFileSync,
@@ -122,7 +122,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(found.get('fleetward_http_requests_total{operation="/livez",status="2xx"}')).toBe(1);
     expect(found.get('fleetward_commit_duration_seconds_count')).toBeGreaterThan(0);
     const text = await (await fetch(metricsUrl)).text();
-    for (const secretWord of ['truck-17', 'demo', secret]) expect(text).not.toContain(secretWord);
+    for (const name of ['truck-17', 'demo', secret]) expect(text).not.toContain(name);
     expect((await fetch(metricsUrl.replace('/metrics', '/'))).status).toBe(404);
     expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405);
     // Not on the interface for users.
@@ -130,7 +130,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     client.end();
   });
 
-  it('copies the database while the vehicle goes on, with all that was acknowledged before', async () => {
+  it('copies the database while the vehicle keeps sending, with all that was acknowledged before', async () => {
     const client = await connectVehicle();
     const before: number[] = [];
     for (let count = 0; count < 200; count++) before.push(await sendEvent(client));
@@ -152,7 +152,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     client.end();
   });
 
-  it('never overwrites, leaves nothing half done, and says so', async () => {
+  it('never overwrites, leaves nothing half done, and reports it', async () => {
     const bytes = readFileSync(at('one.db'));
     const again = await run(['backup', at('one.db'), ...inUse]);
     expect(again).toMatchObject({ code: 65, err: expect.stringContaining('overwrites nothing') as string });
@@ -162,7 +162,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(existsSync(at('x.db'))).toBe(false);
   });
 
-  it('has the signing key in it only when asked for, and says which', async () => {
+  it('contains the signing key only when asked for, and names the key', async () => {
     const pem = readFileSync(`${database}.signing-key.pem`, 'utf8');
     const heart = pem.split('\n')[1] ?? '';
     expect(heart.length).toBeGreaterThan(40);
@@ -233,7 +233,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(existsSync(at('other.db'))).toBe(false);
   });
 
-  it('finds what cannot be: orphans, a present older than its events, acknowledged events that are gone', async () => {
+  it('finds impossible states: orphans, a present older than its events, acknowledged events that are missing', async () => {
     const path = at('wrong.db');
     copyFileSync(at('one.db'), path);
     const db = openSqlite({ path, pageSize: 4096 });

@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)(title, () => {
   };
   beforeAll(async () => {
     server = await startPostgres();
-    // The server trusts whoever reaches its socket; the password is there to be kept quiet.
+    // The server trusts any client on its socket; the password is there to be kept out of logs.
     on = ['--database', (await server.create()).replace('postgres@', `postgres:${hush}@`)];
   });
   afterAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await run(['ca', 'list', ...dir])).toMatchObject({ out: expect.stringContaining('"revoked"') });
   });
 
-  it('serves, says when the server is away, and is ready again when it is back', async () => {
+  it('serves, reports when the database server is down, and is ready again when it is back', async () => {
     const { child, output, ended } = broker.launch(['start', '--http-port', '0', '--mqtt-port', '0', ...on]);
     await waitUntil('the broker to be ready', () => (output.out + output.err).includes('broker_ready'), {
       seen: () => output.out + output.err,

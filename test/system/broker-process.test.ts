@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts it on free ports and waits for its own word that it is ready. */
+/** Starts it on free ports and waits until it reports that it is ready. */
 async function start() {
   const started = launch(['start', '--database', database, '--http-port', '0', '--mqtt-port', '0']);
   const ready = await new Promise<{ httpPort: number }>((resolve, reject) => {
@@ -34,7 +34,7 @@ async function start() {
 describe.skipIf(!existsSync(program))(
   `the broker process${existsSync(program) ? '' : ' [skipped: not built]'}`,
   () => {
-    it('explains itself', async () => {
+    it('prints its help', async () => {
       const { code, out } = await run(['--help']);
       expect([code, out]).toEqual([0, expect.stringContaining('Examples:')]);
     });
@@ -45,9 +45,9 @@ describe.skipIf(!existsSync(program))(
       ['a wrong value', ['config', 'check', '--http-port', 'x'], 64, 'integer from 0 to 65535'],
       ['an open listener', ['start', '--mqtt-host', '0.0.0.0'], 78, '--insecure-listen'],
       ['a missing file', ['config', 'check', '--config', 'none.toml'], 78, 'none.toml'],
-    ])('ends with its exit code and a plain message for %s', async (_name, args, code, words) => {
+    ])('ends with its exit code and a plain message for %s', async (_name, args, code, message) => {
       const ended = await run(args);
-      expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(words) });
+      expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
       expect(ended.err).not.toContain('    at ');
     });
 
@@ -105,7 +105,7 @@ describe.skipIf(!existsSync(program))(
       expect(broker.output.out).not.toContain(token);
     });
 
-    it.each(['http', 'mqtt'])('says which flag to use when the %s port is taken', async (side) => {
+    it.each(['http', 'mqtt'])('names the flag to use when the %s port is taken', async (side) => {
       const holder = createServer();
       const port = await new Promise<number>((resolve) => {
         holder.listen(0, '127.0.0.1', () => {

@@ -1,5 +1,5 @@
 // `fleetward-broker ca` as an operator uses it: what it makes is what OpenSSL takes in its strictest mood, keys are for their
-// owner alone and are never overwritten, and every mistake ends with its exit code and plain words.
+// owner alone and are never overwritten, and every mistake ends with its exit code and a plain message.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -146,11 +146,11 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, () => 
     expect(run('revoke')).toMatchObject({ code: 64 });
     expect(run('revoke', 'acme', 'truck-1', '--serial', 'abc')).toMatchObject({ code: 64 });
     const db = openSqlite({ path: database, pageSize: 4096 });
-    const told = await db.read(
+    const entries = await db.read(
       sql`SELECT action FROM audit WHERE account_id = 'acme' AND object = 'truck-1'`,
     );
     await db.close();
-    expect(told.map(({ action }) => action)).toEqual([
+    expect(entries.map(({ action }) => action)).toEqual([
       'device.create',
       'device.issuesecret',
       'device.certify',

@@ -1,4 +1,4 @@
-// A vehicle's own certificate, from the enrolment to a server that lets nobody in without one: mosquitto with
+// A vehicle's own certificate, from the enrolment to a server that admits no client without one: mosquitto with
 // `require_certificate true`, which takes the name of the device from the certificate.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -103,7 +103,7 @@ user root
     expect(enrolled.lines[0]).toMatchObject({ url: `mqtts://localhost:${port}`, missing: null });
 
     const pem = (name: string) => readFileSync(join(folder, name), 'utf8');
-    const heard: string[] = [];
+    const topics: string[] = [];
     const open = (own: { readonly cert?: string; readonly key?: string }, clientId: string) => {
       const seen = { ups: 0, downs: [] as string[] };
       const link = openMqttLink(
@@ -121,7 +121,7 @@ user root
         {
           onUp: () => void (seen.ups += 1),
           onMessage: ({ topic }, acknowledge) => {
-            heard.push(topic);
+            topics.push(topic);
             acknowledge();
           },
           onDown: (reason) => seen.downs.push(reason),
@@ -137,8 +137,8 @@ user root
     await waitUntil('the connection', () => listener.seen.ups > 0);
     await listener.link.subscribe(['fleet/v1/demo/van-01/hello']);
     agent = startProgram('agent', ['start', '--config', config]);
-    await waitUntil('the hello of the agent', () => heard.length > 0);
-    expect(heard[0]).toBe('fleet/v1/demo/van-01/hello');
+    await waitUntil('the hello of the agent', () => topics.length > 0);
+    expect(topics[0]).toBe('fleet/v1/demo/van-01/hello');
     await listener.link.close();
   });
 

@@ -1,4 +1,4 @@
-// The listener at which a RabbitMQ cluster asks who may come in, over TLS with a word in its path and plain without one: what
+// The listener at which a RabbitMQ cluster asks about logins, over TLS with a secret in its path and plain without one: what
 // a stranger, a wrong form and a database that does not answer get is never an "allow".
 import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
@@ -13,7 +13,7 @@ import { createAuthority } from '../support/broker/certificates.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const folder = temporaryFolder('cluster-auth');
-const word = 'word-of-the-cluster';
+const pathSecret = 'word-of-the-cluster';
 const user = { username: 'demo/truck-1', client_id: 'demo/truck-1', vhost: 'fleet', password: 'right' };
 const lines: string[] = [];
 const note = (message: string, fields?: object): void =>
@@ -35,7 +35,7 @@ describe.each(['tls', 'plain'] as const)('the questions of a cluster over %s', (
       clock: createSystemClock(),
       log,
       vhost: 'fleet',
-      wordHash: kind === 'tls' ? hashSecret(word) : null,
+      pathSecretHash: kind === 'tls' ? hashSecret(pathSecret) : null,
       tls: kind === 'tls' ? { cert, key, clientCa: null } : null,
       async logIn(_device: object, secret: Uint8Array) {
         if (isStoreGone) throw new Error('the database does not answer');
@@ -65,7 +65,7 @@ describe.each(['tls', 'plain'] as const)('the questions of a cluster over %s', (
       request.end(typeof form === 'string' ? form : new URLSearchParams(form).toString());
     });
   const pathOf = (question: string): string =>
-    kind === 'tls' ? `/auth/${word}/${question}` : `/auth/${question}`;
+    kind === 'tls' ? `/auth/${pathSecret}/${question}` : `/auth/${question}`;
 
   it('are answered: identity and permitted topics', async () => {
     expect(await ask(pathOf('user'), user)).toBe('200 allow');

@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('stores what vehicles send, then acknowledges it, and knows which are connected', async () => {
+  it('stores what vehicles send, then acknowledges it, and records which are connected', async () => {
     const vehicle = await addVehicle('truck-1');
     for (let at = 0; at < 200; at++) vehicle.make();
     await expect.poll(() => vehicle.books().open, waiting).toBe(0);
@@ -211,11 +211,11 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(logins, waiting).toBe(0);
     expect(vehicle.books().connects).toBe(connects);
     await vehicle.close();
-    // No last will tells of it.
+    // No last will reports it.
     await expect.poll(() => isOnline('truck-6'), waiting).toBe(false);
   });
 
-  it('takes a turn anew when the cluster comes back to it after a later one, and the hello is not lost', async () => {
+  it('takes a new turn when the cluster returns to it after a later one, and the hello is not lost', async () => {
     const vehicle = await addVehicle('truck-8');
     await expect.poll(() => isOnline('truck-8'), waiting).toBe(true);
     // What a second bridge would have left that was active meanwhile and died.
@@ -231,7 +231,7 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(() => isOnline('truck-8'), waiting).toBe(true);
   });
 
-  it('sends nothing during an alarm of the cluster, says so, and goes on when it is over', async () => {
+  it('sends nothing during an alarm of the cluster, reports it, and continues when it is over', async () => {
     const vehicle = await addVehicle('truck-9');
     vehicle.make();
     await expect.poll(() => vehicle.books().open, waiting).toBe(0);
@@ -240,7 +240,7 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await status()).toBe(200);
     rabbit.ctl('set_vm_memory_high_watermark', 'absolute', '1MB');
     const held = (): boolean => bridge.program.lines.some(({ msg }) => msg === 'cluster_publish_blocked');
-    // RabbitMQ tells a connection of an alarm when it next publishes.
+    // RabbitMQ notifies a connection of an alarm when it next publishes.
     const restore = { deviceID: 'truck-9', feature: 'cargoaccess', state: '1', reason: 'test' };
     await api.post('/command/feature/authorization', restore);
     await expect.poll(held, waiting).toBe(true);
@@ -271,7 +271,7 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await isOnline('truck-7')).toBe(true);
   });
 
-  it('does not start on a queue that is another, nor with another signing key, and says what to do', async () => {
+  it('does not start on a different queue or with a different signing key, and says what to do', async () => {
     const fails = async (changes: Partial<BridgeSetup>): Promise<string> => {
       const program = startProgram('broker', ['start', ...bridgeFlags({ ...setup(), ...changes })]);
       expect(await program.ended()).toBe(78);

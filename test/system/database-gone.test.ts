@@ -1,5 +1,5 @@
 // The broker program while its database refuses every write for 30 s: another process holds the write lock of the file.
-// Nothing is acknowledged meanwhile, `/readyz` says so, nobody is let in after ten seconds, it recovers by itself, and
+// Nothing is acknowledged meanwhile, `/readyz` says so, no connection is accepted after ten seconds, it recovers by itself, and
 // every event is there exactly once.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -92,8 +92,8 @@ describe.skipIf(why !== null)(
       const script = `(async () => { for (const url of process.argv.slice(1)) {
         const answer = await fetch(url);
         console.log(JSON.stringify(answer.status + ' ' + (await answer.text()).slice(0, 60000))); } })()`;
-      const words = urls.map((url) => `'${url}'`).join(' ');
-      const answers = inside().must(`/usr/lib/fleetward-broker/node -e "${script}" ${words}`);
+      const args = urls.map((url) => `'${url}'`).join(' ');
+      const answers = inside().must(`/usr/lib/fleetward-broker/node -e "${script}" ${args}`);
       return answers
         .trim()
         .split('\n')
@@ -141,8 +141,8 @@ describe.skipIf(why !== null)(
     });
 
     it('installs, enables and starts it, on this machine only, as its own user, hardened', async () => {
-      const words = inside().must(`dpkg -i ${packageInside(first)}`);
-      expect(words).toContain('listens on this machine only');
+      const output = inside().must(`dpkg -i ${packageInside(first)}`);
+      expect(output).toContain('listens on this machine only');
       await until('the broker', isUp);
       expect(inside().must('systemctl is-enabled fleetward-broker').trim()).toBe('enabled');
       const facts = inside().must(
@@ -223,7 +223,7 @@ describe.skipIf(why !== null)(
       expect(isUp()).toBe(true);
     });
 
-    it('goes back to a backup by the words of the manual', async () => {
+    it('restores a backup by the steps of the manual', async () => {
       inside().must(`set -e
         systemctl stop fleetward-broker
         mkdir /var/lib/fleetward-broker/old; mv /var/lib/fleetward-broker/fleetward.db* /var/lib/fleetward-broker/old/

@@ -228,14 +228,14 @@ port = "${unit.home}/gnss"
       async (member, change) => {
         const unit = newUnit();
         const { code, codeID } = await makeCode();
-        proxy.meddling.request = (body) => ({ ...body, [member]: change(body[member]) });
+        proxy.alterations.request = (body) => ({ ...body, [member]: change(body[member]) });
         expect(await unit.enrol(code)).toMatchObject({
           exitCode: 66,
           words: expect.stringContaining('no such enrolment code'),
         });
         expect([unit.has('secret'), unit.has('agent.toml')]).toEqual([false, false]);
         expect(await stateOf(codeID)).toBe('open');
-        delete proxy.meddling.request;
+        delete proxy.alterations.request;
         expect(await unit.enrol(code)).toMatchObject({ exitCode: 0 });
       },
     );
@@ -249,13 +249,13 @@ port = "${unit.home}/gnss"
       async (member, change) => {
         const unit = newUnit();
         const { code, codeID } = await makeCode();
-        proxy.meddling.answer = (body: Members) => ({ ...body, [member]: change(body[member]) });
+        proxy.alterations.answer = (body: Members) => ({ ...body, [member]: change(body[member]) });
         const fooled = await unit.enrol(code);
         expect(fooled).toMatchObject({ exitCode: 77, words: expect.stringContaining('changed in transit') });
         expect([unit.has('secret'), unit.has('agent.toml')]).toEqual([false, false]);
         // The code is used, and by this unit's key alone: it gets the same answer once nobody is in between.
         expect(await stateOf(codeID)).toBe('used');
-        delete proxy.meddling.answer;
+        delete proxy.alterations.answer;
         expect(await unit.enrol(code)).toMatchObject({ exitCode: 0 });
       },
     );
@@ -294,7 +294,7 @@ port = "${unit.home}/gnss"
     it('survives a broker that is killed between its commit and its answer', async () => {
       const unit = newUnit();
       const { code, codeID } = await makeCode();
-      proxy.meddling.answer = async () => {
+      proxy.alterations.answer = async () => {
         broker.signal('SIGKILL');
         await broker.ended();
         return null;
@@ -304,7 +304,7 @@ port = "${unit.home}/gnss"
         words: expect.stringContaining('the code is not lost'),
       });
       expect(unit.has('secret')).toBe(false);
-      delete proxy.meddling.answer;
+      delete proxy.alterations.answer;
       broker = await startOwnBroker();
       expect(await stateOf(codeID)).toBe('used');
       expect(await unit.enrol(code)).toMatchObject({ exitCode: 0 });
@@ -315,7 +315,7 @@ port = "${unit.home}/gnss"
       for (const delayMs of [0, 10]) {
         const unit = newUnit();
         const { code } = await makeCode();
-        proxy.meddling.request = (body) => {
+        proxy.alterations.request = (body) => {
           setTimeout(() => broker.signal('SIGKILL'), delayMs);
           return body;
         };
@@ -323,7 +323,7 @@ port = "${unit.home}/gnss"
         await broker.ended();
         cut.signal('SIGKILL');
         await cut.ended();
-        delete proxy.meddling.request;
+        delete proxy.alterations.request;
         broker = await startOwnBroker();
         await finish(unit, code, `broker killed after ${delayMs} ms`);
       }
@@ -334,14 +334,14 @@ port = "${unit.home}/gnss"
         const unit = newUnit();
         const { code, codeID } = await makeCode();
         let running: Program | null = null;
-        proxy.meddling.answer = async (body: Members) => {
+        proxy.alterations.answer = async (body: Members) => {
           if (delayMs < 0) running?.signal('SIGKILL');
           else setTimeout(() => running?.signal('SIGKILL'), delayMs);
           return body;
         };
         running = unit.launch(code);
         await running.ended();
-        delete proxy.meddling.answer;
+        delete proxy.alterations.answer;
         expect(await stateOf(codeID)).toBe('used');
         await finish(unit, code, `unit killed after ${delayMs} ms`);
       }

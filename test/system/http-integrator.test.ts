@@ -1,4 +1,4 @@
-// The service as an integrator meets it who has the text of the interface only: names as the text writes them, ids as they
+// The service as it answers an integrator with nothing but the text of the interface: names as the text writes them, ids as they
 // were returned, positions that can be drawn. Over real sockets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, pathVariables, servedPaths } from '../../broker/api/base/operation.ts';
@@ -84,8 +84,8 @@ describe('the operation "feature engineCutoff"', () => {
   });
 });
 
-describe('the words of a path', () => {
-  /** Letters of the fixed words in the other case; variables stay. */
+describe('the fixed segments of a path', () => {
+  /** Letters of the fixed segments in the other case; variables stay. */
   const swapped = (path: string): string =>
     path
       .split(/(\{\w+\})/)
@@ -113,11 +113,11 @@ describe('the words of a path', () => {
     }
   });
 
-  it('know their verbs in any letter case', async () => {
+  it('answer 405 to a wrong verb in any letter case', async () => {
     expect((await ask('/api/v1/user/createUser/authorization')).status).toBe(405);
   });
 
-  it('say nothing about the case of ids: another case is another object', async () => {
+  it('leave the case of ids alone: another case is another object', async () => {
     await need('/api/v1/device/createdevice/authorization', { body: { deviceID: 'Case-1' } });
     expect(await need('/API/V1/DEVICE/GETDEVICE/Case-1/AUTHORIZATION')).toMatchObject({ deviceID: 'Case-1' });
     expect((await ask('/api/v1/device/getdevice/case-1/authorization')).status).toBe(404);
@@ -497,7 +497,7 @@ describe('a position', () => {
     expect(await latestOf('blind')).toEqual([]);
   });
 
-  it('is one metadata entry for all records in a row that say the same of it, and `count` says how many', async () => {
+  it('is one metadata entry for all consecutive records with the same values, and `count` is their number', async () => {
     const entries = await metadataOf('parked');
     expect(entries.map(({ statusCode, latitude, count }) => [statusCode, latitude, count])).toEqual([
       ['61715', '43.65107', '1'],

@@ -1,4 +1,4 @@
-// Whatever a store does and however connections end and take each other's place: nothing is told to be stored that is not, the
+// Whatever a store does and however connections end and take each other's place: nothing is acknowledged as stored that is not, the
 // answers of a connection come in the order of its publishes with none left out, and in the end every event is there once. The
 // broker is whole, its sockets and its store are real; time is not, so that an outage of half a minute takes a moment.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import type { Database, NotifyingDatabase } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchLog,
   helloOf,
   jsonBytes,
   openBenchDatabase,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -31,25 +31,25 @@ const names = ['truck-1', 'truck-2'] as const;
 type Name = (typeof names)[number];
 const nameOfEvent = (device: string, boot: string, seq: number): string => `${device} ${boot}/${seq}`;
 
-/** A store that does what it is told to, and says what is in it at every moment. */
+/** A store with a mode that tests set, and a view of its content at every moment. */
 async function openStore() {
   const real = await openBenchDatabase();
   const stored = new Set<string>();
-  const told = { mode: 'works' as Mode };
+  const database = { mode: 'works' as Mode };
   let conflicts = 0;
   const hanging: (() => void)[] = [];
   const fault = (code: string): AppError => new AppError('storage', code, { cause: { code } });
   const write: Database['write'] = async (batch) => {
-    while (told.mode === 'hangs') await new Promise<void>((resolve) => void hanging.push(resolve));
-    if (told.mode === 'fails') throw fault('SQLITE_IOERR');
-    if (told.mode === 'conflicts' && conflicts++ % 3 === 0) throw fault('CONFLICT');
+    while (database.mode === 'hangs') await new Promise<void>((resolve) => void hanging.push(resolve));
+    if (database.mode === 'fails') throw fault('SQLITE_IOERR');
+    if (database.mode === 'conflicts' && conflicts++ % 3 === 0) throw fault('CONFLICT');
     const results = await real.write(batch);
     const rows = await real.read(
       sql`SELECT d.device_id, e.boot, e.seq FROM events e JOIN devices d ON d.device_no = e.device_no`,
     );
     for (const { device_id, boot, seq } of rows)
       stored.add(nameOfEvent(String(device_id), String(boot), Number(seq)));
-    if (told.mode === 'loses answers') throw fault('UNKNOWN_OUTCOME');
+    if (database.mode === 'loses answers') throw fault('UNKNOWN_OUTCOME');
     return results;
   };
   const db: NotifyingDatabase = { ...real, write };
@@ -58,7 +58,7 @@ async function openStore() {
     real,
     stored,
     setMode(next: Mode): void {
-      told.mode = next;
+      database.mode = next;
       for (const wake of hanging.splice(0)) wake();
     },
   };
@@ -69,7 +69,7 @@ interface EventsText {
   readonly events?: readonly { readonly seq: number }[];
 }
 
-/** The product's server; what it is told to acknowledge is compared with the store at that moment. */
+/** The product's server; each acknowledgement is compared with the store at that moment. */
 const checked =
   (stored: ReadonlySet<string>, faults: string[]): OpenMqttServer =>
   async (options) => {
@@ -307,7 +307,7 @@ const step = fc.oneof(
   },
 );
 
-test('acknowledged is stored, in order; and everything is, once, in the end', async () => {
+test('whatever is acknowledged is stored, in order; and everything is stored once in the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const { store, clock, faults, broker, pass, passUntil, vehicles } = await openWorld();
@@ -338,7 +338,7 @@ test('acknowledged is stored, in order; and everything is, once, in the end', as
         Array.from({ length: sentTo }, (_unused, at) => nameOfEvent(name, 'b1', at + 1)),
       );
       for (const vehicle of vehicles.values()) vehicle.drop();
-      await settle(clock, broker.close());
+      await advanceUntilSettled(clock, broker.close());
       expect(faults).toEqual([]);
       expect(events.sort()).toEqual(sent.sort());
     }),

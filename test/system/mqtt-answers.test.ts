@@ -1,10 +1,10 @@
 // How publishes are answered over a real connection: in order, nothing after a failure, nothing after a DISCONNECT; and a
-// vehicle that only publishes is heard.
+// vehicle that only publishes stays connected.
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test, vi } from 'vitest';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { openTestMqttServer, type TestMqttServer, topicOf } from '../support/mqtt/test-mqtt-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -12,17 +12,17 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function open(changes: Parameters<typeof openMqttDoor>[0] = {}): Promise<MqttDoor> {
-  const door = await openMqttDoor(changes);
-  closers.push(() => door.server.close());
-  return door;
+async function open(changes: Parameters<typeof openTestMqttServer>[0] = {}): Promise<TestMqttServer> {
+  const mqtt = await openTestMqttServer(changes);
+  closers.push(() => mqtt.server.close());
+  return mqtt;
 }
 const bytesOf = (packets: readonly Packet[]): Uint8Array =>
   Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));
 const answersOf = (client: RawClient): readonly unknown[] =>
   client.received.flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
 
-/** A door at which each payload waits until it is settled by the first byte of it. */
+/** A server at which each payload waits until it is completed by its first byte. */
 function heldPayloads() {
   const held = new Map<string, { readonly store: () => void; readonly refuse: () => void }>();
   const onUplink = (_device: unknown, { payload }: { readonly payload: Uint8Array }): Promise<void> =>

@@ -1,12 +1,12 @@
-// Connections on their way to MQTT, over real sockets: each in its turn, and nobody who is silent, slow, gone or hostile holds
-// up those who come after.
+// Connections on their way to MQTT, over real sockets: each in its turn, and none that is silent, slow, closed or hostile holds
+// up those that come after.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
-import { type ArrivalLimits, arrivalLimits } from '../../broker/adapters/mqtt/handshake-queue.ts';
+import { type HandshakeLimits, handshakeLimits } from '../../broker/adapters/mqtt/handshake-queue.ts';
 import { type Listener, openListener } from '../../broker/adapters/mqtt/mqtt-listener.ts';
 import { type TlsListening } from '../../broker/ports/tls.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
@@ -33,9 +33,9 @@ afterEach(async () => {
   listener = null;
 });
 
-/** Listens; what arrives says its first bytes to `heard` and gets them back. */
-async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
-  const heard: string[] = [];
+/** Listens; the first bytes of each connection go to `received` and back. */
+async function listen(isTls: boolean, changes: Partial<HandshakeLimits> = {}) {
+  const received: string[] = [];
   const streams: Duplex[] = [];
   let [crowded, hasty] = [0, 0];
   const log = createBenchLog();
@@ -47,7 +47,7 @@ async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
     setting: 'mqtt',
     clock: createSystemClock(),
     log,
-    arrivals: { ...arrivalLimits, ...changes },
+    arrivals: { ...handshakeLimits, ...changes },
     admit: () => true,
     onCrowd: () => void (crowded += 1),
     accept: (stream) => {
@@ -61,12 +61,20 @@ async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
       stream.on('readable', () => {
         const bytes = stream.read() as Buffer | null;
         if (bytes === null) return;
-        heard.push(bytes.toString());
+        received.push(bytes.toString());
         stream.write(bytes);
       });
     },
   });
-  return { listener, port: listener.port, heard, streams, log, crowded: () => crowded, hasty: () => hasty };
+  return {
+    listener,
+    port: listener.port,
+    received,
+    streams,
+    log,
+    crowded: () => crowded,
+    hasty: () => hasty,
+  };
 }
 
 async function openPlain(port: number): Promise<Socket> {
@@ -77,11 +85,11 @@ async function openPlain(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Speaks TLS, says a word and waits for its echo; null when the connection ended instead. */
-function echoOverTls(port: number, word: string): Promise<string | null> {
+/** Connects over TLS, sends a text and waits for its echo; null when the connection ended instead. */
+function echoOverTls(port: number, text: string): Promise<string | null> {
   const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
   opened.push(socket);
-  socket.once('secureConnect', () => socket.write(word));
+  socket.once('secureConnect', () => socket.write(text));
   socket.on('error', () => undefined);
   return new Promise((resolve) => {
     socket.once('data', (bytes) => resolve(bytes.toString()));
@@ -111,27 +119,27 @@ async function firstFlight(): Promise<Buffer> {
   return flight;
 }
 
-describe('connections on their way to MQTT', () => {
-  it('passes on what was sent before the turn, to the byte and in order', async () => {
-    const { port, heard } = await listen(false);
+describe('the queue of handshakes', () => {
+  it('passes on what was sent before the handshake began, to the byte and in order', async () => {
+    const { port, received } = await listen(false);
     const socket = await openPlain(port);
     const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
     for (const part of parts) socket.write(part);
-    await waitUntil('every byte', () => heard.join('').length === parts.join('').length);
-    expect(heard.join('')).toBe(parts.join(''));
+    await waitUntil('every byte', () => received.join('').length === parts.join('').length);
+    expect(received.join('')).toBe(parts.join(''));
   });
 
   it('starts nothing for a silent connection, and closes it in time', async () => {
     const { port, streams, listener: own } = await listen(true, { silentMs: 200 });
     const socket = await openPlain(port);
     socket.resume();
-    // A piece of a first record is no word either.
+    // A part of a first record does not count either.
     socket.write(Uint8Array.from([22, 3, 1, 2, 0, 1]));
     expect(await isClosed(socket)).toBe(true);
     expect([streams.length, own.waiting()]).toEqual([0, 0]);
   });
 
-  it('lets a TLS client in at once while many more than there are places say nothing, or half a word', async () => {
+  it('admits a TLS client at once while more clients than slots send nothing or half a record', async () => {
     const { port } = await listen(true, { atWorkMost: 2 });
     for (let at = 0; at < 20; at++) {
       const socket = await openPlain(port);
@@ -140,7 +148,7 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'let me in')).toBe('let me in');
   });
 
-  it('lets a TLS client in while every place was taken by clients that began and then said no more', async () => {
+  it('admits a TLS client while every slot was taken by clients that began and then stalled', async () => {
     const flight = await firstFlight();
     const { port, listener: own } = await listen(true, { atWorkMost: 2, placeMs: 50 });
     for (let at = 0; at < 10; at++) (await openPlain(port)).write(flight);
@@ -148,20 +156,20 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'let me in')).toBe('let me in');
   });
 
-  it('begins in the order in which the first words came', async () => {
+  it('begins in the order in which the first bytes arrived', async () => {
     const flight = await firstFlight();
-    const { port, heard, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
+    const { port, received, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
     const first = await openPlain(port);
     first.write(flight);
-    const words = Array.from({ length: 12 }, (_unused, at) => `client ${at}`);
+    const texts = Array.from({ length: 12 }, (_unused, at) => `client ${at}`);
     const echoes = [];
-    for (const [at, word] of words.entries()) {
-      echoes.push(echoOverTls(port, word));
+    for (const [at, text] of texts.entries()) {
+      echoes.push(echoOverTls(port, text));
       await waitUntil('one more in line', () => own.waiting() === at + 1);
     }
     first.destroy();
-    expect(await Promise.all(echoes)).toEqual(words);
-    expect(heard).toEqual(words);
+    expect(await Promise.all(echoes)).toEqual(texts);
+    expect(received).toEqual(texts);
   });
 
   it('turns away connections that find the queue full or waited too long, and counts them', async () => {
@@ -202,7 +210,7 @@ describe('connections on their way to MQTT', () => {
     expect(log.lines.filter(({ event }) => event === 'tls_handshake_failed').length).toBeLessThanOrEqual(1);
   });
 
-  it('lets TLS itself refuse what is no TLS, and goes on', async () => {
+  it('lets TLS itself refuse what is no TLS, and serves the next client', async () => {
     const { port, log } = await listen(true, { atWorkMost: 1 });
     const socket = await openPlain(port);
     socket.resume();
@@ -212,7 +220,7 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'after it')).toBe('after it');
   });
 
-  it('ends each connection whose other end has ended, in its turn and not in the one in which the end came', async () => {
+  it('closes dead sockets in a later loop turn than the one in which they ended', async () => {
     const { port, streams, hasty } = await listen(true);
     const clients = Array.from({ length: 30 }, (_unused, at) => {
       const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });

@@ -5,8 +5,8 @@ import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { connectPacket, publishPacket } from '../support/mqtt/raw-mqtt.ts';
+import { openTestMqttServer, topicOf } from '../support/mqtt/test-mqtt-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -15,10 +15,10 @@ afterEach(async () => {
 
 async function open() {
   const websocket = { host: '127.0.0.1', port: 0, origins: [], tls: null };
-  const door = await openMqttDoor({ websocket });
-  closers.push(() => door.server.close());
+  const mqtt = await openTestMqttServer({ websocket });
+  closers.push(() => mqtt.server.close());
   const connect = async () => {
-    const client = new WebSocket(`ws://127.0.0.1:${door.server.websocketPort}/mqtt`, 'mqtt');
+    const client = new WebSocket(`ws://127.0.0.1:${mqtt.server.websocketPort}/mqtt`, 'mqtt');
     const received: Packet[] = [];
     const parser = mqttPacket.parser({ protocolVersion: 4 });
     parser.on('packet', (packet: Packet) => void received.push(packet));
@@ -28,7 +28,7 @@ async function open() {
     closers.push(async () => client.terminate());
     return { client, received };
   };
-  return { ...door, connect };
+  return { ...mqtt, connect };
 }
 const bytesOf = (packets: readonly Packet[]): Buffer =>
   Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));

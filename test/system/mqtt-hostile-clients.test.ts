@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readerLimits } from '../../broker/adapters/mqtt/aedes-reader.ts';
-import { createBenchClock, createSteadyClock, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createSteadyClock } from '../support/broker/broker-bench.ts';
 import { startLiveBroker } from '../support/broker/live-broker.ts';
 import { runSeed } from '../support/machine/run-seed.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { openTestMqttServer, type TestMqttServer, topicOf } from '../support/mqtt/test-mqtt-server.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-type DoorChanges = Parameters<typeof openMqttDoor>[0];
-async function open(changes: DoorChanges = {}): Promise<MqttDoor> {
-  const door = await openMqttDoor(changes);
-  closers.push(() => door.server.close());
-  return door;
+type DoorChanges = Parameters<typeof openTestMqttServer>[0];
+async function open(changes: DoorChanges = {}): Promise<TestMqttServer> {
+  const mqtt = await openTestMqttServer(changes);
+  closers.push(() => mqtt.server.close());
+  return mqtt;
 }
-/** With a clock that moves only when told; `timers`: the delays of all timers that were set. */
+/** With a clock that moves only by `advance`; `timers`: the delays of all timers that were set. */
 async function openTimed(changes: DoorChanges = {}) {
   const clock = createBenchClock();
   const timers: number[] = [];
@@ -31,9 +31,9 @@ async function openTimed(changes: DoorChanges = {}) {
     timers.push(delayMs);
     return clock.after(delayMs, run);
   };
-  const door = await openMqttDoor({ ...changes, clock: { ...clock, after } });
-  closers.push(() => settle(clock, door.server.close()));
-  return { ...door, clock, timers };
+  const mqtt = await openTestMqttServer({ ...changes, clock: { ...clock, after } });
+  closers.push(() => advanceUntilSettled(clock, mqtt.server.close()));
+  return { ...mqtt, clock, timers };
 }
 async function openBare(...args: Parameters<typeof startOpenMqtt>) {
   const server = await startOpenMqtt(...args);
@@ -65,7 +65,7 @@ const count = (client: RawClient, cmd: string): number =>
   client.received.filter((packet) => packet.cmd === cmd).length;
 
 describe('a subscriber that has stopped reading', () => {
-  /** Of ten messages to somebody else, how many arrive while 300 large ones wait for the frozen one. */
+  /** Of ten messages to another client, how many arrive while 300 large ones wait for the frozen one. */
   async function deliveriesBeside(isBare: boolean): Promise<number> {
     const { port, broker } = await openBare(isBare);
     const [frozen, other] = [await loginBare(port, 'frozen'), await loginBare(port, 'other')];
@@ -124,9 +124,9 @@ describe('a peer that has not logged in', () => {
   test('cannot make the server hold what it claims (a bare aedes takes it all)', async () => {
     const claim = Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f]);
     const { server } = await open();
-    const stranger = await connectRaw(server.port);
-    stranger.sendBytes(claim);
-    await stranger.closed;
+    const intruder = await connectRaw(server.port);
+    intruder.sendBytes(claim);
+    await intruder.closed;
     const bare = await openBare(true);
     const taken = await connectRaw(bare.port);
     taken.sendBytes(claim);
@@ -242,7 +242,7 @@ describe('a client that sends faster than the disk stores', () => {
     client.end();
   });
 
-  test('is held in a bare aedes by nothing', async () => {
+  test('is not limited in a bare aedes', async () => {
     let held = 0;
     const bare = await openBare(true, { authorizePublish: () => void (held += 1) });
     const client = await loginBare(bare.port, 't');
@@ -288,8 +288,8 @@ describe('a client that sends faster than the disk stores', () => {
   });
 });
 
-describe('what all may hold is full', () => {
-  test('and clients with nothing to store are served all the same: ping, acknowledgement, DISCONNECT', async () => {
+describe('when the bytes that all clients may hold are used up', () => {
+  test('clients with nothing to store are served all the same: ping, acknowledgement, DISCONNECT', async () => {
     const done: (() => void)[] = [];
     const { server, login } = await open({
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
@@ -316,10 +316,10 @@ describe('what all may hold is full', () => {
     await idle.closed;
     expect(done).toHaveLength(10);
     busy.end();
-    for (const tell of done) tell();
+    for (const complete of done) complete();
   });
 
-  test('and a publish waits for its turn, with all that comes behind it', async () => {
+  test('a publish waits for its turn, with all that comes behind it', async () => {
     const done: (() => void)[] = [];
     const { login } = await open({
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
@@ -333,9 +333,9 @@ describe('what all may hold is full', () => {
     other.send({ cmd: 'pingreq' });
     await comeRound(idle);
     expect([done.length, other.received.length]).toEqual([10, 1]);
-    for (const tell of done.splice(0, 5)) tell();
+    for (const complete of done.splice(0, 5)) complete();
     await other.next('pingresp');
-    for (const tell of done) tell();
+    for (const complete of done) complete();
     expect((await other.next('puback')).messageId).toBe(1);
     for (const client of [busy, other, idle]) client.end();
   });
@@ -452,7 +452,7 @@ describe('bytes that the specification forbids', () => {
 });
 
 describe('ten thousand racing connections', () => {
-  test('of fifty devices leave one connection of each, right counters, and nothing when they are gone', async () => {
+  test('of fifty devices leave one connection of each, right counters, and nothing once they are closed', async () => {
     const random = seededRandom(runSeed());
     const authenticate = async (device: { accountID: string; deviceID: string }) => {
       await sleep(random() * 5);
@@ -524,7 +524,7 @@ describe('one address that connects without end', () => {
 });
 
 describe('two units with one identity', () => {
-  test('push each other out; each take-over is counted and reported in the end (a bare aedes says nothing)', async () => {
+  test('replace each other; each take-over is counted and reported in the end (a bare aedes reports nothing)', async () => {
     const counted: string[] = [];
     const { login, log, server } = await open({ count: (what) => void counted.push(what) });
     for (let round = 0; round < 3; round++) {
@@ -533,8 +533,8 @@ describe('two units with one identity', () => {
     }
     await waitUntil('one connection', () => server.connectionCount() === 1);
     expect(counted.filter((what) => what === 'takeover')).toHaveLength(5);
-    const told = log.lines.filter(({ event }) => event === 'clone_suspected');
-    expect(told.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
+    const warnings = log.lines.filter(({ event }) => event === 'clone_suspected');
+    expect(warnings.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
   });
 });
 
@@ -606,15 +606,15 @@ describe('a stop', () => {
     };
     const clock = createSteadyClock();
     closers.push(async () => clock.stop());
-    const door = await openMqttDoor({ onUplink, clock });
+    const mqtt = await openTestMqttServer({ onUplink, clock });
     let closing: Promise<void> | null = null;
-    const close = (): Promise<void> => (closing ??= door.server.close());
+    const close = (): Promise<void> => (closing ??= mqtt.server.close());
     closers.push(close);
-    const client = await door.login('t');
+    const client = await mqtt.login('t');
     client.send(publishPacket(topicOf('t', 'events'), 'x', 7));
     await waitUntil('the publish to be taken', () => taken === 1);
     void close();
-    await expect(connectRaw(door.server.port)).rejects.toThrow('ECONNREFUSED');
+    await expect(connectRaw(mqtt.server.port)).rejects.toThrow('ECONNREFUSED');
     store();
     expect((await client.next('puback')).messageId).toBe(7);
     await client.closed;

@@ -1,5 +1,5 @@
 // Who is connected, while the store fails for some seconds: what is recorded afterwards is what holds then, and not what was
-// said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be called sent to nobody.
+// said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be recorded as sent without a receiver.
 import { afterEach, expect, test } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { helloOf } from '../support/broker/broker-bench.ts';
@@ -36,7 +36,7 @@ async function commitAfter(live: LiveBroker): Promise<void> {
   client.end();
 }
 
-test('a vehicle that has gone while its hello waited for the store does not count as connected', async () => {
+test('a vehicle that disconnected while its hello waited for the store does not count as connected', async () => {
   const { live, device } = await open();
   live.setFailing(true);
   const client = await live.login(device);
@@ -50,7 +50,7 @@ test('a vehicle that has gone while its hello waited for the store does not coun
   expect(await present(live, device)).toEqual([false, null]);
 });
 
-test('an end that the store did not take is recorded when it works again', async () => {
+test('the end of a connection that the store refused is recorded when the store works again', async () => {
   const { live, device } = await open();
   const client = await live.login(device);
   sayHello(client, device, 'b1');

@@ -18,7 +18,7 @@ import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/
 import { sql } from '../../src/sql.ts';
 import { createBenchLog, createSteadyClock, helloOf } from '../support/broker/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
-import { takenBy } from '../support/broker/uplinks.ts';
+import { onUplinkOf } from '../support/broker/uplinks.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
@@ -347,13 +347,13 @@ describe('a device', () => {
   });
 });
 
-describe('sessions', () => {
+describe('MQTT sessions', () => {
   test('hello is answered, a command is delivered, its report ends it, and the end of the connection is noticed', async () => {
     const client = await live.login(truck);
     await subscribe(client, truck.topic('welcome'), truck.topic('commands'), truck.topic('ack'));
     const { services } = live.broker;
-    const wish = { feature: 'enginecutoff', state: '1', issuer: 'olga', reason: 'stolen' } as const;
-    const waiting = await services.ledger.request({ ...truck, ...wish });
+    const request = { feature: 'enginecutoff', state: '1', issuer: 'olga', reason: 'stolen' } as const;
+    const waiting = await services.ledger.request({ ...truck, ...request });
     expect(waiting.commandState).toBe('requested');
     client.send(publishPacket(truck.topic('hello'), JSON.stringify(helloOf('b1')), 1));
     const opened = async (type: string): Promise<Uint8Array> => {
@@ -426,12 +426,12 @@ describe('sessions', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of the MQTT server', () => {
   test('a packet that claims too much ends the connection, before and after login', async () => {
-    const stranger = await connectRaw(live.port);
+    const intruder = await connectRaw(live.port);
     // CONNECT with a remaining length of 256 MiB.
-    stranger.sendBytes(Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f, 0, 4]));
-    await stranger.closed;
+    intruder.sendBytes(Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f, 0, 4]));
+    await intruder.closed;
     const client = await live.login(truck);
     client.send(publishPacket(truck.topic('events'), new Uint8Array(70_000), 1));
     await client.closed;
@@ -533,7 +533,7 @@ function bareOptions(device: LiveDevice, limits = {}, isOverloaded = false) {
     log: createBenchLog(),
     limits,
     authenticate: async () => device,
-    onUplink: takenBy(async () => undefined),
+    onUplink: onUplinkOf(async () => undefined),
     onOffline: () => undefined,
     isOverloaded: () => isOverloaded,
   };

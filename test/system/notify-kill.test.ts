@@ -26,7 +26,7 @@ const alarmsOfBatch = 5;
 const kills = 4;
 const codesOfKill = 100;
 
-interface Told {
+interface ReceivedNotice {
   readonly id: string;
   readonly timestamp: number;
   readonly isGenuine: boolean;
@@ -36,22 +36,22 @@ interface Told {
 
 /** A receiver that takes its time, so that a kill finds deliveries under way. */
 async function startReceiver(secretOf: () => string) {
-  const told: Told[] = [];
+  const received: ReceivedNotice[] = [];
   const server: Server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => (text += String(chunk)));
     request.on('end', () => {
       const at = String(request.headers['fleetward-timestamp']);
       const mac = createHmac('sha256', secretOf()).update(`${at}.${text}`).digest('hex');
-      const { timestamp, statusCode, objectID } = JSON.parse(text) as Told;
+      const { timestamp, statusCode, objectID } = JSON.parse(text) as ReceivedNotice;
       const isGenuine = request.headers['fleetward-signature'] === `v1=${mac}`;
       const id = String(request.headers['fleetward-id']);
-      told.push({ id, timestamp, statusCode, objectID, isGenuine });
+      received.push({ id, timestamp, statusCode, objectID, isGenuine });
       setTimeout(() => response.writeHead(204).end(), 5);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { told, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+  return { received, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
 }
 
 describe.skipIf(!isBuilt)(
@@ -133,7 +133,7 @@ describe.skipIf(!isBuilt)(
     }
 
     /**
-     * What was under way at the kill is tried again after 20 seconds, which nobody has to wait for here. Meanwhile units use their
+     * What was under way at the kill is tried again after 20 seconds, which need not be waited for here. Meanwhile units use their
      * codes.
      */
     async function passTime(kill: number): Promise<void> {
@@ -159,7 +159,7 @@ describe.skipIf(!isBuilt)(
         // decides about occurrences, which begins 2 seconds after its start.
         const isOfService = kill % 2 === 1;
         const publishing = isOfService ? undefined : publish().catch(() => undefined);
-        const counted = () => (isOfService ? enrolments.told.length : acknowledged.size);
+        const counted = () => (isOfService ? enrolments.received.length : acknowledged.size);
         const wanted = counted() + 3 + (state % 8);
         await waitUntil('the moment of the kill', () => counted() >= wanted, { everyMs: 1 });
         broker.signal('SIGKILL');
@@ -171,25 +171,27 @@ describe.skipIf(!isBuilt)(
       await publish();
       expect(acknowledged.size).toBe(batches);
       const alarms = Array.from({ length: batches * alarmsOfBatch }, (_, at) => firstS + at);
-      const times = () => new Set(receiver.told.map(({ timestamp }) => timestamp));
+      const times = () => new Set(receiver.received.map(({ timestamp }) => timestamp));
       await waitUntil('all alarms', () => times().size >= alarms.length);
       expect(times()).toEqual(new Set(alarms));
-      expect(receiver.told.every(({ isGenuine, statusCode }) => isGenuine && statusCode === panic)).toBe(
+      expect(receiver.received.every(({ isGenuine, statusCode }) => isGenuine && statusCode === panic)).toBe(
         true,
       );
       const idsOf = new Map(alarms.map((timestamp) => [timestamp, new Set<string>()]));
-      for (const { timestamp, id } of receiver.told) idsOf.get(timestamp)?.add(id);
+      for (const { timestamp, id } of receiver.received) idsOf.get(timestamp)?.add(id);
       expect([...idsOf.values()].every((ids) => ids.size === 1)).toBe(true);
-      expect(new Set(receiver.told.map(({ id }) => id)).size).toBe(alarms.length);
+      expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(alarms.length);
       const db = openSqlite({ path: `${folder}/fleet.db`, pageSize: 4096 });
       const shared = await db.read({ sql: 'SELECT status_code, count, state FROM alarms', params: [] });
       await db.close();
       const codes = Array.from({ length: kills * codesOfKill }, (_, at) => `code-${at}`);
-      const told = () => new Set(enrolments.told.map(({ objectID }) => objectID));
-      await waitUntil('all enrolments', () => told().size >= codes.length);
-      expect(told()).toEqual(new Set(codes));
-      expect(enrolments.told.every(({ isGenuine, statusCode }) => isGenuine && statusCode === 0)).toBe(true);
-      expect(new Set(enrolments.told.map(({ id }) => id)).size).toBe(codes.length);
+      const enrolled = () => new Set(enrolments.received.map(({ objectID }) => objectID));
+      await waitUntil('all enrolments', () => enrolled().size >= codes.length);
+      expect(enrolled()).toEqual(new Set(codes));
+      expect(enrolments.received.every(({ isGenuine, statusCode }) => isGenuine && statusCode === 0)).toBe(
+        true,
+      );
+      expect(new Set(enrolments.received.map(({ id }) => id)).size).toBe(codes.length);
       expect(shared).toEqual([{ status_code: panic, count: alarms.length, state: 'new' }]);
     });
   },

@@ -150,7 +150,7 @@ describe.skipIf(why !== null)(`login by OpenID Connect ${why ?? ''}`, () => {
     expect(await finish({ ...issuer, iss: 'https://evil.example.com' })).toMatchObject(refused);
   });
 
-  it('lets nobody in whom the claims give no role', async () => {
+  it('admits no person to whom the claims give no role', async () => {
     for (const login of ['nobody', 'bare', 'unknown-person']) {
       expect(await finish(await comeBack(login))).toMatchObject({ status: 422, code: 'forbidden' });
     }

@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)(title, () => {
       readonly headers?: Readonly<Record<string, string>>;
     }
 
-    /** Sends through the proxy; gives the status, and the proxy's own words when it found a violation. */
+    /** Sends through the proxy; gives the status, and the proxy's own message when it found a violation. */
     async function send({ operation, path, token, body, headers = {} }: Sent) {
       const answer = await fetch(`${proxy.url}${path}`, {
         method: operation.method,

@@ -29,7 +29,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
   let bench: BenchProgram;
   let agent: Program | null = null;
   let config = '';
-  const asked = (...words: string[]): string[] => [...words, '--config', config];
+  const asked = (...args: string[]): string[] => [...args, '--config', config];
 
   /** A file of settings beside the usual one, changed. */
   const variant = (name: string, change: (text: string) => string): string => {
@@ -70,7 +70,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     expect(existsSync(join(folder, 'outbox.db'))).toBe(false);
   });
 
-  it('says what is wrong with swapped ports, another board, an open secret, a wrong key; and what to do', async () => {
+  it('reports what is wrong with swapped ports, another board, a readable secret, a wrong key; and what to do', async () => {
     const swap = (text: string): string =>
       text.replace(bench.board, '@').replace(bench.gnss, bench.board).replace('@', bench.gnss);
     const wrongKey = (text: string): string =>
@@ -138,7 +138,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     }
   });
 
-  it('says that nothing answers on a line without a board, and stops at Ctrl-C', async () => {
+  it('reports that nothing answers on a line without a board, and stops at Ctrl-C', async () => {
     const pair = await ptyPair(folder, 'empty');
     try {
       const path = variant('empty', (text) => text.replace(bench.board, pair.near));
@@ -158,7 +158,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     }
   });
 
-  it('shows a running agent in words, takes a message and a code, and the doctor asks it instead of its ports', async () => {
+  it('shows a running agent as text, takes a message and a code, and the doctor asks it instead of its ports', async () => {
     const none = await runAgent(asked('status'));
     expect(none.code).toBe(69);
     agent = startProgram('agent', ['start', '--config', config]);

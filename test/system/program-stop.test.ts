@@ -43,7 +43,7 @@ describe.skipIf(!isBuilt)(
       expect(await stop(hangs, ['SIGTERM'])).toBe(75);
     });
 
-    it('ends at once when it is asked twice', async () => {
+    it('ends at once at the second signal', async () => {
       expect(await stop(hangs, ['SIGTERM', 'SIGINT'])).toBe(130);
     });
   },

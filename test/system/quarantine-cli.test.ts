@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(program))(
       await db.close();
     });
 
-    it('confirms a user, and says when there is none', async () => {
+    it('confirms a user, and reports when there is none', async () => {
       expect(run(['account', 'confirm', 'acme', 'ann']).json()).toMatchObject({ isConfirmed: true });
       expect(run(['account', 'confirm', 'acme', 'nobody']).code).toBe(66);
       const db = openSqlite({ path: database, pageSize: 4096 });

@@ -1,5 +1,5 @@
 // The tour of broker/api/README.md as a newcomer meets it: every line of its shell blocks, in order, in one bash, against a demo
-// that runs. A block that nobody checks here fails the test, and so does a line that complains.
+// that runs. A block without a check here fails the test, and so does a line that complains.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const cutAnEngine: Check = ({ answers }) => {
   const [cut, cancelled, restore, list] = answers;
   expect(answers).toHaveLength(4);
   expect([cut?.success, restore?.success, list?.success]).toEqual(['1', '1', '1']);
-  // A vehicle that stands is cut before anybody can change his mind; one that drives says why it waits.
+  // A vehicle that stands is cut before the withdrawal can arrive; one that drives says why it waits.
   if (cut?.['commandState'] === 'armed') expect(cut['detail']).toMatch(/.{8}/);
   if (cut?.['commandState'] === 'confirmed') expect(cancelled?.error?.code).toBe('conflict');
   else expect(cancelled?.error?.code ?? 'none').toMatch(/^(none|conflict)$/);
@@ -168,7 +168,7 @@ const guide = readFileSync(join(root, 'broker/api/README.md'), 'utf8');
 function blocksOf(language: string): readonly Block[] {
   const found = guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
   return [...found]
-    .filter(([, word]) => word === language)
+    .filter(([, info]) => info === language)
     .map((match) => {
       const before = guide.slice(0, match.index);
       const title = [...before.matchAll(/^## (.+)$/gm)].at(-1)?.[1];
@@ -262,7 +262,7 @@ describe.skipIf(why !== null)(
       ]);
     });
 
-    it('knows a webhook of ours, and refuses one that is not, or is old', async () => {
+    it('accepts a webhook of ours, and refuses a forged or an old one', async () => {
       const path = join(folder, 'receiver.mjs');
       writeFileSync(path, blocksOf('js')[0]?.text ?? '');
       const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as {

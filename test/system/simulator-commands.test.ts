@@ -2,7 +2,7 @@
 // relay or call commands confirmed that they never sent fail, with the commands by name.
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../simulator/run/measure/result.ts';
-import { type BrokerInside, type DoorFault, startFaultyBroker } from '../support/broker/faulty-broker.ts';
+import { type BrokerFault, type BrokerInside, startFaultyBroker } from '../support/broker/faulty-broker.ts';
 import { confirmsUnsent, dropsCommands, restoresOtherRelay } from '../support/broker/faulty-commands.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { runAgainst } from '../support/programs/simulated-run.ts';
@@ -19,7 +19,7 @@ const commanded = {
 };
 
 async function runWith(
-  makeFault: ((inside: BrokerInside) => DoorFault) | null,
+  makeFault: ((inside: BrokerInside) => BrokerFault) | null,
   change: object = {},
 ): Promise<{ readonly result: RunResult; readonly done: readonly string[] }> {
   const broker = await startFaultyBroker(makeFault);

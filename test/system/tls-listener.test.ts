@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     expect(await codeOf(own, withoutSecret)).toBe(4);
   });
 
-  it('wants the secret besides where the listener says so', async () => {
+  it('requires the secret besides where the listener is set to', async () => {
     await start('required', false);
     expect(await codeOf(own, withoutSecret)).toBe(4);
     expect(await codeOf(own)).toBe(0);
@@ -140,16 +140,16 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     await start('required');
     expect(await codeOf(own, withoutSecret)).toBe(0);
     expect(await codeOf(null)).toBe('closed');
-    const stranger = createAuthority(folder).issue('acme/truck-1'.replace('/', '-'), 2);
-    expect(await codeOf(stranger)).toBe('closed');
+    const foreign = createAuthority(folder).issue('acme/truck-1'.replace('/', '-'), 2);
+    expect(await codeOf(foreign)).toBe('closed');
     // A certificate of a listener is none of a client, though the authority is the same.
     expect(await codeOf(server)).toBe('closed');
   });
 
   it('refuses a bad certificate also where none would do', async () => {
     await start('optional');
-    const stranger = createAuthority(folder).issue('stranger', 2);
-    expect(await codeOf(stranger)).toBe('closed');
+    const foreign = createAuthority(folder).issue('stranger', 2);
+    expect(await codeOf(foreign)).toBe('closed');
     expect(await codeOf(server)).toBe('closed');
     const lines = live?.log.lines.filter(({ event }) => event === 'certificate_refused') ?? [];
     expect(lines.map(({ fields }) => fields['listener'])).toEqual(['mqtt', 'mqtt']);
@@ -181,7 +181,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
   describe('a live session ends within 5 s', () => {
     const clock = createSystemClock();
     const atMs = () => Math.round(clock.utcMs()) + 1000;
-    const deeds: readonly [string, (broker: LiveBroker) => Promise<unknown>][] = [
+    const revocations: readonly [string, (broker: LiveBroker) => Promise<unknown>][] = [
       [
         'its certificate was revoked',
         ({ db }) => db.write(revokeCertificate(truck, { serial: own.serial, atMs: atMs(), untilMs: atMs() })),
@@ -202,18 +202,18 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
         ({ db }) => db.write(deleteDevice(truck, wholeAccount('acme'), Math.ceil(atMs() / 1000))),
       ],
     ];
-    it.each(deeds)('when %s, and it does not come back', async (_why, deed) => {
+    it.each(revocations)('when %s, and it does not come back', async (_why, revoke) => {
       const broker = await startTimed('required');
       const { client } = await enter(own, withoutSecret);
       expect(client?.isClosed()).toBe(false);
       const beganMs = broker.clock.monoMs();
-      await deed(broker);
+      await revoke(broker);
       await client?.closed;
       expect(broker.clock.monoMs() - beganMs).toBeLessThan(revokedMs);
       expect(await codeOf(own, withoutSecret)).toBe(4);
     });
 
-    it('but that of another device goes on', async () => {
+    it('but that of another device stays open', async () => {
       const { db, clock: brokerTime } = await startTimed('optional');
       const { client } = await enter(own, withoutSecret);
       const other = (await live?.addDevice('acme', 'truck-2')) ?? expect.fail();
@@ -225,7 +225,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     });
   });
 
-  it('shows new certificates to new connections, and open ones go on', async () => {
+  it('shows new certificates to new connections, and open ones stay open', async () => {
     const broker = await start('required');
     const { client } = await enter(own, withoutSecret);
     const names = async () => {

@@ -117,8 +117,8 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     // In the clear on the same port, and with the wrong authority.
     expect(publish('-P', identity.secret)).not.toBe(0);
     mkdirSync(join(folder, 'other'), { recursive: true });
-    const stranger = createAuthority(join(folder, 'other'));
-    expect(publish('--cafile', stranger.caFile, '-P', identity.secret)).not.toBe(0);
+    const foreignAuthority = createAuthority(join(folder, 'other'));
+    expect(publish('--cafile', foreignAuthority.caFile, '-P', identity.secret)).not.toBe(0);
     // It ends when its subscription is granted.
     const filter = ['-t', 'fleet/v1/demo/van-01/ack', '-E'];
     const user = ['-h', 'localhost', '-p', String(setup.mqttPort), '-i', 'demo/van-01', '-u', 'demo/van-01'];
@@ -256,7 +256,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     await becomes(false);
   });
 
-  it('reloads at SIGHUP: the session goes on, new connections get the new certificate', async () => {
+  it('reloads at SIGHUP: the session stays open, new connections get the new certificate', async () => {
     await enrol();
     await becomes(true);
     const ended = () => said(broker, 'connection_closed').length + said(broker, 'connection_failed').length;
@@ -276,7 +276,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(ended()).toBe(before);
   });
 
-  it('refuses a bad new file in words, and goes on with the old one', async () => {
+  it('refuses a bad new file with a reason, and keeps using the old one', async () => {
     const attempt = async (): Promise<string> => {
       const line = await reload('certificate_reload_refused');
       return String(line['reason']);
@@ -302,7 +302,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(await link({ ca: readFileSync(foreign.caFile, 'utf8') })).toMatch(/certificate|issuer/);
   });
 
-  it('starts with a certificate that has expired, says so, and no vehicle takes it', async () => {
+  it('starts with a certificate that has expired, logs it, and no vehicle accepts it', async () => {
     const home = mkdtempSync(join(folder, 'expired-'));
     const old = createAuthority(home);
     const { certFile: cert, keyFile: key } = old.issue('localhost', -1);

@@ -92,7 +92,7 @@ test('a new connection of aedes has every member that is replaced, and reads thr
   expect(stream.listeners('readable')).toEqual([]);
 });
 
-test('a packet that is handed over is handled at once, reported when it is done, and keeps nothing of a broken one', async () => {
+test('a packet that is passed to aedes is handled at once, reported when it is done, and keeps nothing of a broken one', async () => {
   const { client, stream, written } = await open();
   const { input, completed } = await logIn(client, stream);
   expect(client.clean).toBe(true);

@@ -49,7 +49,7 @@ const nth = (chainNo: number): Statement => sql`(SELECT audit_no FROM audit
   WHERE account_id = 'acme' AND chain_no = ${chainNo})`;
 
 describe('the audit log', () => {
-  it('holds when untouched, and says how much it checked', async () => {
+  it('verifies when untouched, and reports how much was checked', async () => {
     const { db, sealer } = await createBench(length);
     expect(await verify(db)).toEqual({ chains: 2, entries: 2 * length, erased: 0, unsealed: 0, faults: [] });
     await sealer.close();
@@ -127,7 +127,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('shows a whole chain that is gone against its saved head', async () => {
+  it('shows against its saved head that a whole chain is missing', async () => {
     const { db, clock } = await createBench(2);
     const saved = await auditHeads({ db, clock, signer }, null);
     await db.write([sql`DELETE FROM audit WHERE account_id = 'acme'`]);
@@ -186,7 +186,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('goes on holding when details are erased, and counts them', async () => {
+  it('still verifies when details are erased, and counts them', async () => {
     const { db } = await createBench(length);
     await db.write([sql`UPDATE audit SET detail = NULL WHERE account_id = 'acme'`]);
     expect(await verify(db)).toMatchObject({ erased: length, faults: [] });

@@ -8,7 +8,7 @@ import { listFamilies, type MetricsSource } from '../../broker/metrics/families.
 import { createMeter } from '../../broker/metrics/meter.ts';
 import type { MqttServerOptions } from '../../broker/ports/mqtt-server.ts';
 import { createBenchClock, startMs } from '../support/broker/broker-bench.ts';
-import { promisedBy, takenBy } from '../support/broker/uplinks.ts';
+import { handleUplinkOf, onUplinkOf } from '../support/broker/uplinks.ts';
 
 const clock = createBenchClock();
 
@@ -86,7 +86,7 @@ describe('a tally', () => {
     );
   });
 
-  it('takes no value that is none', () => {
+  it('ignores a value that is no number', () => {
     const tally = createTally([1]);
     tally.observe(Number.NaN);
     expect(tally.view()).toMatchObject({ count: 0, sum: 0 });
@@ -126,7 +126,7 @@ describe('the figures', () => {
       expect(text.split('\n')).toContain(line);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
     expect(text).toMatch(/^process_resident_memory_bytes /m);
-    // What nobody can tell is not shown as 0.
+    // An unknown value is not shown as 0.
     expect(text).not.toMatch(/^fleetward_database_wal_size_bytes /m);
   });
 
@@ -149,13 +149,13 @@ describe('the figures', () => {
       clock.advance(20);
       if (failing.isFailing) throw new Error('not stored');
     };
-    await open({ onUplink: takenBy(onUplink) } as unknown as MqttServerOptions).catch(() => undefined);
+    await open({ onUplink: onUplinkOf(onUplink) } as unknown as MqttServerOptions).catch(() => undefined);
     const options = given as unknown as MqttServerOptions;
     const message = { verb: 'events', payload: new Uint8Array() } as const;
     const device = { accountID: 'acme', deviceID: 't1', deviceNo: 1 };
     options.count?.('accepted');
     options.count?.('refused_rate');
-    const take = promisedBy(options.onUplink);
+    const take = handleUplinkOf(options.onUplink);
     await take(device, message);
     failing.isFailing = true;
     await expect(take(device, message)).rejects.toThrow('not stored');
@@ -225,7 +225,7 @@ describe('the alert rules', () => {
     expect(expressions.flatMap(namesIn).filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  it('say each how bad it is and what is wrong, under a name of its own', () => {
+  it('each have a name of their own, a severity and a text that says what is wrong', () => {
     const rules = text.split(/^ {6}- alert: /m).slice(1);
     expect(new Set(rules.map((rule) => rule.split('\n')[0])).size).toBe(rules.length);
     for (const rule of rules) {

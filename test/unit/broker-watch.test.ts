@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createReadiness } from '../../broker/upkeep/readiness.ts';
 import { type ListenerProbe, startWatchdog } from '../../broker/upkeep/watchdog.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 function createWatched() {
   const clock = createBenchClock();
@@ -44,7 +44,7 @@ it('feeds the watchdog three times within what the service manager waits', async
   expect(said.status).toBe('all is well');
 });
 
-it('stops feeding while a write hangs, says why, and goes on when it went through', async () => {
+it('stops feeding while a write hangs, logs the reason, and continues when it went through', async () => {
   const { pass, state, said, log } = createWatched();
   await pass(10_000);
   state.hangingMs = 31_000;
@@ -88,7 +88,9 @@ it('is not ready while the database refuses, hangs, vehicles wait, or it stops; 
     mqttFault: () => state.mqtt,
   });
   const faults = async () =>
-    (await settle(clock, ready())).flatMap(({ name, fault }) => (fault === null ? [] : [`${name} ${fault}`]));
+    (await advanceUntilSettled(clock, ready())).flatMap(({ name, fault }) =>
+      fault === null ? [] : [`${name} ${fault}`],
+    );
   expect(await faults()).toEqual([]);
   state.fault = 'cannot be written';
   expect(await faults()).toEqual(['database cannot be written']);

@@ -25,7 +25,7 @@ describe('a range of bytes', () => {
     expect(rangeOf(header, size)).toEqual(expected);
   });
 
-  it('lies within the file whatever the header says', () => {
+  it('lies within the file whatever the header asks for', () => {
     const header = fc.oneof(fc.string(), fc.stringMatching(/^bytes=\d{0,17}-\d{0,17}$/));
     fc.assert(
       fc.property(header, fc.nat(), (text, size) => {

@@ -34,7 +34,7 @@ describe('a CONNECT with a certificate', () => {
     );
   });
 
-  it('may leave out the password where the listener says so, and only with a certificate', () => {
+  it('may leave out the password where the listener allows it, and only with a certificate', () => {
     const bare = { ...connect, hasPassword: false };
     expect(judgeConnect({ ...bare, certificate: own, certificateSuffices: true }).ok).toBe(true);
     expect(judgeConnect({ ...bare, certificate: own })).toMatchObject({ ok: false, code: 4 });

@@ -21,7 +21,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { uplinkVerbs } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { createBenchClock } from '../support/broker/broker-bench.ts';
-import { takenBy } from '../support/broker/uplinks.ts';
+import { onUplinkOf } from '../support/broker/uplinks.ts';
 
 const silent: Log = {
   debug: () => undefined,
@@ -80,7 +80,7 @@ describe('the settings of a cluster', () => {
     loadBrokerConfig({ file: null, env: {}, flags });
   };
 
-  it('are whole, and nothing goes out in the open unless that was said in words', () => {
+  it('are complete, and nothing is sent unencrypted unless a setting allows it', () => {
     expect(() => check(settings)).not.toThrow();
     for (const name of Object.keys(settings).slice(1)) {
       expect(() => check({ ...settings, [name]: undefined }), name).toThrow(/without cluster/);
@@ -93,8 +93,8 @@ describe('the settings of a cluster', () => {
       /without TLS/,
     );
     expect(() => check({ ...settings, 'cluster-auth-host': '10.0.0.5' })).toThrow(/which secrets are right/);
-    const word = { ...settings, 'cluster-auth-host': '10.0.0.5', 'cluster-auth-word-file': '/w' };
-    expect(() => check(word)).toThrow(/without TLS/);
+    const withSecretOnly = { ...settings, 'cluster-auth-host': '10.0.0.5', 'cluster-auth-word-file': '/w' };
+    expect(() => check(withSecretOnly)).toThrow(/without TLS/);
     expect(() => check({ ...settings, 'ws-port': 9001 })).toThrow(/no MQTT/);
   });
 
@@ -233,7 +233,7 @@ describe('acknowledgements to a cluster', () => {
   });
 });
 
-describe('a payload that a cluster handed over', () => {
+describe('a payload that was consumed from a cluster', () => {
   const ref: DeviceRef = { accountID: 'demo', deviceID: 'truck-1', deviceNo: 7 };
   const delivered: Delivered = { device: ref, verb: 'events', payload: new Uint8Array([1]), turn: 3 };
   /** Every wait is over at once. */
@@ -244,7 +244,7 @@ describe('a payload that a cluster handed over', () => {
       return () => clearImmediate(timer);
     },
   };
-  const desk = (
+  const createUplinks = (
     onUplink: (device: DeviceRef) => Promise<void>,
     find: () => Promise<DeviceRef | null> = () => Promise.resolve(ref),
     isOver: () => Promise<boolean> = () => Promise.resolve(false),
@@ -254,7 +254,7 @@ describe('a payload that a cluster handed over', () => {
       clock,
       log: silent,
       find,
-      onUplink: takenBy(onUplink),
+      onUplink: onUplinkOf(onUplink),
       onUnprocessable: (_device, { reason }) => Promise.resolve(void kept.push(reason)),
       isOver,
     });
@@ -264,60 +264,60 @@ describe('a payload that a cluster handed over', () => {
 
   it('is tried until the store takes it, however long that is', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return tries < 50 ? Promise.reject(new AppError('storage', 'gone')) : Promise.resolve();
     });
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
     expect([tries, kept]).toEqual([50, []]);
   });
 
   it('is quarantined when it is refused although the store works, so that it delays no other', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return Promise.reject(new TypeError('cannot read it'));
     });
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
     expect([tries, kept]).toEqual([3, ['cannot read it']]);
   });
 
   it('is dropped when its device was deleted, and goes to a new one of the name', async () => {
     const gone = (device: DeviceRef): Promise<void> =>
       device.deviceNo === 7 ? Promise.reject(new AppError('not_found', 'deleted')) : Promise.resolve();
-    const still = desk(gone);
-    expect(await still.uplinks.take(delivered, wanted)).toEqual({ kind: 'dropped' });
+    const still = createUplinks(gone);
+    expect(await still.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
     let asked = 0;
     const next = { ...ref, deviceNo: 8 };
-    const renewed = desk(gone, () => {
+    const renewed = createUplinks(gone, () => {
       asked += 1;
       return Promise.resolve(asked === 1 ? ref : next);
     });
-    expect(await renewed.uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: next });
-    const nobody = desk(gone, () => Promise.resolve(null));
-    expect(await nobody.uplinks.take(delivered, wanted)).toEqual({ kind: 'dropped' });
+    expect(await renewed.uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: next });
+    const unknown = createUplinks(gone, () => Promise.resolve(null));
+    expect(await unknown.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
   it('is ignored when it is not wanted any more', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return Promise.reject(new AppError('unavailable', 'not now'));
     });
-    expect(await uplinks.take(delivered, () => tries < 5)).toEqual({ kind: 'unwanted' });
+    expect(await uplinks.handle(delivered, () => tries < 5)).toEqual({ kind: 'unwanted' });
     expect(kept).toEqual([]);
   });
 
-  it('is reported as sent to a turn that is over, and only if turns matter to it', async () => {
+  it('is reported as sent to a turn that is over, and only if its kind depends on turns', async () => {
     const find = () => Promise.resolve(ref);
-    const { uplinks, kept } = desk(
+    const { uplinks, kept } = createUplinks(
       () => Promise.resolve(),
       find,
       () => Promise.resolve(true),
     );
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'over' });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'over' });
     const { turn: _turn, ...event } = delivered;
-    expect(await uplinks.take(event, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(event, wanted)).toEqual({ kind: 'stored', device: ref });
     expect(kept).toEqual([]);
   });
 });

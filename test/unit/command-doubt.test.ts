@@ -1,4 +1,4 @@
-// A command whose recording breaks off half-way: the store has it as sent, and nobody knows whether it left. Behind a server of
+// A command whose recording breaks off half-way: the store has it as sent, and it is unknown whether it left. Behind a server of
 // our own no later hello need come for hours, so it must leave as soon as the store works again, once, and at once when a person
 // asks for it again; a restore above all.
 import { setImmediate as turn } from 'node:timers/promises';
@@ -11,13 +11,13 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 
 const { signer, verifier } = createBenchKeys();
@@ -69,19 +69,28 @@ async function bench() {
     },
   };
   const ledger = createCommandLedger(parts);
-  const desk = createDeviceRequests(parts);
+  const requests = createDeviceRequests(parts);
   closers.push(async () => {
-    await settle(clock, Promise.all([ledger.close(), desk.close()]));
+    await advanceUntilSettled(clock, Promise.all([ledger.close(), requests.close()]));
     await real.close();
   });
-  await settle(clock, ledger.onHello(device, helloOf('b1')));
-  const wish = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', issuer: 'olga' } as const;
+  await advanceUntilSettled(clock, ledger.onHello(device, helloOf('b1')));
+  const request = {
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    feature: 'enginecutoff',
+    issuer: 'olga',
+  } as const;
   return {
     sent,
     requestsSent: () => requestsSent,
     ask: () =>
-      settle(clock, desk.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` })),
-    request: (state: '0' | '1') => settle(clock, ledger.request({ ...wish, state, reason: 'r' })),
+      advanceUntilSettled(
+        clock,
+        requests.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` }),
+      ),
+    request: (state: '0' | '1') =>
+      advanceUntilSettled(clock, ledger.request({ ...request, state, reason: 'r' })),
     break(at: Break): void {
       broken = at;
       hasWritten = false;
@@ -129,7 +138,7 @@ test('a cut that broke off never leaves after the restore that came behind it', 
   of.break('none');
   await request('0');
   await pass(60_000);
-  // Once more, perhaps, as nobody knows of the device what has left; the vehicle knows it by its id.
+  // Once more, perhaps, as it is unknown what has left; the vehicle recognizes it by its id.
   expect(new Set(sent.map(({ commandID, state }) => `${commandID} ${state}`)).size).toBe(1);
   expect(sent[0]?.state).toBe('0');
 });

@@ -29,6 +29,7 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
@@ -36,7 +37,6 @@ import {
   helloOf,
   jsonBytes,
   openBenchDatabase,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 
@@ -80,8 +80,8 @@ async function bench(afterWrite: (db: Database) => Promise<unknown> = async () =
   const ingest = createIngest({ db, commits, clock, log, onCommitted: (item) => ledger.onCommitted(item) });
   const device = await addDevice(db, 'acme', 'truck-1');
   closers.push(async () => {
-    await settle(clock, ledger.close());
-    await settle(clock, commits.close());
+    await advanceUntilSettled(clock, ledger.close());
+    await advanceUntilSettled(clock, commits.close());
     await db.close();
   });
   let seq = 0;
@@ -104,13 +104,14 @@ async function bench(afterWrite: (db: Database) => Promise<unknown> = async () =
     setConnected: (value: boolean) => {
       isConnected = value;
     },
-    request: (changes: Partial<CommandRequest> = {}) => settle(clock, ledger.request({ ...cut, ...changes })),
+    request: (changes: Partial<CommandRequest> = {}) =>
+      advanceUntilSettled(clock, ledger.request({ ...cut, ...changes })),
     cancel: (commandID: string, accountID = 'acme') =>
-      settle(clock, ledger.cancel({ accountID, commandID, issuer: 'otto' })),
+      advanceUntilSettled(clock, ledger.cancel({ accountID, commandID, issuer: 'otto' })),
     hello: (boot: string, changes: Partial<Hello> = {}) =>
-      settle(clock, ledger.onHello(device, helloOf(boot, changes))),
-    offline: () => settle(clock, ledger.onOffline(device)),
-    expire: () => settle(clock, ledger.expireDue()),
+      advanceUntilSettled(clock, ledger.onHello(device, helloOf(boot, changes))),
+    offline: () => advanceUntilSettled(clock, ledger.onOffline(device)),
+    expire: () => advanceUntilSettled(clock, ledger.expireDue()),
     find: (commandID: string) => findCommand(db, { accountID: 'acme', commandID }),
     envelopes: () =>
       sent
@@ -130,7 +131,10 @@ async function bench(afterWrite: (db: Database) => Promise<unknown> = async () =
       const attributes = { reason, ...(verdict === undefined ? {} : verdictAttributes(verdict)) };
       const timestamp = Math.round(clock.utcMs()) - agoMs;
       const event = { seq, timestamp, statusCode: 4353, commandID, commandState, attributes };
-      return settle(clock, ingest.submit(device, jsonBytes({ boot: 'reports', events: [event] })));
+      return advanceUntilSettled(
+        clock,
+        ingest.submit(device, jsonBytes({ boot: 'reports', events: [event] })),
+      );
     },
   };
 }
@@ -247,7 +251,7 @@ describe('a command for a device that is online', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'expired', verdict: null });
   });
 
-  test('a report that is late or comes twice never turns the clock back', async () => {
+  test('a report that is late or comes twice never moves a state back', async () => {
     const { hello, request, report, find } = await bench();
     await hello('b1');
     const { commandID } = await request();
@@ -260,13 +264,13 @@ describe('a command for a device that is online', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'refused', detail: 'rate', isFinal: true });
   });
 
-  test('no device can claim a state that only the broker gives, nor speak of another device’s command', async () => {
+  test('no device can claim a state that only the broker sets, nor report on another device’s command', async () => {
     const { request, report, find, db, clock, ledger } = await bench();
     const { commandID } = await request();
     await report(commandID, 'sent');
     expect(await find(commandID)).toMatchObject({ commandState: 'requested' });
     await addDevice(db, 'rival', 'truck-9');
-    const foreign = await settle(
+    const foreign = await advanceUntilSettled(
       clock,
       ledger.request({
         accountID: 'rival',
@@ -393,7 +397,7 @@ describe('the newest command of a feature', () => {
 
   test('two orders at the same moment leave one unfinished command', async () => {
     const { ledger, cut, clock, db, device } = await bench();
-    await settle(
+    await advanceUntilSettled(
       clock,
       Promise.all([
         ledger.request(cut),
@@ -502,7 +506,7 @@ test('a restore that was the same as another is a new one when that one ends in 
   expect(second).toMatchObject({ commandState: 'requested', isFinal: false });
 });
 
-describe('expiry', () => {
+describe('the expiry of a command', () => {
   test('ends at once what the device never received, and such a command never leaves', async () => {
     const { request, clock, find, hello, envelopes } = await bench();
     const { commandID } = await request({ ttlS: 10 });
@@ -512,7 +516,7 @@ describe('expiry', () => {
     await hello('b1');
     expect(envelopes()).toEqual([]);
     clock.advance(1500);
-    await settle(clock, Promise.resolve());
+    await advanceUntilSettled(clock, Promise.resolve());
     expect(await find(commandID)).toMatchObject({ commandState: 'expired', isFinal: true });
   });
 
@@ -542,7 +546,7 @@ describe('expiry', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
   });
 
-  test('what the broker presumed gives way to what the device did', async () => {
+  test('the state that the broker presumed is replaced by the report of the device', async () => {
     const { request, clock, find, hello, report, expire } = await bench();
     await hello('b1');
     const { commandID, expiresMs } = await request({ ttlS: 10 });
@@ -554,7 +558,7 @@ describe('expiry', () => {
   });
 });
 
-describe('withdrawal', () => {
+describe('the withdrawal of a command', () => {
   test('of a command that never left ends it at once', async () => {
     const { request, cancel, hello, envelopes } = await bench();
     const { commandID } = await request();
@@ -568,7 +572,7 @@ describe('withdrawal', () => {
     expect(await cancel(commandID)).toMatchObject({ commandState: 'cancelled' });
   });
 
-  test('of a command that has left is sent to the device, which has the last word', async () => {
+  test('of a command that was sent is sent to the device, which decides', async () => {
     const { request, cancel, hello, envelopes, report, find } = await bench();
     await hello('b1');
     const { commandID } = await request();
@@ -593,20 +597,20 @@ describe('withdrawal', () => {
   });
 });
 
-describe('beside the commands', () => {
+describe('besides commands', () => {
   const content = { version: '1.4.0', url: 'https://u.example/agent.deb', sha256: 'ab'.repeat(32) };
 
-  /** A command recorded by statements of somebody else. */
+  /** A command recorded by statements of the caller. */
   const enact = async (of: Awaited<ReturnType<typeof bench>>, changes: Partial<NewCommand>) =>
-    (await settle(
+    (await advanceUntilSettled(
       of.clock,
       of.ledger.enact({
         device: of.device,
         statements: ({ commandID, issuedMs }) => {
           const { deviceNo } = of.device;
           const times = { issuedMs, expiresMs: issuedMs + 60_000, sameSinceMs: issuedMs };
-          const wish = { feature: 'enginecutoff', state: '1', reason: '', issuer: 'olga' } as const;
-          return supersedeAndInsert({ deviceNo, commandID, ...wish, ...times, ...changes }, sql`1 = 1`);
+          const fields = { feature: 'enginecutoff', state: '1', reason: '', issuer: 'olga' } as const;
+          return supersedeAndInsert({ deviceNo, commandID, ...fields, ...times, ...changes }, sql`1 = 1`);
         },
       }),
     )) ?? expect.fail('not recorded');
@@ -646,7 +650,7 @@ describe('beside the commands', () => {
     const { deviceNo } = of.device;
     const sentMs = Math.round(of.clock.utcMs());
     await of.db.write([insertMessage({ messageID: 'm1', deviceNo, text: 'hi', sender: 'olga', sentMs })]);
-    await settle(of.clock, of.ledger.sendMessages(of.device));
+    await advanceUntilSettled(of.clock, of.ledger.sendMessages(of.device));
     expect(of.sent, 'it is not connected').toEqual([]);
     const notes = () =>
       of.sent.flatMap(({ payload }) => {
@@ -660,7 +664,7 @@ describe('beside the commands', () => {
     expect(notes()).toHaveLength(2);
     await of.report('m1', 'received');
     await of.hello('b3');
-    await settle(of.clock, of.ledger.sendMessages(of.device));
+    await advanceUntilSettled(of.clock, of.ledger.sendMessages(of.device));
     expect(notes()).toHaveLength(2);
   });
 
@@ -671,7 +675,7 @@ describe('beside the commands', () => {
     const write = async (messageID: string) => {
       const sentMs = Math.round(of.clock.utcMs());
       await of.db.write([insertMessage({ messageID, deviceNo, text: 'hi', sender: 'olga', sentMs })]);
-      await settle(of.clock, of.ledger.sendMessages(of.device));
+      await advanceUntilSettled(of.clock, of.ledger.sendMessages(of.device));
     };
     of.sent.length = 0;
     for (const messageID of ['m1', 'm2', 'm3']) await write(messageID);
@@ -679,7 +683,7 @@ describe('beside the commands', () => {
     of.setConnected(false);
     await write('m4');
     of.setConnected(true);
-    await settle(of.clock, of.ledger.sendMessages(of.device));
+    await advanceUntilSettled(of.clock, of.ledger.sendMessages(of.device));
     expect(of.sent, 'what did not leave is tried again').toHaveLength(5);
     await of.hello('b1');
     expect(of.sent.filter(({ verb }) => verb === 'commands')).toHaveLength(9);
@@ -696,7 +700,7 @@ describe('beside the commands', () => {
   });
 });
 
-describe('hello', () => {
+describe('a hello of a device', () => {
   test('is recorded and answered with what is stored of that boot', async () => {
     const { hello, sent, report, db, device, offline } = await bench();
     await report('none', 'received');
@@ -720,13 +724,13 @@ describe('hello', () => {
   test('of a deleted device fails', async () => {
     const { ledger, clock, device } = await bench();
     const gone = { ...device, deviceNo: 99 };
-    await expect(settle(clock, ledger.onHello(gone, helloOf('b1')))).rejects.toMatchObject({
+    await expect(advanceUntilSettled(clock, ledger.onHello(gone, helloOf('b1')))).rejects.toMatchObject({
       code: 'not_found',
     });
   });
 });
 
-test('a command that could not be handed over stays sent and goes out again on the next hello', async () => {
+test('a command whose publish failed stays recorded as sent and is sent again on the next hello', async () => {
   const { hello, request, setConnected, envelopes, find } = await bench();
   await hello('b1');
   setConnected(false);

@@ -1,6 +1,6 @@
 // A vehicle and the ledger that commands it, while the store breaks off, the process dies, the vehicle restarts, backups come
 // back and people change their minds. Whatever happens: counters only grow, nothing leaves after its time, no cut comes to a
-// vehicle behind the restore that was to follow it, and what people wish at last arrives when all is well again.
+// vehicle behind the restore that was to follow it, and the last order arrives when all works again.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,12 +12,12 @@ import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wir
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
   createBenchLog,
   helloOf,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import { openReplayedDatabase } from '../support/database/replayed-database.ts';
 
@@ -26,7 +26,7 @@ const { signer, verifier } = createBenchKeys();
 /** Where work on the store breaks off: nowhere, before anything, before a read, after a commit. */
 type Mode = 'works' | 'fails' | 'no reads' | 'loses answers';
 
-/** A store that fails as told. */
+/** A store with scripted failures. */
 async function openStore() {
   const { db: real, goBack } = await openReplayedDatabase();
   let mode: Mode = 'works';
@@ -49,7 +49,7 @@ async function openStore() {
   return { db, goBack, setMode: (next: Mode) => void (mode = next) };
 }
 
-/** What a vehicle makes of what comes to it: nothing of another boot, nothing twice, the newest wish. */
+/** What a vehicle makes of what comes to it: nothing of another boot, nothing twice, the newest order. */
 function createVehicle(nowMs: () => number) {
   const vehicle = {
     boot: 1,
@@ -57,7 +57,7 @@ function createVehicle(nowMs: () => number) {
     counter: 0,
     holds: null as CommandBody | null,
     faults: [] as string[],
-    /** When the newest restore was recorded that somebody was told of. */
+    /** When the newest restore was recorded that was answered to a caller. */
     restoredMs: 0,
     take(body: CommandBody): void {
       if (nowMs() >= body.expiresMs) vehicle.faults.push(`${body.commandID} left after its time`);
@@ -82,7 +82,7 @@ async function openWorld() {
   const device = await addDevice(store.db, 'acme', 'truck-1');
   const vehicle = createVehicle(() => clock.utcMs());
   let lastCounter = 0;
-  /** @param life of the process: nothing that one of before does is heard of. */
+  /** @param life of the process: what an earlier one does has no effect. */
   const open = (life: { isOver: boolean }) =>
     createCommandLedger({
       db: {
@@ -114,11 +114,11 @@ async function openWorld() {
   const hello = async (): Promise<void> => {
     vehicle.isConnected = true;
     const said = helloOf(`b${vehicle.boot}`, { commandCounter: vehicle.counter });
-    isGreeted = await settle(clock, ledger.onHello(device, said)).catch(() => false);
+    isGreeted = await advanceUntilSettled(clock, ledger.onHello(device, said)).catch(() => false);
   };
   const offline = async (): Promise<void> => {
     vehicle.isConnected = false;
-    await settle(clock, ledger.onOffline(device)).catch(() => undefined);
+    await advanceUntilSettled(clock, ledger.onOffline(device)).catch(() => undefined);
   };
   return {
     store,
@@ -128,14 +128,21 @@ async function openWorld() {
     offline,
     isGreeted: () => isGreeted,
     async request(state: '0' | '1'): Promise<string | null> {
-      const wish = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', state } as const;
-      const asked = ledger.request({ ...wish, issuer: 'olga', reason: 'r', ttlS: state === '1' ? 20 : 3600 });
-      const row = await settle(clock, asked).catch(() => null);
+      const request = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', state } as const;
+      const asked = ledger.request({
+        ...request,
+        issuer: 'olga',
+        reason: 'r',
+        ttlS: state === '1' ? 20 : 3600,
+      });
+      const row = await advanceUntilSettled(clock, asked).catch(() => null);
       if (row !== null && state === '0') vehicle.restoredMs = row.issuedMs;
       return row?.commandID ?? null;
     },
     cancel: (commandID: string) =>
-      settle(clock, ledger.cancel({ accountID: 'acme', commandID, issuer: 'otto' })).catch(() => undefined),
+      advanceUntilSettled(clock, ledger.cancel({ accountID: 'acme', commandID, issuer: 'otto' })).catch(
+        () => undefined,
+      ),
     async crash(): Promise<void> {
       life.isOver = true;
       void ledger.close();
@@ -146,7 +153,7 @@ async function openWorld() {
       life = { isOver: false };
       ledger = open(life);
     },
-    /** The store is what it was some commits ago; what was wished since was wished by nobody. */
+    /** The store is what it was some commits ago; what was requested since counts as never requested. */
     async comeBack(behind: number): Promise<void> {
       await store.goBack(behind);
       vehicle.restoredMs = 0;
@@ -160,7 +167,7 @@ async function openWorld() {
       }
     },
     async close(): Promise<void> {
-      await settle(clock, ledger.close());
+      await advanceUntilSettled(clock, ledger.close());
       await store.db.close();
     },
   };

@@ -1,12 +1,12 @@
-// The next commit is planned while one is on its way. Whatever fails meanwhile: everybody is told once and in order of arrival,
-// what is told as stored is stored once, and no plan reaches the store that goes out from what never came about.
+// The next commit is planned while one is on its way. Whatever fails meanwhile: every item is completed once and in order of arrival,
+// what is completed as stored is stored once, and no plan reaches the store that is based on a state that was never committed.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Planner } from '../../broker/scheduling/commit-draft.ts';
 import { commitPaceMs, createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 const fault = (code: string): AppError => new AppError('storage', code, { cause: { code } });
 
@@ -51,7 +51,7 @@ function modelStore() {
       known += 1;
       return {
         batch: [{ sql: 'planned', params: [from, ...items] }],
-        settle: () => items,
+        finish: () => items,
         drop() {
           drops.push([...items]);
           known = null;
@@ -60,10 +60,10 @@ function modelStore() {
     },
   };
   const commits = createGroupCommit({ db, clock, log: createBenchLog() });
-  const told: { readonly item: number; readonly isStored: boolean }[] = [];
-  const takerOf = (item: number) => ({
-    done: () => void told.push({ item, isStored: true }),
-    fail: () => void told.push({ item, isStored: false }),
+  const completions: { readonly item: number; readonly isStored: boolean }[] = [];
+  const completionOf = (item: number) => ({
+    done: () => void completions.push({ item, isStored: true }),
+    fail: () => void completions.push({ item, isStored: false }),
   });
   return {
     clock,
@@ -71,10 +71,11 @@ function modelStore() {
     sent,
     looks,
     drops,
-    told,
+    completions,
     commits,
-    plan: (item: number) => commits.plan({ planner, item, size: 1, isAlone: item % 17 === 0 }, takerOf(item)),
-    put: (item: number) => commits.put([{ sql: 'plain', params: [-1, item] }], takerOf(item)),
+    plan: (item: number) =>
+      commits.plan({ planner, item, size: 1, isAlone: item % 17 === 0 }, completionOf(item)),
+    put: (item: number) => commits.put([{ sql: 'plain', params: [-1, item] }], completionOf(item)),
     /** Lets time pass, with turns of the loop between. */
     async pass(ms: number) {
       const endMs = clock.monoMs() + ms;
@@ -106,7 +107,7 @@ describe('commits of events', () => {
   });
 
   test('are planned while one is being written, and sent as soon as it is done', async () => {
-    const { plan, pass, state, sent, looks, told } = modelStore();
+    const { plan, pass, state, sent, looks, completions } = modelStore();
     state.slowMs = 40;
     plan(1);
     await pass(5);
@@ -116,14 +117,14 @@ describe('commits of events', () => {
     expect(sent).toEqual([[1]]);
     plan(3);
     await pass(40);
-    expect(told).toEqual([{ item: 1, isStored: true }]);
+    expect(completions).toEqual([{ item: 1, isStored: true }]);
     expect(sent).toEqual([[1], [2]]);
     await pass(80);
     expect(state.items).toEqual([1, 2, 3]);
   });
 
   test('are planned again when the one before fails', async () => {
-    const { plan, pass, state, sent, drops, told } = modelStore();
+    const { plan, pass, state, sent, drops, completions } = modelStore();
     state.slowMs = 20;
     state.bad.add(2);
     plan(1);
@@ -134,7 +135,7 @@ describe('commits of events', () => {
     expect(drops).toEqual([[3], [1, 2]]);
     await pass(120);
     expect(sent).toEqual([[1, 2], [1], [2], [3]]);
-    expect(told).toEqual([
+    expect(completions).toEqual([
       { item: 1, isStored: true },
       { item: 2, isStored: false },
       { item: 3, isStored: true },
@@ -161,7 +162,7 @@ test('every payload is completed once, in order, and as it is stored, whatever f
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
       const store = modelStore();
-      const { state, told } = store;
+      const { state, completions } = store;
       let items = 0;
       state.slowMs = 25;
       for (const one of steps) {
@@ -175,10 +176,10 @@ test('every payload is completed once, in order, and as it is stored, whatever f
         else state.count += 100;
       }
       state.isDown = false;
-      await settle(store.clock, store.commits.close());
+      await advanceUntilSettled(store.clock, store.commits.close());
       const all = Array.from({ length: items }, (_unused, at) => at + 1);
-      expect(told.map(({ item }) => item)).toEqual(all);
-      const stored = told.filter(({ isStored }) => isStored).map(({ item }) => item);
+      expect(completions.map(({ item }) => item)).toEqual(all);
+      const stored = completions.filter(({ isStored }) => isStored).map(({ item }) => item);
       expect([...state.items].sort((a, b) => a - b)).toEqual([...stored].sort((a, b) => a - b));
       expect(store.commits.depth()).toEqual({ writes: 0, values: 0 });
     }),

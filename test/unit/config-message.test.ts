@@ -1,4 +1,4 @@
-// A configuration on its way: cut, signed, lost, doubled, put together, inflated; and whatever else somebody may send.
+// A configuration on its way: cut, signed, lost, doubled, put together, inflated; and any other input.
 import { createHash } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
@@ -50,7 +50,7 @@ const noise = (length: number, seed: number): string => {
   return text.slice(0, length);
 };
 
-describe('parts', () => {
+describe('the parts of a configuration', () => {
   it('make the whole again, in any order, doubled, and mixed with an older version', () => {
     fc.assert(
       fc.property(
@@ -161,7 +161,7 @@ describe('the vehicle', () => {
     expect(received).toMatchObject([{ kind: 'received', version: 3 }]);
   });
 
-  it('is not hurt by a zip bomb', () => {
+  it('inflates a zip bomb no further than the size limit, and refuses it', () => {
     const bomb = deflateRawSync(Buffer.alloc(300 * 1024 * 1024));
     const slices = splitPacked(bomb.toString('base64'));
     expect(slices.length).toBeLessThanOrEqual(configLimits.parts);
@@ -224,7 +224,7 @@ describe('a content', () => {
     );
   });
 
-  it('is laid over the file of the installer, and says what it chose', () => {
+  it('overrides the file of the installer, and lists what it set', () => {
     const text = canonicalJson({ settings: { reporting: { movingS: 5 } }, zones: [] });
     const base = {
       ...standardSettings,

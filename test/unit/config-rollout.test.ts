@@ -30,11 +30,11 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   helloOf,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
@@ -76,7 +76,7 @@ async function createBench(encodeZones: EncodeZones = () => []) {
     },
   });
   open.push(async () => {
-    await settle(clock, rollout.close());
+    await advanceUntilSettled(clock, rollout.close());
     await db.close();
   });
   const atMs = () => Math.round(clock.utcMs());
@@ -174,7 +174,7 @@ describe('the broker', () => {
     expect(await readDeviceConfig(db, truck.deviceNo)).toMatchObject({ version: 1, heldVersion: 1 });
   });
 
-  it('has one on its way to a vehicle at most: a change waits for the answer to the one before', async () => {
+  it('sends at most one at a time to a vehicle: a change waits for the answer to the one before', async () => {
     const { db, sent, pass, choose, hello, report } = await createBench();
     const truck = await addDevice(db, 'acme', 'truck-1');
     await choose(truck, 5);
@@ -248,7 +248,7 @@ describe('the broker', () => {
     expect(versions(sent).at(-1)).toBe('truck-1 8');
   });
 
-  it('takes back what was chosen when nothing is any more', async () => {
+  it('reverts to the defaults when the choices are removed', async () => {
     const { db, sent, pass, choose, hello, report } = await createBench();
     const truck = await addDevice(db, 'acme', 'truck-1');
     await choose(truck, 5);
@@ -281,7 +281,7 @@ describe('the broker', () => {
     expect(await readDeviceConfig(db, truck.deviceNo)).toMatchObject({ version: 1, sentMs: 0 });
   });
 
-  it('works off a change for a whole fleet in rounds, and makes what is common once', async () => {
+  it('sends a change for a whole fleet in several runs, and compiles what is common once', async () => {
     let encoded = 0;
     const { db, sent, pass, hello, report } = await createBench((rows) => {
       encoded += rows.length;
@@ -333,7 +333,7 @@ describe('the broker', () => {
       return (await revisions()).every((revision) => revision > before);
     });
     await pass(2000);
-    // It was made anew, and is the same: nobody is sent anything.
+    // It was made anew, and is the same: nothing is sent to any vehicle.
     expect(encoded).toBe(2400);
     expect(sent).toEqual([]);
   });

@@ -139,7 +139,7 @@ describe('a webhook', () => {
     expect(faultOfWebhook(url, rules)).not.toBeNull();
   });
 
-  it('may be at home where the operator allows it', () => {
+  it('may be a private address where the operator allows it', () => {
     expect(faultOfWebhook('http://127.0.0.1:8080/x', { ...rules, allowsPrivate: true })).toBeNull();
   });
 
@@ -225,7 +225,7 @@ describe('a notice', () => {
     expect(JSON.parse(pushBody(notice))).not.toHaveProperty('latitude');
   });
 
-  it('of an occurrence says what it is about and when it ends', () => {
+  it('of an occurrence contains its subject and when it ends', () => {
     const { subject, text } = mailOf({
       ...notice,
       statusCode: 0,

@@ -1,4 +1,4 @@
-// The broker's side of requests on a real SQLite and a clock that moves when told: one under way at a time, sent to the boot
+// The broker's side of requests on a real SQLite and a clock that moves by `advance`: one under way at a time, sent to the boot
 // that is there, ended by its time, answered by the device that was asked and by no other.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const acme = wholeAccount('acme');
 
 let db: Database;
 let clock: ReturnType<typeof createBenchClock>;
-let desk: DeviceRequests;
+let requests: DeviceRequests;
 let truck: DeviceRef;
 let van: DeviceRef;
 let sent: { readonly requestID: string; readonly boot: string; readonly kind: string }[];
@@ -44,7 +44,7 @@ beforeEach(async () => {
   truck = await addDevice(db, 'acme', 'truck-1');
   van = await addDevice(db, 'acme', 'van-1');
   sent = [];
-  desk = createDeviceRequests({
+  requests = createDeviceRequests({
     db,
     clock,
     entropy: createBenchEntropy(),
@@ -62,12 +62,12 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await desk.close();
+  await requests.close();
   await db.close();
 });
 
 const ask = (kind: RequestKind, device = truck, ttlS?: number) =>
-  desk.ask({
+  requests.ask({
     device,
     kind,
     issuer: 'olga',
@@ -83,20 +83,20 @@ const event = (statusCode: number, attributes: Record<string, AttributeValue>): 
   statusCode,
   attributes,
 });
-const takeAnswer = async (device: DeviceRef, told: FleetEvent): Promise<void> => {
-  const answer = answerOf(told);
+const takeAnswer = async (device: DeviceRef, event: FleetEvent): Promise<void> => {
+  const answer = answerOf(event);
   if (answer === null) throw new Error('not an answer');
   await db.write(answerStatements(device.deviceNo, answer, clock.utcMs()));
 };
-/** As the broker does: what is said stands in the store before the desk hears of it. */
+/** As the broker does: the hello is recorded before `onHello` is called. */
 const hello = async (device: DeviceRef, boot: string): Promise<void> => {
   await db.write([recordHello(device.deviceNo, helloOf(boot), { atMs: clock.utcMs() })]);
-  await desk.onHello(device, { boot });
+  await requests.onHello(device, { boot });
 };
 const part = (requestID: string, at: number, parts: number) =>
   event(64_816, { kind: 'log', requestID, part: at, parts, text: `part ${at}` });
 
-describe('the desk', () => {
+describe('requests to a device', () => {
   it('sends at once to the boot that is there, and on each hello what is not answered', async () => {
     const waiting = await ask('diagnostic');
     expect([waiting.requestState, sent]).toEqual(['requested', []]);
@@ -127,22 +127,22 @@ describe('the desk', () => {
   it('ends a request by its time, and sends it no more', async () => {
     const { requestID } = await ask('diagnostic', truck, 60);
     clock.advance(59_000);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('requested');
     clock.advance(2000);
     await hello(truck, 'b1');
     expect(sent).toEqual([]);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('expired');
     expect((await ask('log')).requestID).not.toBe(requestID);
   });
 
-  it('takes an answer that comes after the end by time: what the unit says is the truth', async () => {
+  it('accepts an answer that comes after the expiry: the report of the unit counts', async () => {
     const { requestID } = await ask('log', truck, 60);
     await hello(truck, 'b1');
     await takeAnswer(truck, part(requestID, 2, 2));
     clock.advance(61_000);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('expired');
     await takeAnswer(truck, part(requestID, 1, 2));
     expect(await findRequest(db, acme, requestID)).toMatchObject({ requestState: 'answered', isOpen: false });
@@ -194,7 +194,7 @@ describe('the desk', () => {
     expect(await listRequests(db, truck.deviceNo)).toHaveLength(deviceRequestLimits.kept);
     expect(await db.read(sql`SELECT 1 AS one FROM device_answers`)).toHaveLength(deviceRequestLimits.kept);
     clock.advance(deviceRequestLimits.keptMs + 1);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await listRequests(db, truck.deviceNo)).toEqual([]);
     expect(await db.read(sql`SELECT 1 AS one FROM device_answers`)).toEqual([]);
   });

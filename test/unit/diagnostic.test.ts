@@ -11,7 +11,7 @@ import { createLogRing } from '../../agent/log-ring.ts';
 import { readUnit } from '../../agent/unit-reading.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { eventLimits } from '../../src/core/events/event.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 const counters = {
   requests: 9000,
@@ -177,7 +177,7 @@ describe('the reading of a unit', () => {
     const stats = { queued: [0, 0, 0, 1], isExact: true, bytes: 1, dropped: [0, 0, 0, 0] } as const;
     const host = { read: () => new Promise<never>(() => undefined) };
     const hanging = readUnit({ ports: { clock, log, host }, outbox: { stats: async () => stats }, commits });
-    expect(await settle(clock, hanging)).toEqual({
+    expect(await advanceUntilSettled(clock, hanging)).toEqual({
       host: null,
       storage: { queued: [0, 0, 0, 1], bytes: 1, dropped: [0, 0, 0, 0], waiting: 2, failing: 'disk full' },
     });
@@ -186,7 +186,7 @@ describe('the reading of a unit', () => {
       outbox: { stats: () => Promise.reject(new Error('closed')) },
       commits,
     });
-    expect(await settle(clock, broken)).toEqual({ host: null, storage: null });
+    expect(await advanceUntilSettled(clock, broken)).toEqual({ host: null, storage: null });
     expect(log.lines).toMatchObject([
       { level: 'warn', event: 'unit_reading_failed', fields: { reason: 'closed' } },
     ]);

@@ -8,10 +8,10 @@ import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   jsonBytes,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { openReplayedDatabase } from '../support/database/replayed-database.ts';
@@ -55,7 +55,7 @@ test('every event that was acknowledged after the failover to a server that was 
         }
         const eventOf = (seq: number) => ({ seq, timestamp: startMs - 100_000 + seq, statusCode: 61472 });
         const payload = jsonBytes({ boot: 'b1', events: one.seqs.map(eventOf) });
-        const outcome = await settle(
+        const outcome = await advanceUntilSettled(
           clock,
           bridges[one.bridge]?.submit(device, payload) ?? expect.fail('no bridge'),
         );

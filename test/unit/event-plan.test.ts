@@ -1,5 +1,5 @@
 // Two bridges on one store, which crash, forget and overtake each other: whatever a vehicle sends, in whatever order and
-// however often, each event is stored once and told of once, and an acknowledgement claims nothing that is not there.
+// however often, each event is stored once and reported once, and an acknowledgement claims nothing that is not there.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createIngest } from '../../broker/ingest/ingest.ts';
@@ -9,11 +9,11 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   jsonBytes,
   openBenchDatabase,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 
@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'remove' } as const) },
 );
 
-/** Bare events are told apart by their time. */
+/** Bare events are distinguished by their time. */
 const payloadOf = ({ boot, seqs }: { readonly boot: string | null; readonly seqs: readonly number[] }) => {
   const eventOf = (seq: number) => ({ timestamp: startMs - 100_000 + seq * 1000, statusCode: 61472 });
   return boot === null
@@ -63,8 +63,8 @@ test('every event is stored once and every acknowledgement is true over any faul
         await addDevice(real, 'acme', 'truck-1'),
         await addDevice(real, 'acme', 'truck-2'),
       ] as const;
-      const told: string[] = [];
-      const toldNos: number[] = [];
+      const stored: string[] = [];
+      const storedNos: number[] = [];
       const open = () =>
         createIngest({
           db,
@@ -73,10 +73,10 @@ test('every event is stored once and every acknowledgement is true over any faul
           log,
           onCommitted: ({ device, boot, fresh, eventNos }) => {
             for (const { seq, timestamp } of fresh)
-              told.push(
+              stored.push(
                 boot === null ? `${device.deviceNo}@${timestamp}` : `${device.deviceNo}/${boot}/${seq}`,
               );
-            toldNos.push(...eventNos);
+            storedNos.push(...eventNos);
           },
         });
       const bridges = [open(), open()];
@@ -99,24 +99,24 @@ test('every event is stored once and every acknowledgement is true over any faul
             }
             for (const seq of seqs) acked.add(`${to.deviceNo}/${boot}/${seq}`);
             for (let seq = 1; seq <= (outcome.ack?.upTo ?? 0); seq++)
-              expect(told, `up to ${outcome.ack?.upTo}`).toContain(`${to.deviceNo}/${boot}/${seq}`);
+              expect(stored, `up to ${outcome.ack?.upTo}`).toContain(`${to.deviceNo}/${boot}/${seq}`);
           });
-          await settle(clock, Promise.all(sent));
+          await advanceUntilSettled(clock, Promise.all(sent));
         }
       }
       // Once each, in the order of their numbers within a bridge's commit, and everything acknowledged is among them.
-      expect(new Set(told).size).toBe(told.length);
-      expect(new Set(toldNos).size).toBe(toldNos.length);
-      expect([...acked].filter((name) => !told.includes(name))).toEqual([]);
+      expect(new Set(stored).size).toBe(stored.length);
+      expect(new Set(storedNos).size).toBe(storedNos.length);
+      expect([...acked].filter((name) => !stored.includes(name))).toEqual([]);
       const rows = await real.read(sql`SELECT device_no, boot, seq, event_no FROM events`);
-      expect(rows.filter((row) => !toldNos.includes(Number(row['event_no'])))).toEqual([]);
+      expect(rows.filter((row) => !storedNos.includes(Number(row['event_no'])))).toEqual([]);
       const names = rows.map((row) => [row['device_no'], row['boot'], row['seq']].join('/'));
       expect(new Set(names).size).toBe(names.length);
-      // What the store says of each boot is exactly what was told.
+      // What the store holds of each boot is exactly what was reported.
       const boots = await real.read(sql`SELECT device_no, boot, up_to, range_count FROM boots`);
       for (const row of boots) {
         const prefix = [row['device_no'], row['boot'], ''].join('/');
-        const seqs = told
+        const seqs = stored
           .filter((name) => name.startsWith(prefix))
           .map((name) => Number(name.slice(prefix.length)));
         const upTo = Number(row['up_to']);

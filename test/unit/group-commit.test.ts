@@ -5,7 +5,7 @@ import { isDataFault } from '../../broker/store/base/store-faults.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 function bench(options: { readonly valuesMost?: number; readonly waitingMost?: number } = {}) {
   const groups: number[] = [];
@@ -42,7 +42,7 @@ describe('group commit', () => {
   test('gives each writer its own results, in order', async () => {
     const { commits, clock, groups } = bench();
     const writes = [commits.write([one(1), one(2)]), commits.write([one(3)]), commits.write([])];
-    const results = await settle(clock, Promise.all(writes));
+    const results = await advanceUntilSettled(clock, Promise.all(writes));
     expect(results.map((of) => of.map(({ rows }) => rows[0]?.['value']))).toEqual([[1, 2], [3], []]);
     expect(groups).toEqual([3]);
   });
@@ -58,7 +58,7 @@ describe('group commit', () => {
     expect(groups).toEqual([1]);
     expect(commits.lagMs()).toBeGreaterThanOrEqual(50);
     release();
-    await settle(clock, Promise.all([first, ...rest]));
+    await advanceUntilSettled(clock, Promise.all([first, ...rest]));
     expect(groups).toEqual([1, 2, 2, 1]);
     expect(commits.lagMs()).toBe(0);
   });
@@ -67,8 +67,8 @@ describe('group commit', () => {
     const { commits, clock } = bench({ waitingMost: 3 });
     const first = commits.write([one(1)]);
     await expect(commits.write([one(2)])).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 5 });
-    await settle(clock, first);
-    await settle(clock, commits.write([one(2)]));
+    await advanceUntilSettled(clock, first);
+    await advanceUntilSettled(clock, commits.write([one(2)]));
   });
 
   test('commits what waits at close and refuses later writes', async () => {
@@ -85,28 +85,28 @@ describe('a completion of a group commit', () => {
   const planner = {
     plan: async (items: readonly unknown[]) => ({
       batch: [one(items.length)],
-      settle: () => items,
+      finish: () => items,
       drop: () => undefined,
     }),
   };
 
   test('is called in order, also after another one has thrown', async () => {
     const { commits, clock } = bench();
-    const heard: unknown[] = [];
+    const outcomes: unknown[] = [];
     for (const item of ['a', 'b', 'c']) {
       commits.plan(
         { planner, item, size: 1, isAlone: false },
         {
           done(outcome) {
-            heard.push(outcome);
+            outcomes.push(outcome);
             if (outcome === 'b') throw new Error('a bug');
           },
-          fail: (thrown) => void heard.push(thrown),
+          fail: (thrown) => void outcomes.push(thrown),
         },
       );
     }
-    await settle(clock, commits.write([one(1)]));
-    expect(heard).toEqual(['a', 'b', 'c']);
+    await advanceUntilSettled(clock, commits.write([one(1)]));
+    expect(outcomes).toEqual(['a', 'b', 'c']);
   });
 
   test('fails with an unknown outcome when the result of a stored batch is not understood, and nothing is written again', async () => {
@@ -115,65 +115,67 @@ describe('a completion of a group commit', () => {
     const broken = {
       plan: async () => ({
         batch: [one(7)],
-        settle: () => {
+        finish: () => {
           throw new Error('a bug');
         },
         drop: () => void (dropped += 1),
       }),
     };
-    const heard: string[] = [];
-    const taker = {
-      done: () => void heard.push('done'),
-      fail: (thrown: unknown) => void heard.push(String(thrown)),
+    const outcomes: string[] = [];
+    const completion = {
+      done: () => void outcomes.push('done'),
+      fail: (thrown: unknown) => void outcomes.push(String(thrown)),
     };
-    commits.plan({ planner: broken, item: null, size: 1, isAlone: false }, taker);
-    await expect(settle(clock, commits.write([one(1)]))).rejects.toMatchObject({ code: 'storage' });
+    commits.plan({ planner: broken, item: null, size: 1, isAlone: false }, completion);
+    await expect(advanceUntilSettled(clock, commits.write([one(1)]))).rejects.toMatchObject({
+      code: 'storage',
+    });
     expect(groups).toEqual([2]);
-    expect(heard).toEqual([expect.stringContaining('a bug')]);
+    expect(outcomes).toEqual([expect.stringContaining('a bug')]);
     expect(dropped).toBe(1);
   });
 
   test('is called once the next commit is under way, and before the completions of that one', async () => {
     const { commits, clock, groups, hold, release } = bench();
-    const heard: string[] = [];
+    const outcomes: string[] = [];
     const put = (name: string): void =>
       commits.put([one(1)], {
-        done: () => void heard.push(`${name} after ${groups.length}`),
-        fail: () => void heard.push(`${name} failed`),
+        done: () => void outcomes.push(`${name} after ${groups.length}`),
+        fail: () => void outcomes.push(`${name} failed`),
       });
     hold();
     put('first');
     clock.advance(5);
     put('second');
     release();
-    await settle(clock, commits.write([]));
-    expect(heard).toEqual(['first after 2', 'second after 2']);
+    await advanceUntilSettled(clock, commits.write([]));
+    expect(outcomes).toEqual(['first after 2', 'second after 2']);
   });
 
   test('does not wait for the slow plan of the next commit', async () => {
     const { commits, clock, hold, release } = bench();
-    const heard: string[] = [];
+    const outcomes: string[] = [];
     let plan: () => void = () => undefined;
     const slow = {
       plan: async () => {
         await new Promise<void>((resolve) => (plan = resolve));
-        return { batch: [one(2)], settle: () => ['slow'], drop: () => undefined };
+        return { batch: [one(2)], finish: () => ['slow'], drop: () => undefined };
       },
     };
-    const taker = {
-      done: (outcome: unknown) => void heard.push(outcome === 'slow' ? 'slow' : 'first'),
-      fail: () => void heard.push('failed'),
+    const completion = {
+      done: (outcome: unknown) => void outcomes.push(outcome === 'slow' ? 'slow' : 'first'),
+      fail: () => void outcomes.push('failed'),
     };
     hold();
-    commits.put([one(1)], taker);
+    commits.put([one(1)], completion);
     clock.advance(5);
-    commits.plan({ planner: slow, item: null, size: 1, isAlone: false }, taker);
+    commits.plan({ planner: slow, item: null, size: 1, isAlone: false }, completion);
     release();
-    await settle(clock, new Promise<void>((resolve) => void clock.after(20, resolve)));
-    expect(heard).toEqual(['first']);
+    await advanceUntilSettled(clock, new Promise<void>((resolve) => void clock.after(20, resolve)));
+    expect(outcomes).toEqual(['first']);
     plan();
     await commits.close();
-    expect(heard).toEqual(['first', 'slow']);
+    expect(outcomes).toEqual(['first', 'slow']);
   });
 });
 

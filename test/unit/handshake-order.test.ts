@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  createHandshakeQueue,
+  createHandshakeOrder,
   firstRecordMost,
   hasFirstRecord,
 } from '../../broker/core/mqtt/handshake-order.ts';
@@ -13,7 +13,7 @@ interface Visitor {
 
 describe('the line of new connections', () => {
   it('admits connections in order of arrival, and none when every place is taken', () => {
-    const line = createHandshakeQueue<Visitor>({ waitingMost: 10, atWorkMost: 2 });
+    const line = createHandshakeOrder<Visitor>({ waitingMost: 10, atWorkMost: 2 });
     const [first, second, third] = [{ name: 1 }, { name: 2 }, { name: 3 }];
     for (const one of [first, second, third]) expect(line.enter(one)).toBe(true);
     expect([line.next(), line.next(), line.next()]).toEqual([first, second, null]);
@@ -23,7 +23,7 @@ describe('the line of new connections', () => {
   });
 
   it('is bounded: a full queue turns connections away, and a closed one frees its place', () => {
-    const line = createHandshakeQueue<Visitor>({ waitingMost: 2, atWorkMost: 1 });
+    const line = createHandshakeOrder<Visitor>({ waitingMost: 2, atWorkMost: 1 });
     const [first, second, third] = [{ name: 1 }, { name: 2 }, { name: 3 }];
     expect([line.enter(first), line.enter(second), line.enter(third)]).toEqual([true, true, false]);
     line.leave(first);
@@ -32,7 +32,7 @@ describe('the line of new connections', () => {
   });
 
   it('does what a plain list would do, whatever happens in whatever order', () => {
-    const deed = fc.oneof(
+    const action = fc.oneof(
       fc.record({ kind: fc.constant('enter' as const) }),
       fc.record({ kind: fc.constant('next' as const) }),
       fc.record({ kind: fc.constant('leave' as const), who: fc.nat() }),
@@ -42,12 +42,12 @@ describe('the line of new connections', () => {
       atWorkMost: fc.integer({ min: 1, max: 4 }),
     });
     fc.assert(
-      fc.property(limits, fc.array(deed, { maxLength: 80 }), ({ waitingMost, atWorkMost }, deeds) => {
-        const line = createHandshakeQueue<Visitor>({ waitingMost, atWorkMost });
+      fc.property(limits, fc.array(action, { maxLength: 80 }), ({ waitingMost, atWorkMost }, actions) => {
+        const line = createHandshakeOrder<Visitor>({ waitingMost, atWorkMost });
         const all: Visitor[] = [];
         let waiting: Visitor[] = [];
         let working: Visitor[] = [];
-        for (const one of deeds) {
+        for (const one of actions) {
           if (one.kind === 'enter') {
             const visitor = { name: all.length };
             all.push(visitor);

@@ -17,11 +17,11 @@ import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   jsonBytes,
   openBenchDatabase,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { countQuarantine } from '../support/database/store-rows.ts';
@@ -55,11 +55,12 @@ async function bench() {
   const ingest = createIngest({ db, commits, clock, log, onCommitted: (item) => void committed.push(item) });
   const device = await addDevice(real, 'acme', 'truck-1');
   closers.push(async () => {
-    await settle(clock, ingest.close());
-    await settle(clock, commits.close());
+    await advanceUntilSettled(clock, ingest.close());
+    await advanceUntilSettled(clock, commits.close());
     await real.close();
   });
-  const submit = (payload: Uint8Array, of: DeviceRef = device) => settle(clock, ingest.submit(of, payload));
+  const submit = (payload: Uint8Array, of: DeviceRef = device) =>
+    advanceUntilSettled(clock, ingest.submit(of, payload));
   const events = () =>
     eventsInRange(db, {
       scope: wholeAccount('acme'),
@@ -278,7 +279,7 @@ describe('what cannot be read', () => {
     const all = Array.from({ length: 130 }, (_unused, index) =>
       ingest.submit(device, new TextEncoder().encode(`bad ${index}`)),
     );
-    await settle(clock, Promise.all(all));
+    await advanceUntilSettled(clock, Promise.all(all));
     const kept = await listQuarantine(db, { ...device, limit: 1000 });
     expect(kept).toHaveLength(100);
     expect(new TextDecoder().decode(kept[0]?.payload)).toBe('bad 129');
@@ -321,7 +322,7 @@ describe('when the database fails', () => {
       const cause = Object.assign(new Error('CHECK failed'), { code: 'SQLITE_CONSTRAINT_CHECK' });
       return isPoison ? new AppError('storage', 'CHECK failed', { cause }) : null;
     };
-    const outcomes = await settle(
+    const outcomes = await advanceUntilSettled(
       clock,
       Promise.all(
         [1, 2, 3].map((seq) => ingest.submit(device, batch('b1', event(seq, { statusCode: 64 + seq })))),
@@ -342,7 +343,7 @@ describe('when the database fails', () => {
     const all = Array.from({ length: 50 }, (_unused, index) =>
       ingest.submit(device, batch('b1', event(index + 1))),
     );
-    const outcomes = await settle(clock, Promise.allSettled(all));
+    const outcomes = await advanceUntilSettled(clock, Promise.allSettled(all));
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
     expect(tries).toBeLessThan(10);
   });
@@ -361,7 +362,7 @@ test('payloads that come together share a commit and are answered in order of ar
       .submit(device, index % 5 === 0 ? jsonBytes('bad') : batch('b1', event(index + 1)))
       .then(() => order.push(index)),
   );
-  await settle(clock, Promise.all(all));
+  await advanceUntilSettled(clock, Promise.all(all));
   expect(order).toEqual([...order].sort((a, b) => a - b));
   expect(commits).toBe(1);
 });
@@ -378,7 +379,9 @@ test('a listener that throws does not hold up the acknowledgement', async () => 
       throw new Error('listener');
     },
   });
-  expect(await settle(clock, ingest.submit(device, batch('b1', event(1))))).toMatchObject({ kind: 'stored' });
+  expect(await advanceUntilSettled(clock, ingest.submit(device, batch('b1', event(1))))).toMatchObject({
+    kind: 'stored',
+  });
   expect(log.lines.at(-1)?.event).toBe('commit_listener_failed');
 });
 

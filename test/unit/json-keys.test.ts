@@ -1,4 +1,4 @@
-// The look for names that stand twice in one object of a JSON text: what a parser would silently settle by the last one.
+// The look for names that stand twice in one object of a JSON text: of which a parser would silently take the last one.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findRepeatedKey } from '../../broker/core/json-keys.ts';

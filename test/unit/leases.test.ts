@@ -1,4 +1,4 @@
-// Work of which there is one: over random histories of processes that are slow, stop, end without a word and come back, whose
+// Work of which there is one: over random histories of processes that are slow, stop, end without releasing and come back, whose
 // clocks share nothing but their pace, never two of those that run hold it at once, and it is never without a holder for long.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ function createProcess(db: Database, offsetMs: number) {
       if (leases !== null) clock.advance(missedMs);
       missedMs = 0;
     },
-    /** Ends without a word: nobody moves its clock any more. */
+    /** Ends without releasing anything: its clock is not moved any more. */
     kill: () => void (leases = null),
     restart(): void {
       if (leases === null) start();

@@ -1,4 +1,4 @@
-// What listens where: safe unless told otherwise in words, and no half of a setting is ignored.
+// What listens where: safe unless a setting allows more, and no half of a setting is ignored.
 import { describe, expect, it } from 'vitest';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
 import { plainListeners } from '../../broker/config/listener-config.ts';
@@ -27,8 +27,8 @@ describe.each(listeners)('the listener %s', (name) => {
     expect(refusalOf(open)).toMatch(/without TLS/);
     expect(refusalOf(open)).toContain(`--${name}-allow-plain`);
     expect(plainListeners(load({ ...open, ...pair }))).toEqual([]);
-    for (const word of [`${name}-allow-plain`, 'insecure-listen']) {
-      expect(plainListeners(load({ ...open, [word]: true }))).toMatchObject([{ name, host: '0.0.0.0' }]);
+    for (const setting of [`${name}-allow-plain`, 'insecure-listen']) {
+      expect(plainListeners(load({ ...open, [setting]: true }))).toMatchObject([{ name, host: '0.0.0.0' }]);
     }
   });
 

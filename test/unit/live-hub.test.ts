@@ -1,6 +1,6 @@
-// Exactly once over the seam: whatever is committed, told to the hub late, read, broken off and resumed in whichever
-// order, a reader gets every event of his account that is not routine, once and in order. Real store, hub and streams. The same
-// where two processes commit, whose hubs hear late, or never, of what the other one did.
+// Exactly once over the seam: whatever is committed, notified to the hub late, read, broken off and resumed in whichever
+// order, a reader gets every event of its account that is not routine, once and in order. Real store, hub and streams. The same
+// where two processes commit, whose hubs are notified late, or never, of what the other one did.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,9 +34,9 @@ const caller = {
   scope: wholeAccount('acme'),
 } as const;
 
-/** A hub, as that of one process, and what it has not heard yet. */
+/** A hub, as that of one process, and its undelivered notifications. */
 function createProcess(ports: Pick<LiveHubOptions, 'db' | 'clock'>, isShared: boolean) {
-  let tell: (committed: Committed) => void = () => undefined;
+  let onCommitted: (committed: Committed) => void = () => undefined;
   const listeners = new Set<(commit: CommitNotice) => void>();
   const hub = createLiveHub({
     ...ports,
@@ -48,14 +48,14 @@ function createProcess(ports: Pick<LiveHubOptions, 'db' | 'clock'>, isShared: bo
       return () => undefined;
     },
     onCommitted(listener) {
-      tell = listener;
+      onCommitted = listener;
       return () => undefined;
     },
   });
   return {
     hub,
-    tell: (committed: Committed) => tell(committed),
-    hear: () => {
+    commit: (committed: Committed) => onCommitted(committed),
+    notify: () => {
       for (const listener of listeners) listener({ topics: ['events'], isOwn: false });
     },
   };
@@ -81,8 +81,8 @@ async function createBench(count = 1) {
   const [first] = processes;
   if (first === undefined) throw new Error('no process');
   let seq = 0;
-  /** Committed, and not told yet. */
-  const untold: { readonly committed: Committed; readonly by: number }[] = [];
+  /** Committed, and not delivered to the hub yet. */
+  const undelivered: { readonly committed: Committed; readonly by: number }[] = [];
   return {
     hub: first.hub,
     hubs: processes.map(({ hub }) => hub),
@@ -111,30 +111,30 @@ async function createBench(count = 1) {
           ranges,
           projection,
           receivedMs,
-          heardMs: receivedMs,
+          lastContactMs: receivedMs,
           also: [],
         },
       ]);
-      const [outcome] = plan.settle(await db.write(plan.batch));
+      const [outcome] = plan.finish(await db.write(plan.batch));
       const eventNos = outcome?.kind === 'stored' ? outcome.eventNos : expect.fail('not stored');
       const committed = { device, boot: 'b', fresh: events, eventNos, receivedMs, projection };
-      untold.push({ committed, by: by % count });
+      undelivered.push({ committed, by: by % count });
       return events.filter(({ statusCode }) => statusCode !== 61472).map((event) => `b:${event.seq}`);
     },
-    /** The hub hears of the oldest commit that it has not heard of. */
-    tellOne: () => {
-      const next = untold.shift();
-      if (next !== undefined) processes[next.by]?.tell(next.committed);
+    /** Delivers the oldest undelivered commit to its hub. */
+    deliverOne: () => {
+      const next = undelivered.shift();
+      if (next !== undefined) processes[next.by]?.commit(next.committed);
     },
-    /** One process hears that some other has committed something. */
-    hearOne: (by: number) => processes[by % count]?.hear(),
-    isTold: () => untold.length === 0,
+    /** Notifies one process that another has committed. */
+    notifyOne: (by: number) => processes[by % count]?.notify(),
+    isDelivered: () => undelivered.length === 0,
   };
 }
 
 type Bench = Awaited<ReturnType<typeof createBench>>;
 
-const wishes = { kinds: new Set(liveKinds), deviceIDs: null, codes: null, fields: null };
+const selection = { kinds: new Set(liveKinds), deviceIDs: null, codes: null, fields: null };
 
 /** A client that remembers what it saw and where it stands. */
 function createClient({ hubs }: Bench) {
@@ -161,9 +161,9 @@ function createClient({ hubs }: Bench) {
     async open(at = 0): Promise<void> {
       const hub = hubs[at % hubs.length];
       if (iterator !== null || hub === undefined) return;
-      iterator = (await hub.open({ caller, until: new AbortController().signal, after: lastId, ...wishes }))[
-        Symbol.asyncIterator
-      ]();
+      iterator = (
+        await hub.open({ caller, until: new AbortController().signal, after: lastId, ...selection })
+      )[Symbol.asyncIterator]();
     },
     /** Asks for one more piece; it may come much later. */
     pull(): void {
@@ -182,12 +182,13 @@ function createClient({ hubs }: Bench) {
 
 type Step =
   | { readonly do: 'commit'; readonly device: number; readonly codes: readonly number[]; readonly by: number }
-  | { readonly do: 'open' | 'hear'; readonly by: number }
+  | { readonly do: 'open' | 'notify'; readonly by: number }
   | { readonly do: 'pass'; readonly ms: number }
-  | { readonly do: 'tell' | 'pull' | 'close' | 'turn' };
+  | { readonly do: 'deliver' | 'pull' | 'close' | 'turn' };
 
-const simple = (name: 'tell' | 'pull' | 'close' | 'turn'): fc.Arbitrary<Step> => fc.constant({ do: name });
-const at = (name: 'open' | 'hear'): fc.Arbitrary<Step> => fc.record({ do: fc.constant(name), by: fc.nat(1) });
+const simple = (name: 'deliver' | 'pull' | 'close' | 'turn'): fc.Arbitrary<Step> => fc.constant({ do: name });
+const at = (name: 'open' | 'notify'): fc.Arbitrary<Step> =>
+  fc.record({ do: fc.constant(name), by: fc.nat(1) });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -198,9 +199,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       by: fc.nat(1),
     }),
   },
-  { weight: 4, arbitrary: simple('tell') },
+  { weight: 4, arbitrary: simple('deliver') },
   { weight: 2, arbitrary: at('open') },
-  { weight: 2, arbitrary: at('hear') },
+  { weight: 2, arbitrary: at('notify') },
   { weight: 5, arbitrary: simple('pull') },
   { weight: 1, arbitrary: simple('close') },
   { weight: 3, arbitrary: simple('turn') },
@@ -225,17 +226,17 @@ describe('a live stream', () => {
               const device = bench.devices[one.device] ?? bench.devices[0];
               const events = await bench.commit(device, one.codes, one.by);
               if (device.accountID === 'acme') expected.push(...events);
-            } else if (one.do === 'tell') bench.tellOne();
-            else if (one.do === 'hear') bench.hearOne(one.by);
+            } else if (one.do === 'deliver') bench.deliverOne();
+            else if (one.do === 'notify') bench.notifyOne(one.by);
             else if (one.do === 'open') await client.open(one.by);
             else if (one.do === 'pull') client.pull();
             else if (one.do === 'close') await client.close();
             else if (one.do === 'turn') await turn();
             else if (one.do === 'pass') bench.clock.advance(one.ms);
           }
-          while (!bench.isTold()) bench.tellOne();
+          while (!bench.isDelivered()) bench.deliverOne();
           await client.open();
-          // Nobody need be told anything: within a second of quiet it looks by itself.
+          // Without any notification: within a second of quiet it polls by itself.
           for (let pulls = 0, idle = 0; pulls < 1000 && idle < 20; pulls++) {
             client.pull();
             bench.clock.advance(100);
@@ -255,10 +256,10 @@ describe('a live stream', () => {
     },
   );
 
-  it('wakes a reader that waits when it ends, and gives its place back', async () => {
+  it('wakes a waiting reader when it ends, and frees its slot', async () => {
     const bench = await createBench();
     const iterator = (
-      await bench.hub.open({ caller, until: new AbortController().signal, after: null, ...wishes })
+      await bench.hub.open({ caller, until: new AbortController().signal, after: null, ...selection })
     )[Symbol.asyncIterator]();
     await iterator.next();
     const waiting = iterator.next();
@@ -267,19 +268,19 @@ describe('a live stream', () => {
     expect(await waiting).toEqual({ done: true, value: undefined });
     expect(bench.hub.count()).toBe(0);
     await expect(
-      bench.hub.open({ caller, until: new AbortController().signal, after: null, ...wishes }),
+      bench.hub.open({ caller, until: new AbortController().signal, after: null, ...selection }),
     ).rejects.toMatchObject({
       code: 'unavailable',
     });
     await bench.db.close();
   });
 
-  it('says something every 15 seconds, with a resume point that is never behind', async () => {
+  it('sends a keep-alive every 15 seconds, with a resume point that is never behind', async () => {
     const bench = await createBench();
     const client = createClient(bench);
     await client.open();
     await bench.commit(bench.devices[0], [63553]);
-    bench.tellOne();
+    bench.deliverOne();
     for (let second = 0; second < 16; second++) {
       client.pull();
       bench.clock.advance(1000);

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeviceBatch, createMessageBatch } from '../../broker/core/live/live-batch.ts';
-import { createLivePlaces } from '../../broker/core/live/live-places.ts';
 import { createPresenceBoard } from '../../broker/core/live/live-presence.ts';
 import { createLiveQueue, type LiveQueue } from '../../broker/core/live/live-queue.ts';
+import { createLiveSlots } from '../../broker/core/live/live-slots.ts';
 
 const offer = (queue: LiveQueue, ...messages: readonly (readonly [no: number | null, text: string])[]) =>
   queue.offer(createMessageBatch(messages.map(([no, text]) => ({ no, text }))));
@@ -74,13 +74,13 @@ describe('the queue of a reader', () => {
         while (takeOne() !== '');
         expect(given.filter((text) => /^[en]/.test(text))).toEqual(offered);
         for (const text of newest.values()) expect(given.filter((one) => one === text)).toHaveLength(1);
-        // A resume point never lies behind what was told before it, nor before what is still to come.
-        let told = 0;
+        // A resume point never lies behind what was sent before it, nor before what is still to come.
+        let highest = 0;
         for (const text of given) {
           const at = Number(text.slice(1));
-          if (text.startsWith('e')) told = Math.max(told, at);
-          if (text.startsWith('c')) expect(at).toBeGreaterThanOrEqual(told);
-          if (text.startsWith('c')) told = at;
+          if (text.startsWith('e')) highest = Math.max(highest, at);
+          if (text.startsWith('c')) expect(at).toBeGreaterThanOrEqual(highest);
+          if (text.startsWith('c')) highest = at;
         }
         expect(given.filter((text) => text.startsWith('e')).map((text) => Number(text.slice(1)))).toEqual(
           given
@@ -142,7 +142,7 @@ describe('the present of devices', () => {
         };
         const place = { latitude: 1, longitude: 1, speed: 0, heading: 0, altitude: 0, geozoneID: '' };
         for (const [receivedMs, { at, drains }] of reports.entries()) {
-          board.note({ ...device, receivedMs, projection: { position: { ...at, ...place }, fuel: null } });
+          board.record({ ...device, receivedMs, projection: { position: { ...at, ...place }, fuel: null } });
           if (drains) drain();
         }
         drain();
@@ -166,7 +166,7 @@ describe('the present of devices', () => {
         altitude: 0,
         geozoneID: '',
       };
-      board.note({
+      board.record({
         accountID: 'acme',
         deviceNo: 1,
         deviceID: 'a',
@@ -180,9 +180,9 @@ describe('the present of devices', () => {
   });
 });
 
-describe('places', () => {
+describe('slots', () => {
   it('are limited by user, account and process, and come back once', () => {
-    const places = createLivePlaces({ user: 2, account: 3, process: 4 });
+    const places = createLiveSlots({ user: 2, account: 3, process: 4 });
     const take = (accountID: string, userID: string) => places.take({ accountID, userID });
     const first = take('a', 'x');
     expect([take('a', 'x').isFree, take('a', 'x')]).toEqual([true, { isFree: false, full: 'user', most: 2 }]);

@@ -1,4 +1,4 @@
-// Guessing passwords is slowed down, and nobody can lock out somebody else by it.
+// Guessing passwords is slowed down, and no client can lock out another user by it.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -42,8 +42,8 @@ function createJob({ pieces, pieceMs, turnMs }: Pieces) {
   return { job, turns };
 }
 
-describe('work in pieces', () => {
-  it('does what fits into a share of each turn, with what its pieces did in the ticks after them', async () => {
+describe('work in steps', () => {
+  it('does what fits into a share of each turn, including the ticks that its steps scheduled', async () => {
     const { job, turns } = createJob({ pieces: 21, pieceMs: 4, turnMs: 10 });
     const done = await turns();
     expect(job.left).toBe(0);
@@ -51,7 +51,7 @@ describe('work in pieces', () => {
     expect(done.slice(1).filter((count) => count > 0)).toEqual([3, 3, 3, 3, 3]);
   });
 
-  it('does one piece a turn when one is longer than the share', async () => {
+  it('does one step a turn when one is longer than the share', async () => {
     const { job, turns } = createJob({ pieces: 5, pieceMs: 50, turnMs: 10 });
     expect((await turns()).slice(1).every((count) => count <= 1)).toBe(true);
     expect(job.left).toBe(0);

@@ -40,22 +40,18 @@ const handlers: Handlers = {
 const brokerHandlers: BrokerHandlers = new Proxy({}, { get: () => idle }) as BrokerHandlers;
 
 interface Parser {
-  parse(
-    words: string[],
-    flags: object,
-    take: (fault: unknown, flags: unknown, text: string) => void,
-  ): unknown;
+  parse(args: string[], flags: object, take: (fault: unknown, flags: unknown, text: string) => void): unknown;
 }
 
-/** The help after these words. */
-const helpOf = (...words: string[]): Promise<string> =>
-  helpBy(createCommandLine([], handlers, { version: '0', columns: 200 }), words);
-const brokerHelpOf = (...words: string[]): Promise<string> =>
-  helpBy(createBrokerLine(brokerHandlers, '0', 400), words);
+/** The help of this command. */
+const helpOf = (...args: string[]): Promise<string> =>
+  helpBy(createCommandLine([], handlers, { version: '0', columns: 200 }), args);
+const brokerHelpOf = (...args: string[]): Promise<string> =>
+  helpBy(createBrokerLine(brokerHandlers, '0', 400), args);
 
-function helpBy(parser: Parser, words: string[]): Promise<string> {
+function helpBy(parser: Parser, args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    void parser.parse([...words, '--help'], {}, (_fault: unknown, _flags: unknown, text: string) =>
+    void parser.parse([...args, '--help'], {}, (_fault: unknown, _flags: unknown, text: string) =>
       resolve(text),
     );
   });

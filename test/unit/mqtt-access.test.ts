@@ -77,8 +77,8 @@ test('any user name that is not two ids, and any client id that is not the user 
       expect(judgeConnect({ ...facts, hasPassword: false }).ok).toBe(false);
     }),
   );
-  const nobody = { clientId: '', username: null, hasPassword: false, keepaliveS: 60, will: null };
-  expect(judgeConnect(nobody)).toMatchObject({ code: 4 });
+  const anonymous = { clientId: '', username: null, hasPassword: false, keepaliveS: 60, will: null };
+  expect(judgeConnect(anonymous)).toMatchObject({ code: 4 });
 });
 
 test('a CONNECT has a keep-alive of at most half an hour, as every setting of our agent has', () => {
@@ -108,10 +108,10 @@ describe('take-overs', () => {
 
   test('are counted over ten minutes', () => {
     const takeovers = createTakeovers();
-    expect([0, 1000, 2000].map((nowMs) => takeovers.note({ ...one, nowMs }).count)).toEqual([1, 2, 3]);
-    expect(takeovers.note({ ...one, user: 'b', nowMs: 2000 }).count).toBe(1);
-    expect(takeovers.note({ ...one, nowMs: 600_500 }).count).toBe(3);
-    expect(takeovers.note({ ...one, nowMs: 2_000_000 }).count).toBe(1);
+    expect([0, 1000, 2000].map((nowMs) => takeovers.record({ ...one, nowMs }).count)).toEqual([1, 2, 3]);
+    expect(takeovers.record({ ...one, user: 'b', nowMs: 2000 }).count).toBe(1);
+    expect(takeovers.record({ ...one, nowMs: 600_500 }).count).toBe(3);
+    expect(takeovers.record({ ...one, nowMs: 2_000_000 }).count).toBe(1);
   });
 
   test('from differing networks are suspect from the fourth on, from the same one only when there are very many', () => {
@@ -120,7 +120,7 @@ describe('take-overs', () => {
       const times = Array.from({ length: 20 }, (_unused, index) => index * 20_000);
       return times.filter((nowMs) => {
         const to = moves ? '10.0.0.2' : one.to;
-        return takeovers.note({ ...one, to, nowMs }).isSuspect;
+        return takeovers.record({ ...one, to, nowMs }).isSuspect;
       });
     };
     expect(suspects(true)[0]).toBe(3 * 20_000);
@@ -131,7 +131,7 @@ describe('take-overs', () => {
     const takeovers = createTakeovers();
     for (let hour = 0; hour < 24; hour++) {
       const nowMs = hour * 3_600_000;
-      expect(takeovers.note({ ...one, to: `10.0.0.${hour}`, nowMs }).isSuspect).toBe(false);
+      expect(takeovers.record({ ...one, to: `10.0.0.${hour}`, nowMs }).isSuspect).toBe(false);
     }
   });
 });

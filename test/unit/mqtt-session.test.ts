@@ -1,4 +1,4 @@
-// A logged-in connection whose client does not read what it is sent, and a server whose taker throws: nothing is held
+// A logged-in connection whose client does not read what it is sent, and a server whose handler throws: nothing is held
 // without end and nothing ends but the one connection. The stream is real, and full after eight bytes.
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -83,7 +83,7 @@ function bench(takesAll = true) {
   };
 }
 
-test('a client that does not read its PUBACKs is read no further until it does', async () => {
+test('a client that does not read its PUBACKs is not read until it does', async () => {
   const { send, answers, reading, written, drain, pressure } = bench();
   for (let id = 1; id <= 3; id++) send(id);
   expect(pressure.inFlight).toBe(3);

@@ -1,4 +1,4 @@
-// Whom an event is told to: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
+// Which rules notify of an event: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../../broker/api/notifications/rule-shapes.ts';
@@ -51,7 +51,7 @@ const happening: RuleEvent = {
 };
 
 /** Decides events in the order given; each as [seconds after the start, changes]. */
-function tell(
+function decide(
   rules: readonly Rule[],
   events: readonly (readonly [atS: number, changes?: Partial<RuleEvent>])[],
   nowMs = startMs,
@@ -69,7 +69,7 @@ const all = [['r1', 'webhook', 'email', 'push']];
 
 describe('a rule', () => {
   it('notifies of the codes that it names, of the devices or groups that it names', () => {
-    const only = (changes: Partial<Rule>) => tell([{ ...rule, ...changes }], [[0]])[0];
+    const only = (changes: Partial<Rule>) => decide([{ ...rule, ...changes }], [[0]])[0];
     expect(only({})).toEqual(all);
     expect(only({ devices: ['truck-17'] })).toEqual(all);
     expect(only({ devices: ['truck-18'] })).toEqual([]);
@@ -82,25 +82,25 @@ describe('a rule', () => {
   });
 
   it('notifies of an episode once, and again when the silence is over', () => {
-    expect(tell([rule], [[0], [1], [299], [300], [301]])).toEqual([all, [], [], all, []]);
-    expect(tell([{ ...rule, silenceS: 0 }], [[0], [0], [1]])).toEqual([all, all, all]);
+    expect(decide([rule], [[0], [1], [299], [300], [301]])).toEqual([all, [], [], all, []]);
+    expect(decide([{ ...rule, silenceS: 0 }], [[0], [0], [1]])).toEqual([all, all, all]);
   });
 
   it('notifies again after the event that ends it', () => {
     const off = { statusCode: panicOff };
-    expect(tell([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
-    // The end comes in late, after the second beginning; the third is news then.
-    expect(tell([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
+    expect(decide([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
+    // The end comes in late, after the second beginning; the third is notified then.
+    expect(decide([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
   });
 
   it('ignores a crossing without an alert, unless it names the code; that ends an episode all the same', () => {
     const alerts: Rule = { ...rule, statusCodes: 'alerts' };
     const into = { statusCode: arrive, geozoneID: 'yard' };
     const out = { statusCode: 62000, geozoneID: 'yard', isUnasked: true };
-    expect(tell([alerts], [[0, { ...into, isUnasked: true }]])).toEqual([[]]);
-    expect(tell([rule], [[0, { ...into, isUnasked: true }]])).toEqual([all]);
+    expect(decide([alerts], [[0, { ...into, isUnasked: true }]])).toEqual([[]]);
+    expect(decide([rule], [[0, { ...into, isUnasked: true }]])).toEqual([all]);
     expect(
-      tell(
+      decide(
         [alerts],
         [
           [0, into],
@@ -114,7 +114,7 @@ describe('a rule', () => {
   it('keeps devices, zones and commands apart', () => {
     const at = (geozoneID: string) => ({ statusCode: arrive, geozoneID });
     expect(
-      tell(
+      decide(
         [rule],
         [
           [0, at('depot')],
@@ -123,13 +123,15 @@ describe('a rule', () => {
         ],
       ),
     ).toEqual([all, all, []]);
-    expect(tell([rule], [[0], [1, { deviceNo: 8 }]])).toEqual([all, all]);
+    expect(decide([rule], [[0], [1, { deviceNo: 8 }]])).toEqual([all, all]);
   });
 
   it('notifies of a late event by push only when it is urgent', () => {
     const late = { isLate: true };
-    expect(tell([rule], [[0, { ...late, statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook', 'email']]]);
-    expect(tell([rule], [[0, late]])).toEqual([all]);
+    expect(decide([rule], [[0, { ...late, statusCode: ignitionOn }]])).toEqual([
+      [['r1', 'webhook', 'email']],
+    ]);
+    expect(decide([rule], [[0, late]])).toEqual([all]);
     expect(lateAfterMs).toBe(900_000);
   });
 
@@ -142,10 +144,10 @@ describe('a rule', () => {
       exceptUrgent: true,
     };
     const quiet = { ...rule, quietHours };
-    expect(tell([quiet], [[0]])).toEqual([all]);
-    expect(tell([quiet], [[0, { statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook']]]);
+    expect(decide([quiet], [[0]])).toEqual([all]);
+    expect(decide([quiet], [[0, { statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook']]]);
     const strict = { ...quiet, quietHours: { ...quietHours, exceptUrgent: false } };
-    expect(tell([strict], [[0]])).toEqual([[['r1', 'webhook']]]);
+    expect(decide([strict], [[0]])).toEqual([[['r1', 'webhook']]]);
   });
 
   it('of an unknown time zone has no quiet hours, and does not stop the others', () => {
@@ -156,7 +158,7 @@ describe('a rule', () => {
       weekdays: [5],
       exceptUrgent: false,
     };
-    expect(tell([{ ...rule, quietHours }], [[0]])).toEqual([all]);
+    expect(decide([{ ...rule, quietHours }], [[0]])).toEqual([all]);
   });
 
   it('that was held back in quiet hours counts as not sent: the next one is sent', () => {
@@ -172,23 +174,23 @@ describe('a rule', () => {
 describe('a panic', () => {
   const off = { statusCode: panicOff };
 
-  it('reaches people at three in the morning, unless the rule says otherwise', () => {
+  it('is sent to people at three in the morning, unless the rule excludes that', () => {
     const quietHours = { timeZone: 'America/Toronto', from: '22:00', to: '06:00' };
     const body = { ruleID: 'r1', statusCodes: 'alerts' as const, quietHours, push: {} };
     const byDefault = { ...definitionOf(body), ruleNo: 1, ruleID: 'r1' };
     const strict = definitionOf({ ...body, quietHours: { ...quietHours, exceptUrgent: false } });
     const threeInTheMorning = Date.UTC(2026, 10, 21, 8, 0);
-    expect(tell([byDefault], [[0]], threeInTheMorning)).toEqual([[['r1', 'push']]]);
-    expect(tell([{ ...byDefault, ...strict }], [[0]], threeInTheMorning)).toEqual([[]]);
+    expect(decide([byDefault], [[0]], threeInTheMorning)).toEqual([[['r1', 'push']]]);
+    expect(decide([{ ...byDefault, ...strict }], [[0]], threeInTheMorning)).toEqual([[]]);
   });
 
   it('that is pressed again after its release is sent again, however soon', () => {
-    expect(tell([rule], [[0], [1, off], [2], [3, off], [4]])).toEqual([all, [], all, [], all]);
+    expect(decide([rule], [[0], [1, off], [2], [3, off], [4]])).toEqual([all, [], all, [], all]);
   });
 
   it('on two vehicles is sent twice, and the release on one ends nothing on the other', () => {
     const other = { deviceNo: 8, deviceID: 'truck-18' };
-    expect(tell([rule], [[0], [0, other], [1, { ...off, ...other }], [2], [3, other]])).toEqual([
+    expect(decide([rule], [[0], [0, other], [1, { ...off, ...other }], [2], [3, other]])).toEqual([
       all,
       all,
       [],
@@ -200,7 +202,7 @@ describe('a panic', () => {
   it('that comes an hour late, by night, is sent by every channel', () => {
     const quietHours = { timeZone: 'UTC', from: '00:00', to: '00:00', weekdays: [1, 2, 3, 4, 5, 6, 7] };
     const quiet = { ...rule, quietHours: { ...quietHours, exceptUrgent: true } };
-    expect(tell([quiet], [[-3600, { isLate: true }], [0]])).toEqual([all, all]);
+    expect(decide([quiet], [[-3600, { isLate: true }], [0]])).toEqual([all, all]);
   });
 });
 
@@ -240,9 +242,9 @@ describe('episodes, for any history in any order of arrival', () => {
         for (const [at, { atMs, isEnd }] of history.entries()) {
           if (isEnd || fired[at]) continue;
           const before = history.slice(0, at);
-          const told = before.filter((_one, index) => fired[index]).map((one) => one.atMs);
+          const notified = before.filter((_one, index) => fired[index]).map((one) => one.atMs);
           expect(
-            told.some((one) => Math.abs(one - atMs) < silenceMs && !isEndBetween(before, one, atMs)),
+            notified.some((one) => Math.abs(one - atMs) < silenceMs && !isEndBetween(before, one, atMs)),
           ).toBe(true);
         }
       }),
@@ -254,7 +256,7 @@ describe('episodes, for any history in any order of arrival', () => {
     const firedMs = Array.from({ length: 32 }, (_, index) => 1000 + index * 100);
     expect(isOutsideSilence({ firedMs, endedMs: [] }, 0, 50)).toBe(true);
     expect(
-      tell(
+      decide(
         [{ ...rule, silenceS: 1 }],
         Array.from({ length: 100 }, (_, at) => [at] as const),
       ),
@@ -298,7 +300,7 @@ describe('quiet hours', () => {
     expect(isQuiet(night, Date.UTC(2026, 2, 9, 10, 0))).toBe(false);
   });
 
-  it('are what a calendar says, minute by minute, over every change of the clock and in zones of half hours', () => {
+  it('equal those of a calendar, minute by minute, over every change of the clock and in zones of half hours', () => {
     // The day before the change, of either direction; Lord Howe changes by half an hour.
     const changes: readonly (readonly [string, number])[] = [
       ['America/Toronto', Date.UTC(2026, 2, 7)],
@@ -356,7 +358,7 @@ describe('quiet hours', () => {
     ]);
   });
 
-  it('last exactly as long as they say, in every zone without a change of the clock that day', () => {
+  it('last exactly as long as set, in every zone without a change of the clock that day', () => {
     const clock = fc.tuple(fc.nat({ max: 23 }), fc.nat({ max: 59 }));
     const text = ([hour, minute]: readonly [number, number]) =>
       `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
@@ -379,7 +381,7 @@ describe('quiet hours', () => {
     );
   });
 
-  it('know time zones by name only', () => {
+  it('accept time zones by name only', () => {
     expect(['UTC', 'Europe/Berlin', 'Mars/Olympus', '', '+02:00', '__proto__'].map(isTimeZone)).toEqual([
       true,
       true,

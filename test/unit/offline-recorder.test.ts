@@ -28,7 +28,7 @@ function bench() {
     back,
     store,
     recorder,
-    note: (deviceNo: number) => recorder.note({ accountID: 'acme', deviceID: `t${deviceNo}`, deviceNo }),
+    note: (deviceNo: number) => recorder.record({ accountID: 'acme', deviceID: `t${deviceNo}`, deviceNo }),
     async pass(ms: number): Promise<void> {
       for (let passed = 0; passed < ms; passed += 100) {
         clock.advance(100);

@@ -32,9 +32,9 @@ describe('the settings of the login provider', () => {
     expect(oidc.sessionHours).toBe(12);
   });
 
-  it.each(Object.keys(good))('miss %s with a text that names it', (name) => {
-    const [, ...words] = name.split('-');
-    expect(refusalOf(without(name)).toLowerCase()).toContain(`oidc.${words.join('')}`);
+  it.each(Object.keys(good))('without %s are refused with a text that names it', (name) => {
+    const [, ...parts] = name.split('-');
+    expect(refusalOf(without(name)).toLowerCase()).toContain(`oidc.${parts.join('')}`);
   });
 
   it.each([

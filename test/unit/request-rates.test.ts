@@ -19,7 +19,7 @@ describe('a bucket', () => {
     expect(rates.knows('a')).toBe(true);
   });
 
-  it('asks for nothing by telling', () => {
+  it('spends no token by reporting what is left', () => {
     const rates = createRates({ burst: 1, perS: 1 });
     for (let at = 0; at < 5; at++) rates.stateOf('a', 0);
     expect(rates.take('a', 0)).toBe(true);
@@ -33,7 +33,7 @@ describe('admission', () => {
     return { clock, admission: createAdmission(rates, { clock, log: createBenchLog() }) };
   };
 
-  it('says when to come back', () => {
+  it('answers when to retry', () => {
     const { clock, admission } = start();
     admission.admit('t');
     admission.admit('t');

@@ -10,12 +10,12 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   type BenchClock,
   createBenchClock,
   createBenchLog,
   jsonBytes,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import { storeEvents, storeMany } from '../support/database/stored-events.ts';
 
@@ -48,7 +48,7 @@ function openIngest() {
   });
   return {
     send: (boot: string, seqs: readonly number[], timeOf: (seq: number) => number | null) =>
-      settle(
+      advanceUntilSettled(
         clock,
         ingest.submit(
           device,
@@ -59,8 +59,8 @@ function openIngest() {
         ),
       ),
     close: async () => {
-      await settle(clock, ingest.close());
-      await settle(clock, commits.close());
+      await advanceUntilSettled(clock, ingest.close());
+      await advanceUntilSettled(clock, commits.close());
     },
   };
 }
@@ -261,7 +261,7 @@ describe('the background work', () => {
     const retention = createRetention({ db, clock, log, lagMs: () => lag });
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 100)
-        await settle(
+        await advanceUntilSettled(
           clock,
           Promise.resolve().then(() => clock.advance(99)),
         );

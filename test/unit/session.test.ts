@@ -32,7 +32,7 @@ describe('a token', () => {
     );
   });
 
-  it('of any other shape is none', () => {
+  it('of any other shape is not parsed', () => {
     const upper = token.replace(/[0-9a-f]{64}$/, (digits) => digits.toUpperCase().replace(/^0/, 'A'));
     const others = [
       '',
@@ -66,7 +66,7 @@ describe('a token', () => {
 describe('a session', () => {
   const times = { createdS: 1000, lastUsedS: 1000 };
 
-  it('lives while it is used, and its use is noted at most once a minute', () => {
+  it('lives while it is used, and its use is recorded at most once a minute', () => {
     expect(decideSession(times, 1000 + sessionLimits.touchS - 1)).toBe('live');
     expect(decideSession(times, 1000 + sessionLimits.touchS)).toBe('touch');
   });

@@ -10,13 +10,13 @@ import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wir
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 
 const { signer, verifier } = createBenchKeys();
@@ -63,7 +63,7 @@ async function bench(paces: readonly number[] = [0]) {
     }),
   );
   closers.push(async () => {
-    for (const ledger of ledgers) await settle(clock, ledger.close());
+    for (const ledger of ledgers) await advanceUntilSettled(clock, ledger.close());
     await db.close();
   });
   const ledger = (by: number) => ledgers[by % 2] ?? expect.fail('no ledger');
@@ -112,7 +112,7 @@ describe('two ledgers on one store', () => {
           const commands = new Set<string>();
           let hellos = 1;
           let withdrawals = 0;
-          await settle(of.clock, of.hello(0));
+          await advanceUntilSettled(of.clock, of.hello(0));
           for (const { what, by } of steps) {
             const [commandID] = commands;
             if (what === 'hello') {
@@ -126,13 +126,13 @@ describe('two ledgers on one store', () => {
               running.push(asked.then((row) => commands.add(row.commandID)).catch(() => undefined));
             } else await turn();
           }
-          await settle(of.clock, Promise.all(running));
+          await advanceUntilSettled(of.clock, Promise.all(running));
           const counters = of.sent.map(({ counter }) => counter);
           expect(new Set(counters).size).toBe(counters.length);
           for (const commandID of commands) {
             const own = of.sent.filter((one) => one.commandID === commandID);
             const orders = own.filter(({ cancel }) => !cancel);
-            // At most one for the wish itself, and one for each hello.
+            // At most one for the request itself, and one for each hello.
             expect(orders.length).toBeLessThanOrEqual(1 + hellos);
             const withdrawn = Math.min(...own.filter(({ cancel }) => cancel).map(({ counter }) => counter));
             for (const { counter } of orders) expect(counter).toBeLessThan(withdrawn);
@@ -145,11 +145,11 @@ describe('two ledgers on one store', () => {
     );
   });
 
-  it('send a command once that is asked for at one while the vehicle says hello to the other', async () => {
+  it('send a command once that is requested at one while the other receives the hello of the vehicle', async () => {
     for (const paces of [[0], [1, 0], [2, 0, 1], [0, 3], [3, 1, 0, 2]]) {
       const of = await bench(paces);
-      await settle(of.clock, of.hello(0));
-      await settle(of.clock, Promise.all([of.request(0, '0'), of.request(1, '0')]));
+      await advanceUntilSettled(of.clock, of.hello(0));
+      await advanceUntilSettled(of.clock, Promise.all([of.request(0, '0'), of.request(1, '0')]));
       const ids = of.sent.map(({ commandID }) => commandID);
       expect(new Set(ids).size).toBe(ids.length);
     }
@@ -161,9 +161,9 @@ describe('two ledgers on one store', () => {
       { feature: 'enginecutoff', state: '0', least: 10, most: 14 },
     ] as const) {
       const of = await bench();
-      await settle(of.clock, of.hello(0));
+      await advanceUntilSettled(of.clock, of.hello(0));
       for (const life of of.lives) life.publishes = false;
-      const { commandID } = await settle(of.clock, of.request(0, state, feature));
+      const { commandID } = await advanceUntilSettled(of.clock, of.request(0, state, feature));
       for (const life of of.lives) life.publishes = true;
       await of.pass(6500);
       expect(of.sent).toMatchObject([{ commandID, cancel: false, boot: 'b1' }]);
@@ -175,22 +175,22 @@ describe('two ledgers on one store', () => {
     }
   });
 
-  it('are never both right about a vehicle that is gone: nothing is sent to it', async () => {
+  it('send nothing to a vehicle that is recorded as offline, until its next hello', async () => {
     const of = await bench();
-    await settle(of.clock, of.hello(0));
+    await advanceUntilSettled(of.clock, of.hello(0));
     await of.db.write([{ sql: 'UPDATE devices SET is_online = 0', params: [] }]);
-    await settle(of.clock, of.request(1, '1'));
+    await advanceUntilSettled(of.clock, of.request(1, '1'));
     await of.pass(20_000);
     expect(of.sent).toEqual([]);
-    await settle(of.clock, of.hello(1));
+    await advanceUntilSettled(of.clock, of.hello(1));
     expect(of.sent).toHaveLength(1);
   });
 
   it('give a later command a later time although the clock of the second one is behind', async () => {
     const of = await bench();
-    const cut = await settle(of.clock, of.request(0, '1', 'enginecutoff'));
+    const cut = await advanceUntilSettled(of.clock, of.request(0, '1', 'enginecutoff'));
     of.clock.setUtc(of.clock.utcMs() - 700);
-    const restore = await settle(of.clock, of.request(1, '0', 'enginecutoff'));
+    const restore = await advanceUntilSettled(of.clock, of.request(1, '0', 'enginecutoff'));
     expect(restore.issuedMs).toBeGreaterThan(cut.issuedMs);
     expect(restore.commandState).not.toBe('superseded');
   });

@@ -2,15 +2,15 @@
 // as one does, and it goes on however long they wait.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextSize, type PieceRules } from '../../broker/core/scheduling/adaptive-batch.ts';
-import { type BackOffRules, nextShare, restMs } from '../../broker/core/scheduling/aimd-throttle.ts';
+import { type AdaptiveBatchRules, nextSize } from '../../broker/core/scheduling/adaptive-batch.ts';
+import { nextShare, restMs, type ThrottleRules } from '../../broker/core/scheduling/aimd-throttle.ts';
 import { createSpareTime, inSpareTime } from '../../broker/scheduling/spare-time.ts';
 import { createPacedBatches, createPauses } from '../../broker/upkeep/paced-batches.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { createBenchClock } from '../support/broker/broker-bench.ts';
 
-const rules: BackOffRules = { lateMs: 8, least: 0.1, most: 1, restMostMs: 200 };
+const rules: ThrottleRules = { lateMs: 8, least: 0.1, most: 1, restMostMs: 200 };
 const waits = fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { maxLength: 200 });
 
 describe('the share of the time', () => {
@@ -46,7 +46,7 @@ describe('the share of the time', () => {
   });
 });
 
-const pieceRules: PieceRules = { targetMs: 20, first: 200, least: 100, most: 20_000 };
+const pieceRules: AdaptiveBatchRules = { targetMs: 20, first: 200, least: 100, most: 20_000 };
 
 describe('the size of a piece', () => {
   test.each([
@@ -90,7 +90,7 @@ describe('the size of a piece', () => {
     expect(asked).toEqual([200, 200, 200, 200, 200, 200, 100]);
   });
 
-  test('says nothing about the rest of the rows when it was the last one', () => {
+  test('is not raised by a last piece that was not full', () => {
     expect(nextSize(pieceRules, 500, { rows: 3, ms: 1 })).toBe(500);
     expect(nextSize(pieceRules, 500, { rows: 3, ms: 40 })).toBe(250);
   });

@@ -6,7 +6,7 @@ import { createStoreRetry } from '../../broker/scheduling/store-retry.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
-/** A store that works, fails or hangs as told, and remembers the order of what it took. */
+/** A store that works, fails or hangs as scripted, and remembers the order of what it took. */
 function createBench() {
   const clock = createBenchClock();
   const log = createBenchLog();
@@ -33,7 +33,9 @@ function createBench() {
         if (store.mode === 'fails') throw fault();
         store.taken.push(id);
       };
-      completed((answer) => retry.take({ begin: (told) => completeWith(told, work) }, answer)).then(
+      completed((answer) =>
+        retry.run({ begin: (completion) => completeWith(completion, work) }, answer),
+      ).then(
         () => states.set(id, 'done'),
         (error: Error) => states.set(id, error.message),
       );
@@ -111,8 +113,8 @@ test('a store that hangs for longer than any work waits, and then fails, recover
   const hanging = new Promise<void>((_resolve, reject) => {
     fail = reject;
   });
-  bench.retry.take(
-    { begin: (told) => completeWith(told, () => hanging) },
+  bench.retry.run(
+    { begin: (completion) => completeWith(completion, () => hanging) },
     { done: () => undefined, fail: () => undefined },
   );
   await bench.pass(15_000);

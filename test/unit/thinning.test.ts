@@ -28,7 +28,7 @@ const phase = fc.record({
   metres: fc.integer({ min: 0, max: 400 }),
 });
 
-function journey(
+function driveOf(
   phases: readonly { kind: string; count: number; turn: number; metres: number }[],
   start = { latitude: 43, longitude: -79 },
 ) {
@@ -64,7 +64,7 @@ function journey(
   return records;
 }
 
-const journeys = fc
+const drives = fc
   .tuple(
     fc.array(phase, { minLength: 1, maxLength: 25 }),
     fc.constantFrom(
@@ -73,7 +73,7 @@ const journeys = fc
       { latitude: 84, longitude: 0 },
     ),
   )
-  .map(([phases, start]) => journey(phases, start));
+  .map(([phases, start]) => driveOf(phases, start));
 const sizes = fc.integer({ min: 2, max: 120 });
 
 type Space = readonly [number, number, number];
@@ -89,7 +89,7 @@ const metresBetween = (one: Space, other: Space): number =>
 describe('a thinned track', () => {
   it('is a part of the whole one, in its order, with the first and the last record', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const { kept, total } = thin(records, points);
         const ids = kept.map(({ id }) => id);
         expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
@@ -102,7 +102,7 @@ describe('a thinned track', () => {
 
   it('has every record that is not plain, whatever size was asked for', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const ids = new Set(thin(records, points).kept.map(({ id }) => id));
         expect(records.filter((one) => !one.isPlain && !ids.has(one.id))).toEqual([]);
       }),
@@ -111,7 +111,7 @@ describe('a thinned track', () => {
 
   it('is not larger than asked for, but by what must be kept', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const { kept } = thin(records, points);
         const least = thin(records, 2).kept.length;
         expect(kept.length).toBeLessThanOrEqual(Math.max(points, least));
@@ -122,9 +122,9 @@ describe('a thinned track', () => {
     );
   });
 
-  it('has both ends of every gap, and says where they are', () => {
+  it('has both ends of every gap, and marks them', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const { kept, afterGap } = thin(records, points);
         const ids = new Set(kept.map(({ id }) => id));
         const located = records.filter((one) => one.point !== null);
@@ -143,7 +143,7 @@ describe('a thinned track', () => {
 
   it('has the beginning and the end of every stop, and the outermost and the fastest positions', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const { kept } = thin(records, points);
         const located = kept.filter((one) => one.point !== null);
         const all = records.filter((one) => one.point !== null);
@@ -161,16 +161,16 @@ describe('a thinned track', () => {
     );
     const drive = (metres: number) => ({ kind: 'drive', count: 20, turn: 0, metres });
     const stand = { kind: 'stand', count: 40, turn: 0, metres: 0 };
-    const records = journey([drive(200), stand, drive(200), stand, drive(200)]);
+    const records = driveOf([drive(200), stand, drive(200), stand, drive(200)]);
     const ids = new Set(thin(records, 2).kept.map(({ id }) => id));
     // The position of arrival (19, 79) is where the standing begins; it is last seen standing in 59 and 119.
     for (const id of [0, 19, 59, 79, 119, 139]) expect(ids.has(id), String(id)).toBe(true);
     expect(ids.size).toBeLessThan(12);
   });
 
-  it('puts the vehicle nowhere further away than it says', () => {
+  it('deviates from the whole track by no more than it reports', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         const { kept, deviationM } = thin(records, points);
         const ids = new Set(kept.map(({ id }) => id));
         const nodes = kept.filter((one) => one.point !== null);
@@ -192,7 +192,7 @@ describe('a thinned track', () => {
 
   it('is the same whenever it is made', () => {
     fc.assert(
-      fc.property(journeys, sizes, (records, points) => {
+      fc.property(drives, sizes, (records, points) => {
         expect(thin(records, points)).toEqual(thin(records, points));
       }),
     );
@@ -235,7 +235,7 @@ describe('a thinned track', () => {
     expect(Number.isFinite(deviationM)).toBe(true);
   });
 
-  it('says when too much must be kept, and holds no more than it keeps', () => {
+  it('reports when more must be kept than was asked for, and holds no more than it keeps', () => {
     const thinner = createThinner<number>(10);
     for (let id = 0; id <= thinningLimits.kept; id += 1)
       thinner.add(id, { timestampMs: id * 1000, isPlain: false, point: null, speed: null });
@@ -267,7 +267,7 @@ describe('a thinned track', () => {
 });
 
 describe('a plain position', () => {
-  it('is none of the codes that tell of something', () => {
+  it('has the code of a routine position', () => {
     expect([61472, 61536, 61714, 61716].every(isPlainPosition)).toBe(true);
     expect([61477, 63553, 62465, 61713, 61715, 4384, 64807, 0].some(isPlainPosition)).toBe(false);
   });

@@ -85,7 +85,7 @@ const park = (minutes: number): Leg => ({ seconds: minutes * 60, speed: 0 });
 const drive = (minutes: number, speed = 15): Leg => ({ seconds: minutes * 60, speed });
 
 describe('a trip', () => {
-  it('leads from stop to stop, and its length is the way', () => {
+  it('leads from stop to stop, and its length is the distance driven', () => {
     const [trip, ...others] = tripsOf(driveDay({ legs: [park(30), drive(20), park(30)] }));
     expect(others).toEqual([]);
     expect(trip).toMatchObject({ isOpen: false });
@@ -95,7 +95,7 @@ describe('a trip', () => {
     expect(trip?.speedMost).toBe(54);
   });
 
-  it('goes on through a halt of less than 3 minutes, and ends with one of more', () => {
+  it('continues through a halt of less than 3 minutes, and ends with a longer one', () => {
     const traffic = (event: TripEvent): TripEvent => ({ ...event, ignition: true });
     const halt = (minutes: number) =>
       tripsOf(driveDay({ legs: [park(10), drive(5), park(minutes), drive(5), park(10)], change: traffic }));
@@ -137,11 +137,11 @@ describe('a trip', () => {
 
   it('ends where the vehicle was last seen before an hour of silence, which is not counted', () => {
     const events = driveDay({ legs: [park(10), drive(10), drive(70), drive(10), park(10)] });
-    const heard = events.filter(({ timestampMs }) => {
+    const kept = events.filter(({ timestampMs }) => {
       const minute = (timestampMs - startMs) / 60_000;
       return minute < 20 || minute >= 90;
     });
-    const trips = tripsOf(heard);
+    const trips = tripsOf(kept);
     expect(trips).toHaveLength(2);
     expect(trips.reduce((sum, trip) => sum + trip.distanceM, 0)).toBeLessThan(19_000);
   });
@@ -163,12 +163,12 @@ describe('a trip', () => {
 describe('a stop', () => {
   it('lasts over a night without a record', () => {
     const events = driveDay({ legs: [park(10), drive(10), park(600), drive(10), park(10)] });
-    const heard = events.filter(({ timestampMs }) => {
+    const kept = events.filter(({ timestampMs }) => {
       const minute = (timestampMs - startMs) / 60_000;
       return minute < 30 || minute > 615;
     });
-    expect(stopsOf(heard)).toHaveLength(3);
-    const night = stopsOf(heard)[1];
+    expect(stopsOf(kept)).toHaveLength(3);
+    const night = stopsOf(kept)[1];
     expect((night?.endMs ?? 0) - (night?.start.timestampMs ?? 0)).toBeGreaterThan(595 * 60_000);
   });
 
@@ -251,7 +251,7 @@ describe('a report', () => {
     );
   });
 
-  it('has trips and stops that follow each other without overlap, and trips no longer than the way', () => {
+  it('has trips and stops that follow each other without overlap, and trips no longer than the distance driven', () => {
     fc.assert(
       fc.property(day, (given) => {
         const events = made(given);
@@ -299,18 +299,23 @@ const recorded = [
 ];
 
 describe.skipIf(sharedData('routes') === null)(sharedTitle('recorded drives', 'routes'), () => {
-  it.each(recorded)('%s: the trips make up the way, but for what was driven unseen', (name) => {
-    const events = trackOf(name);
-    const trips = tripsOf(events);
-    const wayM = events.reduce((sum, { point }, at) => {
-      const before = events[Math.max(0, at - 1)]?.point;
-      return point === null || before === null || before === undefined ? sum : sum + distanceM(before, point);
-    }, 0);
-    const drivenM = trips.reduce((sum, trip) => sum + trip.distanceM, 0);
-    expect(trips.length).toBeGreaterThanOrEqual(1);
-    expect(drivenM).toBeLessThanOrEqual(wayM + 1);
-    expect(drivenM, `${drivenM} of ${wayM} m in ${trips.length} trips`).toBeGreaterThan(wayM * 0.9);
-  });
+  it.each(recorded)(
+    '%s: the trips add up to the distance, but for what was driven without positions',
+    (name) => {
+      const events = trackOf(name);
+      const trips = tripsOf(events);
+      const wayM = events.reduce((sum, { point }, at) => {
+        const before = events[Math.max(0, at - 1)]?.point;
+        return point === null || before === null || before === undefined
+          ? sum
+          : sum + distanceM(before, point);
+      }, 0);
+      const drivenM = trips.reduce((sum, trip) => sum + trip.distanceM, 0);
+      expect(trips.length).toBeGreaterThanOrEqual(1);
+      expect(drivenM).toBeLessThanOrEqual(wayM + 1);
+      expect(drivenM, `${drivenM} of ${wayM} m in ${trips.length} trips`).toBeGreaterThan(wayM * 0.9);
+    },
+  );
 
   it('munich: the jump of 470 m at the exit of a tunnel is not driven in a second', () => {
     const trips = tripsOf(trackOf('munich-car-1hz'));

@@ -19,7 +19,7 @@ export interface ClusterAuthOptions {
   /** The only virtual host of vehicles. */
   readonly vhost: string;
   /** SHA-256 of the secret that every path must contain; null: none, for a listener on loopback. */
-  readonly wordHash: string | null;
+  readonly pathSecretHash: string | null;
   readonly tls: TlsMaterial | null;
   /** True once the login is right and recorded. Rejects when it cannot be checked now. */
   readonly logIn: (device: DeviceAddress, secret: Uint8Array) => Promise<boolean>;
@@ -39,12 +39,13 @@ const failureDelayMs = 2000;
 type Verdict = 'allow' | 'deny';
 
 /** The kind of query in the path; null when it is unknown, or without the right secret. */
-function kindOf(url: string, wordHash: string | null): string | null {
+function kindOf(url: string, pathSecretHash: string | null): string | null {
   const parts = url.split('?', 1)[0]?.split('/') ?? [];
   const [root, auth, ...rest] = parts;
-  const [kind, word] = rest.length === 1 ? [rest[0], ''] : [rest[1], rest[0]];
+  const [kind, pathSecret] = rest.length === 1 ? [rest[0], ''] : [rest[1], rest[0]];
   if (root !== '' || auth !== 'auth' || rest.length > 2 || rest.length === 0) return null;
-  const isRight = wordHash === null ? rest.length === 1 : isSecret(Buffer.from(word ?? ''), wordHash);
+  const isRight =
+    pathSecretHash === null ? rest.length === 1 : isSecret(Buffer.from(pathSecret ?? ''), pathSecretHash);
   return isRight ? (kind ?? null) : null;
 }
 
@@ -105,7 +106,7 @@ function createJudge({ clock, vhost, logIn, isOverloaded, count }: ClusterAuthOp
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
 export function openClusterAuth(options: ClusterAuthOptions, address: ListenAddress): Promise<SmallHttp> {
-  const { log, tls, wordHash } = options;
+  const { log, tls, pathSecretHash } = options;
   const judge = createJudge(options);
   let open = 0;
   const decide = async (kind: string, request: IncomingMessage): Promise<Answer> => {
@@ -116,13 +117,13 @@ export function openClusterAuth(options: ClusterAuthOptions, address: ListenAddr
       const what = { kind, username, permission, name, key };
       log.warn('cluster_access_refused', Object.fromEntries(Object.entries(what).map(clip)));
     }
-    return { status: verdict === null ? 404 : 200, words: verdict ?? 'deny' };
+    return { status: verdict === null ? 404 : 200, body: verdict ?? 'deny' };
   };
   const serve = async (request: IncomingMessage): Promise<Answer> => {
-    const kind = request.method === 'POST' ? kindOf(request.url ?? '', wordHash) : null;
+    const kind = request.method === 'POST' ? kindOf(request.url ?? '', pathSecretHash) : null;
     if (kind === null || open >= openMost) {
       request.resume();
-      return kind === null ? { status: 404, words: 'deny' } : { status: 503, words: 'busy' };
+      return kind === null ? { status: 404, body: 'deny' } : { status: 503, body: 'busy' };
     }
     open += 1;
     try {
@@ -131,7 +132,7 @@ export function openClusterAuth(options: ClusterAuthOptions, address: ListenAddr
       open -= 1;
     }
   };
-  const faulty = { status: 503, words: 'not now' };
+  const faulty = { status: 503, body: 'not now' };
   const server = { name: 'cluster login', log, tls, connectionsMost, keepAliveMs: 60_000, serve, faulty };
   return openSmallHttp(server, address);
 }

@@ -130,7 +130,7 @@ async function openPair(options: LinkOptions, host: ClusterHost) {
   }
 }
 
-/** Opens to one host and sets up; gives what settles when that pair has ended. */
+/** Opens to one host and sets up; gives what resolves when that pair has ended. */
 async function attempt(options: LinkOptions, host: ClusterHost) {
   const { clock, onUp } = options;
   const { pair, ended } = await openPair(options, host);
@@ -155,7 +155,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   let isClosed = false;
   let failures = 0;
 
-  /** Gives what settles when the connection has ended; in a list, as a promise of a promise would wait for both. */
+  /** Gives what resolves when the connection has ended; in a list, as a promise of a promise would wait for both. */
   const connectOnce = async (): Promise<readonly Promise<string>[]> => {
     const host = hosts[at % hosts.length];
     at += 1;

@@ -36,7 +36,7 @@ export function createOutlet(clock: Clock): Outlet {
   let isHeldUp = false;
   let lastNo = 0;
   const pending = new Map<string, Pending>();
-  const settle = (id: string, isSent: boolean): void => {
+  const complete = (id: string, isSent: boolean): void => {
     const one = pending.get(id);
     pending.delete(id);
     one?.resolve(isSent && !one.isReturned);
@@ -44,7 +44,7 @@ export function createOutlet(clock: Clock): Outlet {
   const use = (channel: ConfirmChannel | null): void => {
     current = channel;
     isHeldUp = false;
-    for (const id of pending.keys()) settle(id, false);
+    for (const id of pending.keys()) complete(id, false);
     channel?.on('return', ({ properties }) => {
       const one = pending.get(String(properties.messageId));
       if (one !== undefined) one.isReturned = true;
@@ -65,7 +65,7 @@ export function createOutlet(clock: Clock): Outlet {
       lastNo += 1;
       const messageId = String(lastNo);
       return new Promise((resolve) => {
-        const cancel = clock.after(answerMs, () => settle(messageId, false));
+        const cancel = clock.after(answerMs, () => complete(messageId, false));
         pending.set(messageId, {
           isReturned: false,
           resolve(isSent) {
@@ -86,11 +86,11 @@ export function createOutlet(clock: Clock): Outlet {
             formatRoutingKey(device, verb),
             Buffer.from(payload),
             options,
-            (error) => settle(messageId, error === null || error === undefined),
+            (error) => complete(messageId, error === null || error === undefined),
           );
         } catch {
           // The channel closed in this loop turn.
-          settle(messageId, false);
+          complete(messageId, false);
         }
       });
     },

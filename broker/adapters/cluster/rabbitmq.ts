@@ -32,7 +32,7 @@ export interface ClusterOptions {
   readonly prefetch: number;
   readonly management: Management;
   /** Listener for the HTTP authentication of RabbitMQ. */
-  readonly auth: ListenAddress & { readonly wordHash: string | null; readonly tls: TlsMaterial | null };
+  readonly auth: ListenAddress & { readonly pathSecretHash: string | null; readonly tls: TlsMaterial | null };
   /** The device of that name today, or null. */
   readonly find: (device: DeviceAddress) => Promise<DeviceRef | null>;
   /** Higher than every turn before, of any process. */
@@ -53,7 +53,7 @@ const turnRestMs = 1000;
 /** Least time between two reconnects for a new turn. */
 const turnEndMs = 5000;
 
-interface Parts {
+interface ClusterServerState {
   readonly options: MqttServerOptions;
   readonly cluster: ClusterOptions;
   readonly uplinks: ClusterUplinks;
@@ -66,7 +66,7 @@ interface Parts {
 }
 
 /** Takes a turn at the first delivery: until then another process may be at work. */
-function createTurn({ options, cluster }: Parts) {
+function createTurn({ options, cluster }: ClusterServerState) {
   let taken: Promise<number | null> | null = null;
   const take = async (isWanted: () => boolean): Promise<number | null> => {
     while (isWanted()) {
@@ -89,26 +89,26 @@ function createTurn({ options, cluster }: Parts) {
  * A later turn exists, and yet sessions are delivered here: the cluster has come back to this process. Closes the connection, so
  * that the next one takes a new turn; not at once after the last time, as two bridges might alternate.
  */
-function createTurnEnd(parts: Parts, { taking }: LinkPair): () => void {
-  const { clock, log } = parts.options;
+function createTurnEnd(state: ClusterServerState, { taking }: LinkPair): () => void {
+  const { clock, log } = state.options;
   let isEnding = false;
   return () => {
     if (isEnding) return;
     isEnding = true;
-    const restMs = Math.max(0, parts.turnEndedMs + turnEndMs - clock.monoMs());
+    const restMs = Math.max(0, state.turnEndedMs + turnEndMs - clock.monoMs());
     log.warn('cluster_turn_over', { restMs });
     clock.after(restMs, () => {
-      parts.turnEndedMs = clock.monoMs();
+      state.turnEndedMs = clock.monoMs();
       taking.close().catch(() => undefined);
     });
   };
 }
 
-function createTakers(parts: Parts, pair: LinkPair) {
-  const { options, cluster, uplinks, order } = parts;
+function createConsumers(state: ClusterServerState, pair: LinkPair) {
+  const { options, cluster, uplinks, order } = state;
   const { log } = options;
-  const turn = createTurn(parts);
-  const endTurn = createTurnEnd(parts, pair);
+  const turn = createTurn(state);
+  const endTurn = createTurnEnd(state, pair);
   const parse = ({ routingKey, payload }: Delivery) => {
     const uplink = parseUplinkKey(routingKey);
     // No vehicle can publish that: its device is unknown.
@@ -118,7 +118,7 @@ function createTakers(parts: Parts, pair: LinkPair) {
   return {
     async events(delivery: Delivery, isWanted: () => boolean): Promise<boolean> {
       const uplink = parse(delivery);
-      return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';
+      return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';
     },
     async sessions(delivery: Delivery, isWanted: () => boolean): Promise<boolean> {
       const uplink = parse(delivery);
@@ -130,11 +130,11 @@ function createTakers(parts: Parts, pair: LinkPair) {
       const taken = await order.run(`${accountID}/${deviceID}`, async () => {
         const mine = await turn(isWanted);
         if (mine === null) return { kind: 'unwanted' as const };
-        return uplinks.take({ ...uplink, ...(isOrdered ? { turn: mine } : {}) }, isWanted);
+        return uplinks.handle({ ...uplink, ...(isOrdered ? { turn: mine } : {}) }, isWanted);
       });
       if (taken.kind === 'over') {
         // Its successor has processed later messages: a redelivery would undo them.
-        if (parts.isStopping) return true;
+        if (state.isStopping) return true;
         log.warn('cluster_turn_stale', { accountID, deviceID, verb: uplink.verb });
         endTurn();
         // Requeued in order with all that came after it, and consumed in the next turn.
@@ -149,15 +149,15 @@ function createTakers(parts: Parts, pair: LinkPair) {
 const offline = Buffer.from('offline');
 
 /** What one connection carries is of no use without it. */
-function letGo(parts: Parts): void {
-  for (const intake of parts.intakes) intake.drop();
-  parts.intakes = [];
-  parts.outlet.use(null);
+function dropChannels(state: ClusterServerState): void {
+  for (const intake of state.intakes) intake.drop();
+  state.intakes = [];
+  state.outlet.use(null);
 }
 
-async function setUp(parts: Parts, pair: LinkPair): Promise<void> {
-  const { clock, log } = parts.options;
-  const { prefetch } = parts.cluster;
+async function setUp(state: ClusterServerState, pair: LinkPair): Promise<void> {
+  const { clock, log } = state.options;
+  const { prefetch } = state.cluster;
   const { taking, publishing } = pair;
   // A channel that ends by itself takes its connection along: all of it is then set up anew.
   const end = (reason: string): void => {
@@ -175,24 +175,24 @@ async function setUp(parts: Parts, pair: LinkPair): Promise<void> {
     const onCancelled = (): void => end(`the queue ${queue} was removed or moved`);
     const intake = await startIntake(channel, { queue, prefetch, clock, log, take, onCancelled });
     own.push(intake);
-    parts.intakes = [...parts.intakes, intake];
+    state.intakes = [...state.intakes, intake];
   };
   await declareTopology(taking);
   const outlet = watch(await publishing.createConfirmChannel());
-  parts.outlet.use(outlet);
-  const takers = createTakers(parts, pair);
+  state.outlet.use(outlet);
+  const consumers = createConsumers(state, pair);
   try {
-    await start(queues.events.name, takers.events);
-    await start(queues.sessions.name, takers.sessions);
+    await start(queues.events.name, consumers.events);
+    await start(queues.sessions.name, consumers.sessions);
   } catch (thrown) {
     for (const intake of own) intake.drop();
-    parts.intakes = parts.intakes.filter((intake) => !own.includes(intake));
-    parts.outlet.release(outlet);
+    state.intakes = state.intakes.filter((intake) => !own.includes(intake));
+    state.outlet.release(outlet);
     throw thrown;
   }
 }
 
-function openAuth({ options, cluster }: Parts): Promise<SmallHttp> {
+function openAuth({ options, cluster }: ClusterServerState): Promise<SmallHttp> {
   const { clock, log, authenticate, isOverloaded, count = () => undefined } = options;
   const { auth, address, recordLogin } = cluster;
   return openClusterAuth(
@@ -200,7 +200,7 @@ function openAuth({ options, cluster }: Parts): Promise<SmallHttp> {
       clock,
       log,
       vhost: address.vhost,
-      wordHash: auth.wordHash,
+      pathSecretHash: auth.pathSecretHash,
       tls: auth.tls,
       async logIn(device, secret) {
         const known = await authenticate(device, { secret, certificate: null });
@@ -215,15 +215,15 @@ function openAuth({ options, cluster }: Parts): Promise<SmallHttp> {
   );
 }
 
-async function shutDown(parts: Parts, link: Link): Promise<void> {
-  parts.isStopping = true;
+async function shutDown(state: ClusterServerState, link: Link): Promise<void> {
+  state.isStopping = true;
   await waitAtMost(
-    parts.options.clock,
-    Promise.all(parts.intakes.map((intake) => intake.stop(shutdownMs))),
+    state.options.clock,
+    Promise.all(state.intakes.map((intake) => intake.stop(shutdownMs))),
     shutdownMs + 500,
   );
   await link.close();
-  parts.outlet.use(null);
+  state.outlet.use(null);
 }
 
 /**
@@ -243,7 +243,7 @@ export async function createClusterServer(
   const { find, isTurnOver: isOver } = cluster;
   const uplinks = createClusterUplinks({ clock, log, find, onUplink, onUnprocessable, isOver });
   const outlet = createOutlet(clock);
-  const parts: Parts = {
+  const state: ClusterServerState = {
     options,
     cluster,
     uplinks,
@@ -254,7 +254,7 @@ export async function createClusterServer(
     turnEndedMs: Number.NEGATIVE_INFINITY,
   };
   // Before anything is taken: vehicles that cannot log in send nothing.
-  const auth = await openAuth(parts);
+  const auth = await openAuth(state);
   const { address, password, tls, entropy, management } = cluster;
   const link = await openLink({
     address,
@@ -263,8 +263,8 @@ export async function createClusterServer(
     clock,
     entropy,
     log,
-    onUp: (pair) => setUp(parts, pair),
-    onDown: () => letGo(parts),
+    onUp: (pair) => setUp(state, pair),
+    onDown: () => dropChannels(state),
     onBlocked: outlet.hold,
   }).catch(async (thrown: unknown) => {
     await auth.close();
@@ -294,7 +294,7 @@ export async function createClusterServer(
     async close() {
       stopWatching();
       await auth.close();
-      await shutDown(parts, link);
+      await shutDown(state, link);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, which was checked where it came in; nothing
-// that people or vehicles wrote can become a header, a file or a URL here. Reasons hold the server's code, not its words.
+// that people or vehicles wrote can become a header, a file or a URL here. Reasons hold the server's code, not its text.
 import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { AppError, messageOf } from '../../../src/core/errors.ts';

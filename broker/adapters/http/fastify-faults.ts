@@ -1,4 +1,4 @@
-// What can go wrong between a socket and an operation, in this service's own codes and words, and the limits that make
+// What can go wrong between a socket and an operation, in this service's own codes and messages, and the limits that make
 // it go wrong. A framework's message must never reach a client where it could quote a body.
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { findRepeatedKey } from '../../core/json-keys.ts';

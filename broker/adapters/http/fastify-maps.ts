@@ -8,19 +8,19 @@ import { needTokenRight } from '../../api/base/token-rights.ts';
 import { isRangeFresh, rangeOf } from '../../core/byte-range.ts';
 import { createRates } from '../../core/scheduling/rate.ts';
 import type { MapFolder, OpenMapFile } from '../../ports/map-folder.ts';
-import { createPlaces, type Places } from '../../scheduling/places.ts';
+import { createSlots, type Slots } from '../../scheduling/slots.ts';
 import type { Exchange } from './fastify-compress.ts';
 import { endOf } from './fastify-ending.ts';
 import { identify, type RouteHost } from './fastify-route.ts';
 
-/** Parts for one token: a screen of tiles at once, and a hand that moves the map. */
+/** Parts for one token: a screen of tiles at once, and more while the map is moved. */
 const partRate = { burst: 600, perS: 200 } as const;
 /** Files open at a time. */
 const filesMost = { account: 32, process: 256 } as const;
 
 interface Maps extends RouteHost {
   readonly folder: MapFolder;
-  readonly places: Places;
+  readonly slots: Slots;
 }
 
 const headerOf = (request: FastifyRequest, name: 'if-range' | 'range' | 'if-none-match') => {
@@ -30,7 +30,7 @@ const headerOf = (request: FastifyRequest, name: 'if-range' | 'range' | 'if-none
 
 /** @throws AppError `not_found`, `throttled`. */
 async function openFile(
-  { folder, places }: Maps,
+  { folder, slots: places }: Maps,
   exchange: Exchange,
   accountID: string,
 ): Promise<OpenMapFile> {
@@ -80,7 +80,7 @@ function sendPart(exchange: Exchange, file: OpenMapFile): unknown {
 export function addMaps(host: RouteHost, folder: MapFolder): void {
   const { clock } = host.services;
   const rates = createRates(partRate);
-  const maps: Maps = { ...host, folder, places: createPlaces(filesMost) };
+  const maps: Maps = { ...host, folder, slots: createSlots(filesMost) };
   host.app.route({
     method: ['GET', 'HEAD'],
     url: '/maps/:name',

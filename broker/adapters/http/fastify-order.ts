@@ -12,8 +12,8 @@ export interface ConnectionOrder {
   turn(request: FastifyRequest): Promise<void> | null;
 }
 
-/** A request in its place. */
-interface Place {
+/** A request of a connection, in its order. */
+interface QueuedRequest {
   readonly line: Line;
   isAnswered: boolean;
   /** Set while the request waits for its turn. */
@@ -23,50 +23,50 @@ interface Place {
 interface Line {
   readonly socket: Socket;
   /** Oldest first; the first one is being handled, or is about to be. */
-  readonly places: Place[];
+  readonly queue: QueuedRequest[];
   isPaused: boolean;
 }
 
 /** Adds the hooks; to be called before any other hook is added. */
 export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   const lines = new WeakMap<Socket, Line>();
-  const places = new WeakMap<FastifyRequest, Place>();
-  const end = (place: Place): void => {
-    place.isAnswered = true;
-    const { line } = place;
-    while (line.places[0]?.isAnswered === true) line.places.shift();
-    line.places[0]?.begin?.();
-    if (!line.isPaused || line.places.length >= pipelinedMost) return;
+  const queuedOf = new WeakMap<FastifyRequest, QueuedRequest>();
+  const end = (queued: QueuedRequest): void => {
+    queued.isAnswered = true;
+    const { line } = queued;
+    while (line.queue[0]?.isAnswered === true) line.queue.shift();
+    line.queue[0]?.begin?.();
+    if (!line.isPaused || line.queue.length >= pipelinedMost) return;
     line.isPaused = false;
     line.socket.resume();
   };
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
-    const line = lines.get(socket) ?? { socket, places: [], isPaused: false };
-    const place: Place = { line, isAnswered: false, begin: null };
+    const line = lines.get(socket) ?? { socket, queue: [], isPaused: false };
+    const queued: QueuedRequest = { line, isAnswered: false, begin: null };
     lines.set(socket, line);
-    places.set(request, place);
-    line.places.push(place);
-    if (line.places.length >= pipelinedMost && !line.isPaused) {
+    queuedOf.set(request, queued);
+    line.queue.push(queued);
+    if (line.queue.length >= pipelinedMost && !line.isPaused) {
       line.isPaused = true;
       socket.pause();
     }
     // An answer that breaks off before it is made ends here.
-    reply.raw.once('close', () => end(place));
+    reply.raw.once('close', () => end(queued));
     done();
   });
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    const place = places.get(request);
+    const queued = queuedOf.get(request);
     // What the request did is done; a long answer may still be on its way.
-    if (place !== undefined) end(place);
+    if (queued !== undefined) end(queued);
     done();
   });
   return {
     turn(request) {
-      const place = places.get(request);
-      if (place === undefined || place.line.places[0] === place) return null;
+      const queued = queuedOf.get(request);
+      if (queued === undefined || queued.line.queue[0] === queued) return null;
       return new Promise<void>((resolve) => {
-        place.begin = resolve;
+        queued.begin = resolve;
       });
     },
   };

@@ -164,7 +164,7 @@ async function beginAnew(route: Route, request: FastifyRequest): Promise<void> {
 }
 
 /** Long answers of share links take no places from the users of the account. */
-const placesOf = (caller: Caller): string =>
+const limitKeyOf = (caller: Caller): string =>
   isShareCaller(caller) ? `${caller.accountID} shares` : caller.accountID;
 
 async function serve(route: Route, exchange: Exchange): Promise<unknown> {
@@ -205,7 +205,7 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   };
   const header = headerOf(request, 'idempotency-key');
   if (header === null || caller === null || !takesKey(operation)) {
-    const pace = paceOf(route, exchange, caller === null ? '' : placesOf(caller));
+    const pace = paceOf(route, exchange, caller === null ? '' : limitKeyOf(caller));
     return sendAnswer(exchange, operation, { result: await operation.run(input, services), pace });
   }
   const asked = { key: parseKey(header), operation, caller, asked: { params, query, body } };

@@ -1,5 +1,5 @@
 // What the host looks at before anything else of a request, and how it ends a connection that is not worth reading on: for what
-// the connection is kept, whose word on its source is taken, and how much of a refused body may still come.
+// the connection is kept, which proxies are trusted for its source, and how much of a refused body may still come.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../../src/core/errors.ts';
@@ -20,7 +20,7 @@ interface Sources {
   readonly isReserved: (socket: Socket) => boolean;
 }
 
-/** What a connection is kept for, and whose word on its source is taken. */
+/** What a connection is kept for, and which proxies are trusted for its source. */
 export function addSourceChecks(app: FastifyInstance, { clock, log, isTrusted, isReserved }: Sources): void {
   let hasWarned = false;
   const warn = (source: string): void => {

@@ -1,5 +1,5 @@
 // The HTTP host: the list of operations on fastify 5. It translates and nothing more: paths, order of checks, error
-// envelope, httpLimits. It must never let the framework convert a value, drop a member, or word an answer of its own, and
+// envelope, httpLimits. It must never let the framework convert a value, drop a member, or write an answer of its own, and
 // never log a token, a body or a query.
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
@@ -173,11 +173,11 @@ function createApp(options: HttpOptions): FastifyInstance {
     connectionTimeout: stalledMs,
     keepAliveTimeout: httpLimits.keepAliveMs,
     maxRequestsPerSocket: httpLimits.requestsPerSocket,
-    // A missing Host is refused below, in our own words.
+    // A missing Host is refused below, with our own message.
     ...(tls === null
       ? { http: wire }
       : { https: { ...wire, ...serverOptions({ material: tls, clientCert: 'none' }) } }),
-    // The words of a path in any letter case; variables keep theirs.
+    // Fixed segments of a path match in any letter case; variables keep theirs.
     routerOptions: { maxParamLength: httpLimits.paramLength, caseSensitive: false },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -240,7 +240,7 @@ function addUnknownPaths({ app, options }: Host): void {
       });
     }
     void reply.header('allow', allowed.join(', '));
-    throw new AppError('method_not_allowed', `${path} knows ${allowed.join(', ')}, not ${request.method}`);
+    throw new AppError('method_not_allowed', `${path} allows ${allowed.join(', ')}, not ${request.method}`);
   });
 }
 

@@ -74,7 +74,7 @@ export function boundConnections(
   let total = 0;
   let refused = 0;
   let loggedMs = Number.NEGATIVE_INFINITY;
-  const noteRefused = (source: string): void => {
+  const recordRefused = (source: string): void => {
     refused += 1;
     if (clock.monoMs() - loggedMs < logMs) return;
     log.warn('http_connections_refused', { source, ofSource: open.of(source), open: total, refused });
@@ -92,7 +92,7 @@ export function boundConnections(
         open.change(source, -1);
       };
     }
-    noteRefused(source);
+    recordRefused(source);
     if (reserved.size >= limits.reserved || kept.of(source) >= limits.reservedOfSource) return null;
     const name = nameOf(socket);
     const cancel = clock.after(reservedMs, () => void socket.destroy());

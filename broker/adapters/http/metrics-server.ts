@@ -30,12 +30,12 @@ function isAllowed(request: IncomingMessage, tokenHash: string | null): boolean 
 
 function refuse(request: IncomingMessage, tokenHash: string | null): Answer | null {
   if ((request.url ?? '').split('?', 1)[0] !== '/metrics')
-    return { status: 404, words: 'There is /metrics and nothing else.\n' };
+    return { status: 404, body: 'There is /metrics and nothing else.\n' };
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    return { status: 405, words: 'GET it.\n', headers: { allow: 'GET, HEAD' } };
+    return { status: 405, body: 'GET it.\n', headers: { allow: 'GET, HEAD' } };
   if (isAllowed(request, tokenHash)) return null;
   const headers = { 'www-authenticate': 'Bearer realm="fleetward metrics"' };
-  return { status: 401, words: 'The token is missing or wrong.\n', headers };
+  return { status: 401, body: 'The token is missing or wrong.\n', headers };
 }
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
@@ -53,9 +53,9 @@ export function openMetricsServer(
     request.resume();
     const refusal = refuse(request, tokenHash);
     if (refusal !== null) return refusal;
-    return { status: 200, words: await current(), headers: { 'content-type': metrics.contentType } };
+    return { status: 200, body: await current(), headers: { 'content-type': metrics.contentType } };
   };
-  const faulty = { status: 500, words: 'The figures could not be shown.\n' };
+  const faulty = { status: 500, body: 'The figures could not be shown.\n' };
   const server = { name: 'metrics', log, tls: null, connectionsMost, keepAliveMs: 75_000, serve, faulty };
   return openSmallHttp(server, address);
 }

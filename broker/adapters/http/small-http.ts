@@ -10,7 +10,7 @@ import { type ListenAddress, listenOn } from '../listen.ts';
 
 export interface Answer {
   readonly status: number;
-  readonly words: string;
+  readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -35,15 +35,15 @@ export interface SmallHttp {
 const requestMs = 10_000;
 const limits = { requestTimeout: requestMs, headersTimeout: requestMs, maxHeaderSize: 8192 } as const;
 
-function send(response: ServerResponse, { status, words, headers = {} }: Answer): void {
+function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
-    'content-length': Buffer.byteLength(words),
+    'content-length': Buffer.byteLength(body),
     ...headers,
   });
-  response.end(words);
+  response.end(body);
 }
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */

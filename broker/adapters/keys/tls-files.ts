@@ -1,4 +1,4 @@
-// Certificates and keys from files, checked in words before OpenSSL sees them: rights of the key, that it belongs to the
+// Certificates and keys from files, checked with plain messages before OpenSSL sees them: rights of the key, that it belongs to the
 // certificate, the order of the chain, and the dates. It must never take a key that others may have read.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -73,7 +73,7 @@ export function needPrivate(setting: string, file: string): void {
   });
 }
 
-/** A chain that leads from the first certificate upwards; clients refuse any other, each in words of its own. */
+/** A chain that leads from the first certificate upwards; clients refuse any other, each with a message of its own. */
 function checkChain(chain: readonly X509Certificate[]): void {
   for (const [at, certificate] of chain.entries()) {
     const issuer = chain[at + 1];
@@ -135,7 +135,7 @@ export function readTlsFiles(files: TlsFiles) {
   return { material, terms: [...own, ...(authorities?.terms ?? [])] };
 }
 
-/** What is wrong with the dates at this moment, in words; null when nothing is. */
+/** What is wrong with the dates at this moment, as text; null when nothing is. */
 export function faultOfTerm({ fromMs, untilMs }: CertificateTerm, nowMs: number): string | null {
   if (nowMs >= untilMs) return `has expired on ${dayOf(untilMs)}`;
   return nowMs < fromMs ? `is not valid before ${dayOf(fromMs)}: is the clock right?` : null;

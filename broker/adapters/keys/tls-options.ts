@@ -43,7 +43,7 @@ export function serverOptions({ material, clientCert }: Pick<TlsListening, 'mate
 /** What the client's certificate says; null when it showed none. */
 export function peerCertificate(socket: TLSSocket): CertificateFacts | null {
   const certificate = socket.getPeerCertificate();
-  // An empty object is Node's word for none.
+  // Node gives an empty object when there is none.
   if (certificate === null || certificate.subject === undefined) return null;
   const { subject, serialNumber, valid_from: from, valid_to: until } = certificate;
   // A list when there are several, whatever the types say.

@@ -58,8 +58,8 @@ export interface PublishLane {
    * @returns false when it is not for this lane: then aedes has it, as every other packet.
    */
   publish(packet: Uint8Array): boolean;
-  /** The client has sent something of which aedes does not know. */
-  heard(): void;
+  /** The client has sent something that bypasses aedes. */
+  onInput(): void;
 }
 
 export interface Reader {
@@ -94,7 +94,7 @@ class ConnectionReader implements Reader {
   #atWork = 0;
   #lane: PublishLane | null = null;
   /** The lane took a publish since the keep-alive timer was last refreshed. */
-  #isHeard = false;
+  #hasInput = false;
 
   constructor(host: ReaderHost, { client, stream }: Connection) {
     this.#host = host;
@@ -153,7 +153,7 @@ class ConnectionReader implements Reader {
     const client = this.#client;
     if (this.#phase === 'connect') this.#phase = 'login';
     else if (type === packetTypes.publish && this.#lane?.publish(bytes) === true) {
-      this.#isHeard = true;
+      this.#hasInput = true;
       return;
     }
     if (type === packetTypes.puback) this.#host.onPuback?.(client);
@@ -198,9 +198,9 @@ class ConnectionReader implements Reader {
     this.#isPumping = true;
     while (this.#mayHandOn() && this.#advance());
     this.#isPumping = false;
-    if (!this.#isHeard) return;
-    this.#isHeard = false;
-    this.#lane?.heard();
+    if (!this.#hasInput) return;
+    this.#hasInput = false;
+    this.#lane?.onInput();
   }
 }
 

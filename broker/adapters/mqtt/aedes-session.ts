@@ -105,14 +105,14 @@ class OpenPublish implements Completion {
   done(): void {
     if (this.state !== 'open') return;
     this.state = 'done';
-    this.#session.settle();
+    this.#session.answerFinished();
   }
 
   fail(thrown: unknown): void {
     if (this.state !== 'open') return;
     this.state = 'failed';
     this.thrown = thrown;
-    this.#session.settle();
+    this.#session.answerFinished();
   }
 }
 
@@ -177,7 +177,7 @@ class VehicleSession implements Session, PublishLane {
   }
 
   /** [MQTT-3.1.2-24]: whatever the client sends keeps its connection alive. */
-  heard(): void {
+  onInput(): void {
     refreshKeepAlive(this.client);
   }
 
@@ -195,7 +195,7 @@ class VehicleSession implements Session, PublishLane {
   }
 
   /** Answers those that are done and have none before them that is not. */
-  settle(): void {
+  answerFinished(): void {
     for (let taken = this.#oldest; taken !== null && taken.state !== 'open'; taken = this.#oldest) {
       this.#oldest = taken.next;
       // One that is gone must not hold, for the garbage collector, whatever came after it.

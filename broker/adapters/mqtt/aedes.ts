@@ -40,7 +40,7 @@ const defaultMqttLimits: MqttLimits = {
 const offline = Buffer.from('offline');
 
 /** The payload of a will lies in what was read with it: it shall not hold all of that while the vehicle is connected. */
-function keepApart({ will }: ConnectPacket): void {
+function copyWillPayload({ will }: ConnectPacket): void {
   if (!will) return;
   const payload = Buffer.from(will.payload);
   will.payload = payload.equals(offline) ? offline : payload;
@@ -58,7 +58,7 @@ function createBroker(state: ServerState): Aedes {
       const connection = state.connections.get(client);
       if (connection !== undefined) connection.verdict = judgeConnect(factsOf(packet, connection.peer));
       forceCleanSession(packet);
-      keepApart(packet);
+      copyWillPayload(packet);
       done(null, true);
     },
     authenticate: authenticator(state),
@@ -88,7 +88,7 @@ function followSessions(state: ServerState, broker: Aedes): void {
       state.options.count?.('takeover');
       older.socket.destroy();
       const change = { user, from: older.network, to: session.network, nowMs: clock.monoMs() };
-      const { count, moved, isSuspect } = takeovers.note(change);
+      const { count, moved, isSuspect } = takeovers.record(change);
       if (isSuspect) {
         const address = addressOf(state, client);
         log.warn('clone_suspected', { user, takeovers: count, fromOtherNetworks: moved, address });

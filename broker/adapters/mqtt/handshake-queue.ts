@@ -5,14 +5,14 @@ import type { Socket } from 'node:net';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../../src/ports.ts';
 import {
-  createHandshakeQueue,
+  createHandshakeOrder,
   firstRecordMost,
-  type HandshakeQueue,
+  type HandshakeOrder,
   hasFirstRecord,
 } from '../../core/mqtt/handshake-order.ts';
 import { createLoopPace } from './loop-pace.ts';
 
-export interface ArrivalLimits {
+export interface HandshakeLimits {
   /** Most connections in the queue. */
   readonly waitingMost: number;
   /** Handshakes that were begun within `placeMs` and are not done, at most: what can come back to us at one moment. */
@@ -23,7 +23,7 @@ export interface ArrivalLimits {
   readonly silentMs: number;
   /** From the acceptance to the begin of the handshake, in ms: vehicles give up after 20 s, and the handshake is still to come. */
   readonly waitMs: number;
-  /** A handshake that takes longer frees its place and goes on, in ms: slow networks, silent clients. */
+  /** A handshake that takes longer frees its slot and goes on, in ms: slow networks, silent clients. */
   readonly placeMs: number;
   /** From the begin of the handshake to MQTT, in ms. */
   readonly arrivalMs: number;
@@ -31,7 +31,7 @@ export interface ArrivalLimits {
 
 /** 128 at work with answers after 150 ms are 850 a second: more than a core can do. With certificates of clients the answer costs
  * more than a millisecond, and all of them may come in one turn. */
-export const arrivalLimits: ArrivalLimits = {
+export const handshakeLimits: HandshakeLimits = {
   waitingMost: 10_000,
   atWorkMost: 128,
   turnMs: 10,
@@ -45,24 +45,24 @@ export const arrivalLimits: ArrivalLimits = {
 const heldMost = 2048;
 const nothing = Buffer.alloc(0);
 
-export interface ArrivalOptions {
+export interface HandshakeQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly limits: ArrivalLimits;
+  readonly limits: HandshakeLimits;
   /** The first bytes are a TLS record; else any byte will do. */
   readonly isTls: boolean;
   /** Begins the handshake: the bytes that were read are in the stream again. */
   readonly take: (socket: Socket) => void;
-  /** It is about to be ended: there was no place in the line, or it has waited for too long. */
+  /** It is about to be ended: the queue was full, or it has waited for too long. */
   readonly onRefused: () => void;
 }
 
-export interface Arrivals {
+export interface HandshakeQueue {
   /** Takes a connection that was just accepted. */
   expect(socket: Socket): void;
   /** Its handshake of TLS is done or has failed. */
-  settled(socket: Socket): void;
-  /** It has reached MQTT: nothing of the arrival stays with it. */
+  handshakeEnded(socket: Socket): void;
+  /** It has reached MQTT: nothing of the queue stays with it. */
   arrived(socket: Socket): void;
   /** Connections in the queue. */
   waiting(): number;
@@ -72,22 +72,22 @@ export interface Arrivals {
 /** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
 const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
 
-/** What the arrivals of one listener share. */
+/** What the waiting connections of one listener share. */
 interface Host {
-  readonly options: ArrivalOptions;
-  onWord(arrival: Arrival): void;
-  onGone(arrival: Arrival): void;
+  readonly options: HandshakeQueueOptions;
+  onFirstBytes(arrival: WaitingConnection): void;
+  onGone(arrival: WaitingConnection): void;
 }
 
 /** A class for its memory alone: ten thousand may wait. */
-class Arrival {
+class WaitingConnection {
   readonly name: string;
   readonly socket: Socket;
   readonly acceptedMs: number;
   readonly #host: Host;
-  /** All that it has said so far. */
-  #said: Buffer = nothing;
-  #hasWord = false;
+  /** All that was received so far. */
+  #received: Buffer = nothing;
+  #hasFirstBytes = false;
   #cancel: Cancel;
 
   constructor(host: Host, socket: Socket) {
@@ -110,8 +110,8 @@ class Arrival {
   /** Puts back what was read, and stops reading. */
   assign(): void {
     this.socket.removeListener('readable', this.#read);
-    this.socket.unshift(this.#said);
-    this.#said = nothing;
+    this.socket.unshift(this.#received);
+    this.#received = nothing;
   }
 
   forget(): void {
@@ -125,38 +125,38 @@ class Arrival {
 
   /** Reading on while it waits shows that the client has closed. */
   readonly #read = (): void => {
-    while (this.#said.length < (this.#hasWord ? heldMost : firstRecordMost)) {
+    while (this.#received.length < (this.#hasFirstBytes ? heldMost : firstRecordMost)) {
       const chunk = this.socket.read() as Buffer | null;
       if (chunk === null) return;
-      this.#said = this.#said.length === 0 ? chunk : Buffer.concat([this.#said, chunk]);
-      if (!this.#hasWord && (!this.#host.options.isTls || hasFirstRecord(this.#said))) {
-        this.#hasWord = true;
-        return this.#host.onWord(this);
+      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+      if (!this.#hasFirstBytes && (!this.#host.options.isTls || hasFirstRecord(this.#received))) {
+        this.#hasFirstBytes = true;
+        return this.#host.onFirstBytes(this);
       }
     }
   };
 }
 
-class Queue implements Arrivals, Host {
-  readonly options: ArrivalOptions;
-  readonly #all = new Map<string, Arrival>();
-  readonly #line: HandshakeQueue<Arrival>;
+class Queue implements HandshakeQueue, Host {
+  readonly options: HandshakeQueueOptions;
+  readonly #all = new Map<string, WaitingConnection>();
+  readonly #order: HandshakeOrder<WaitingConnection>;
   readonly #work: () => void;
 
-  constructor(options: ArrivalOptions) {
+  constructor(options: HandshakeQueueOptions) {
     const { clock, limits } = options;
     this.options = options;
-    this.#line = createHandshakeQueue(limits);
+    this.#order = createHandshakeOrder(limits);
     // A TLS socket looks in the next tick at what was read before it was there: its work is in the time of the piece.
     this.#work = createLoopPace({ clock, turnMs: limits.turnMs, step: () => this.#beginNext() });
   }
 
   expect(socket: Socket): void {
-    const arrival = new Arrival(this, socket);
+    const arrival = new WaitingConnection(this, socket);
     this.#all.set(arrival.name, arrival);
   }
 
-  settled(socket: Socket): void {
+  handshakeEnded(socket: Socket): void {
     const arrival = this.#all.get(nameOf(socket));
     if (arrival !== undefined) this.#leave(arrival);
   }
@@ -167,39 +167,39 @@ class Queue implements Arrivals, Host {
   }
 
   waiting(): number {
-    return this.#line.waiting();
+    return this.#order.waiting();
   }
 
   endAll(): void {
     for (const { socket } of this.#all.values()) socket.destroy();
   }
 
-  onWord(arrival: Arrival): void {
+  onFirstBytes(arrival: WaitingConnection): void {
     const { clock, limits } = this.options;
-    if (!this.#line.enter(arrival)) return this.#refuse(arrival);
+    if (!this.#order.enter(arrival)) return this.#refuse(arrival);
     const leftMs = arrival.acceptedMs + limits.waitMs - clock.monoMs();
     arrival.expectWithin(Math.max(0, leftMs), () => this.#refuse(arrival));
     this.#work();
   }
 
-  onGone(arrival: Arrival): void {
+  onGone(arrival: WaitingConnection): void {
     if (this.#all.get(arrival.name) === arrival) this.#all.delete(arrival.name);
     arrival.forget();
     this.#leave(arrival);
   }
 
-  #leave(arrival: Arrival): void {
-    this.#line.leave(arrival);
+  #leave(arrival: WaitingConnection): void {
+    this.#order.leave(arrival);
     this.#work();
   }
 
-  #refuse({ socket }: Arrival): void {
+  #refuse({ socket }: WaitingConnection): void {
     this.options.onRefused();
     socket.destroy();
   }
 
   #beginNext(): boolean {
-    const arrival = this.#line.next();
+    const arrival = this.#order.next();
     if (arrival === null) return false;
     const { limits, take, isTls, log } = this.options;
     const { socket } = arrival;
@@ -215,11 +215,11 @@ class Queue implements Arrivals, Host {
       log.error('handshake_failed', { reason: messageOf(thrown) });
       socket.destroy();
     }
-    if (!isTls) this.#line.leave(arrival);
+    if (!isTls) this.#order.leave(arrival);
     return true;
   }
 }
 
-export function createArrivals(options: ArrivalOptions): Arrivals {
+export function createHandshakeQueue(options: HandshakeQueueOptions): HandshakeQueue {
   return new Queue(options);
 }

@@ -1,5 +1,5 @@
 // One port on which MQTT arrives: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before
-// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of who sent it. No connection
+// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of its peer. No connection
 // that has not come as far as MQTT within its time may stay open.
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -12,9 +12,14 @@ import type { CertificateFacts } from '../../core/accounts/client-certificate.ts
 import { type TlsListening, type TlsMaterial } from '../../ports/tls.ts';
 import { peerCertificate, serverOptions } from '../keys/tls-options.ts';
 import { listenOn } from '../listen.ts';
-import { type ArrivalLimits, type Arrivals, arrivalLimits, createArrivals } from './handshake-queue.ts';
+import {
+  createHandshakeQueue,
+  type HandshakeLimits,
+  type HandshakeQueue,
+  handshakeLimits,
+} from './handshake-queue.ts';
 import { answerPlainHttp, createUpgrader } from './mqtt-websocket.ts';
-import { createPartings } from './paced-close.ts';
+import { createPacedClose } from './paced-close.ts';
 
 /** The other end of a connection. */
 export interface Peer {
@@ -36,7 +41,7 @@ export interface Listening {
   readonly clock: Clock;
   readonly log: Log;
   /** Limits of the handshake queue; the tested defaults where absent. */
-  readonly arrivals?: ArrivalLimits;
+  readonly arrivals?: HandshakeLimits;
   /** False refuses the connection. */
   readonly admit: (socket: Socket) => boolean;
   /** A connection that was let in is turned away: it has waited for too long, or too many wait. */
@@ -105,11 +110,11 @@ function failHandshake({ options: { log, setting }, secured }: Wiring, error: Er
 
 function createTcpInner(wiring: Wiring): Inner {
   const { tls, clock } = wiring.options;
-  const part = createPartings(clock);
+  const pacedClose = createPacedClose(clock);
   const arrive = (socket: Socket): void => {
     const before = socket.listenerCount('end');
     wiring.arrive(socket, socket);
-    part(socket, before);
+    pacedClose(socket, before);
   };
   if (tls === null) return { take: arrive, renew: () => undefined };
   const server = createTlsServer(serverOptions(tls), arrive);
@@ -151,12 +156,12 @@ export async function openListener(options: Listening): Promise<Listener> {
     arrivals.arrived(socket);
     accept(stream, peer);
   };
-  const wiring: Wiring = { options, arrive, secured: (socket) => arrivals.settled(socket) };
+  const wiring: Wiring = { options, arrive, secured: (socket) => arrivals.handshakeEnded(socket) };
   const inner = origins === null ? createTcpInner(wiring) : createWebSocketInner(wiring, origins);
-  const arrivals: Arrivals = createArrivals({
+  const arrivals: HandshakeQueue = createHandshakeQueue({
     clock,
     log,
-    limits: options.arrivals ?? arrivalLimits,
+    limits: options.arrivals ?? handshakeLimits,
     isTls: tls !== null,
     take: (socket) => inner.take(socket),
     onRefused: onCrowd,

@@ -12,7 +12,7 @@ const turnMs = 10;
  * `before`: listeners for its end that it had before it was handed on. The next one is that of aedes 1.2, which would destroy
  * it, and do all that follows, in the turn in which the end came; aedes gets the close event as well.
  */
-export function createPartings(clock: Clock): (stream: Duplex, before: number) => void {
+export function createPacedClose(clock: Clock): (stream: Duplex, before: number) => void {
   const ended = new Set<Duplex>();
   const work = createLoopPace({
     clock,
@@ -31,8 +31,8 @@ export function createPartings(clock: Clock): (stream: Duplex, before: number) =
     work();
   }
   return (stream, before) => {
-    const hasty = stream.listeners('end')[before];
-    if (hasty !== undefined) stream.removeListener('end', hasty as () => void);
+    const aedesListener = stream.listeners('end')[before];
+    if (aedesListener !== undefined) stream.removeListener('end', aedesListener as () => void);
     // Else Node ends each at once.
     stream.allowHalfOpen = true;
     stream.on('end', onEnd);

@@ -147,8 +147,8 @@ function finish(options: BackupOptions, temporary: string, expected: RowCounts):
     const rows = countRows(connection);
     const differing = Object.keys({ ...expected, ...rows }).find((table) => rows[table] !== expected[table]);
     if (differing !== undefined) {
-      const words = `${rows[differing] ?? 0} rows of ${differing} instead of ${expected[differing] ?? 0}`;
-      throw new AppError('storage', `The copy differs from the original: ${words}`, {
+      const difference = `${rows[differing] ?? 0} rows of ${differing} instead of ${expected[differing] ?? 0}`;
+      throw new AppError('storage', `The copy differs from the original: ${difference}`, {
         hint: 'Make the backup again; if it differs again, examine the database with fleetward-broker check and the disk.',
       });
     }
@@ -170,15 +170,15 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   const temporary = `${target}.partial-${process.pid}`;
   createPrivateFile(temporary);
   try {
-    let toldMs = clock.monoMs();
+    let reportedMs = clock.monoMs();
     const rows = await copySqlite({
       from: database,
       to: temporary,
       clock,
       isCancelled,
       onProgress(share) {
-        if (clock.monoMs() - toldMs < 2000) return;
-        toldMs = clock.monoMs();
+        if (clock.monoMs() - reportedMs < 2000) return;
+        reportedMs = clock.monoMs();
         onProgress(`${Math.floor(share * 100)} % copied`);
       },
     });

@@ -51,7 +51,7 @@ function needNoDatabase(database: string): void {
 }
 
 /** Root works for the user that the folder belongs to. */
-export function giveToOwner(path: string): void {
+export function changeOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(resolve(path)));
   chownSync(path, uid, gid);
@@ -74,7 +74,7 @@ function putKey({ path, pem }: Key): void {
   if (existsSync(path)) return;
   createPrivateFile(path);
   writeFileSync(path, pem, { flush: true });
-  giveToOwner(path);
+  changeOwner(path);
 }
 
 /** Checks the copy, takes the notes out of it, leaving no trace of a key, and writes the audit entry. */
@@ -123,7 +123,7 @@ export function restoreBackup(options: RestoreOptions): RestoreResult {
     ].flatMap(({ path, pem }) => (pem === undefined ? [] : [{ path, pem }]));
     for (const key of keys) needSameKey(key);
     for (const key of keys) putKey(key);
-    giveToOwner(temporary);
+    changeOwner(temporary);
     publishFile(temporary, database);
     return { database, made: notes.get('made') ?? null, hasSigningKey: existsSync(signingKeyFile) };
   } finally {

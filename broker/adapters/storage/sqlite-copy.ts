@@ -112,16 +112,16 @@ export async function copySqlite(options: CopyOptions): Promise<RowCounts> {
 export function needSound(connection: Connection, path: string): void {
   let fault: string | null;
   try {
-    const said = String(connection.pragma('integrity_check(1)', { simple: true }));
+    const line = String(connection.pragma('integrity_check(1)', { simple: true }));
     const [broken] = connection.pragma('foreign_key_check') as { table: string }[];
     fault =
-      said !== 'ok' ? said : broken === undefined ? null : `a reference of ${broken.table} leads nowhere`;
+      line !== 'ok' ? line : broken === undefined ? null : `a reference of ${broken.table} leads nowhere`;
   } catch (thrown) {
     throw storageError(thrown, path);
   }
   if (fault === null) return;
   throw new AppError('storage', `${path} is damaged: ${fault.slice(0, 300)}`, {
-    hint: 'Do not use it. Take another backup; `fleetward-broker check` looks the running database over.',
+    hint: 'Do not use it. Take another backup; `fleetward-broker check` examines the running database.',
   });
 }
 

@@ -38,7 +38,7 @@ const figures = {
 
 const nowSOf = ({ clock }: ApiServices): number => Math.floor(clock.utcMs() / 1000);
 
-/** @throws AppError `not_found`, in the same words whether there is such an account or not. */
+/** @throws AppError `not_found`, with the same message whether there is such an account or not. */
 async function needOwn(services: ApiServices, caller: Caller, accountID: string): Promise<AccountRow> {
   const row = accountID === caller.accountID ? await findAccount(services.db, accountID) : null;
   if (row === null) throw new AppError('not_found', `There is no account ${JSON.stringify(accountID)}`);

@@ -4,12 +4,12 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { isFreshLogin } from '../../core/accounts/provider-identity.ts';
 import {
+  consumeLoginAgain,
   type LoginAgain,
   loginAgainBegun,
   proveLoginAgain,
   providerLoginS,
   providerProofS,
-  takeLoginAgain,
 } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { findProfile } from '../../store/accounts/users.ts';
@@ -94,7 +94,7 @@ async function finishAgain(services: ApiServices, body: Finishing, actor: Actor)
     nowS: atS(),
   };
   const begunS = await loginAgainBegun(db, login);
-  const [taken] = await db.write([takeLoginAgain(login)]);
+  const [taken] = await db.write([consumeLoginAgain(login)]);
   if (begunS === null || taken?.changes !== 1 || !isSame(state, secrets.state)) throw notProven();
   const claims = await provider.redeem({ code, state, iss }, secrets).catch((thrown: unknown) => {
     throw thrown instanceof AppError && thrown.code === 'login_failed' ? notProven() : thrown;

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { formatToken, sessionLimits, tokenRandomBytes } from '../../core/accounts/session.ts';
 import { networkOf } from '../../core/accounts/source-network.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
-import { findLoginCode, loginCodeS, takeLoginCode } from '../../store/accounts/login-codes.ts';
+import { consumeLoginCode, findLoginCode, loginCodeS } from '../../store/accounts/login-codes.ts';
 import { beginSession, hashToken, tokenIDOf } from '../../store/accounts/sessions.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
@@ -40,7 +40,7 @@ async function logInByCode(services: ApiServices, { code, source, userAgent }: A
   const atS = Math.floor(atMs / 1000);
   const owner = await findLoginCode(db, codeHash, atS);
   // Used up first: of two requests with one code, one goes on.
-  const [taken] = owner === null ? [] : await db.write([takeLoginCode(codeHash, atS)]);
+  const [taken] = owner === null ? [] : await db.write([consumeLoginCode(codeHash, atS)]);
   if (owner === null || taken?.changes !== 1) {
     log.warn('login_code_refused', { source });
     throw codeFailed();

@@ -71,12 +71,16 @@ export async function provePasswordAgain(
   if (password !== undefined)
     return provePassword({ accountID, userID, password, address: source, session }, services);
   const isOfProvider = (await findUser(services.db, caller))?.hasPassword === false;
-  throw new AppError('password_needed', 'The account wants the password again for this; nothing was done', {
-    details: [{ pointer: '/password', message: 'is missing' }],
-    hint: isOfProvider
-      ? 'Log in at the provider again with beginLoginAgain and finishLoginAgain, and send its loginSecret as the member `password` of the body.'
-      : 'Send the password of the user as the member `password` of the body; a call without a body cannot do this.',
-  });
+  throw new AppError(
+    'password_needed',
+    'The account requires the password again for this; nothing was done',
+    {
+      details: [{ pointer: '/password', message: 'is missing' }],
+      hint: isOfProvider
+        ? 'Log in at the provider again with beginLoginAgain and finishLoginAgain, and send its loginSecret as the member `password` of the body.'
+        : 'Send the password of the user as the member `password` of the body; a call without a body cannot do this.',
+    },
+  );
 }
 
 /**

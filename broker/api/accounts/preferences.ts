@@ -36,7 +36,7 @@ const get = operation({
   tag: 'Users',
   summary: 'Preferences of the calling user',
   description: `An addition to the interface: the JSON object that an app saved for the calling user with \`savePreferences\`. Each user has
-one, whatever app or device he uses; nobody else sees it, administrators neither.`,
+one, the same on every app and device; no other user sees it, not even an administrator.`,
   params: Type.Object({}),
   body: null,
   result: answer,

@@ -12,8 +12,8 @@ import type { IdentityProvider, LoginSecrets } from '../../ports/identity-provid
 import { insertAudit } from '../../store/accounts/audit.ts';
 import {
   beginProviderLogin,
+  consumeProviderLogin,
   providerLoginS,
-  takeProviderLogin,
 } from '../../store/accounts/provider-logins.ts';
 import { beginSession, hashToken, tokenIDOf } from '../../store/accounts/sessions.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
@@ -162,7 +162,7 @@ async function finishLogin(services: ApiServices, body: Finishing, { source, use
   const secrets = secretsOf(loginSecret);
   // Used up first: of two requests with one secret, one goes on.
   const [taken] = await db.write([
-    takeProviderLogin(hashToken(loginSecret), Math.floor(clock.utcMs() / 1000)),
+    consumeProviderLogin(hashToken(loginSecret), Math.floor(clock.utcMs() / 1000)),
   ]);
   if (taken?.changes !== 1 || !isSame(state, secrets.state)) throw notBegun();
   const claims = await provider.redeem({ code, state, iss }, secrets);

@@ -57,7 +57,7 @@ function recordOf(services: ApiServices, audited: Audited): UserRecord {
   const { key } = audited;
   return {
     audit: (onlyIf) => insertAudit(entryOf(services, audited), onlyIf),
-    tell: (onlyIf) => noticeOf(services, key, { userID: key.userID, topic: 'unconfirmed', onlyIf }),
+    notify: (onlyIf) => noticeOf(services, key, { userID: key.userID, topic: 'unconfirmed', onlyIf }),
   };
 }
 
@@ -100,9 +100,13 @@ async function makeUser(services: ApiServices, accepted: Accepted, source: strin
   // Two first logins of one person at the same moment.
   const other = await userOfIdentity(db, user);
   if (other !== null) return other;
-  throw new AppError('conflict', `There is another user ${userID} already, or ${usersMost} of them`, {
-    hint: 'Ask an administrator to delete that user, or for another name at the provider; nothing is taken over.',
-  });
+  throw new AppError(
+    'conflict',
+    `There is another user ${userID} already, or the account has its ${usersMost} users`,
+    {
+      hint: 'Ask an administrator to delete that user, or for another name at the provider; nothing is taken over.',
+    },
+  );
 }
 
 /** What the claims say otherwise than the user has it; null: nothing. */
@@ -122,7 +126,7 @@ async function changesOf(
   };
 }
 
-async function keepToClaims(
+async function applyClaims(
   services: ApiServices,
   accepted: Accepted,
   { key, source }: { readonly key: UserKey; readonly source: string },
@@ -187,7 +191,7 @@ export async function userOfClaims(
       hint: 'Ask an administrator of the account.',
     });
   }
-  if (known !== null) await keepToClaims(services, decision, { key, source });
+  if (known !== null) await applyClaims(services, decision, { key, source });
   return before;
 }
 

@@ -4,7 +4,7 @@ import { findProfile, type UserProfile } from '../../store/accounts/users.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ApiServices } from '../base/operation.ts';
 
-/** @throws AppError `not_found`, in the same words for a user of another account. */
+/** @throws AppError `not_found`, with the same message for a user of another account. */
 export async function needUser(services: ApiServices, caller: Caller, userID: string): Promise<UserProfile> {
   const { accountID } = caller;
   const isAllowed = caller.role === 'admin' || caller.userID === userID;

@@ -108,7 +108,7 @@ const profileMembers = {
 } as const;
 
 const about = `\`roleID\`: a \`viewer\` reads, an \`operator\` also changes devices and zones and sends commands, an \`admin\` also
-manages users, groups, rules and the account. \`groups\`: the user sees the devices of these groups only; the word
+manages users, groups, rules and the account. \`groups\`: the user sees the devices of these groups only;
 \`${everyDevice}\` in the list stands for every device, an empty list for none. Administrators always see every device. A group
 that does not exist answers 422 with a pointer to it. A password is 12 to 256 characters; those that are tried first
 everywhere, and those that are little more than the name of the account or user, answer 422. It is kept as an argon2id hash
@@ -165,7 +165,7 @@ function detailOf({ password, ...rest }: UserInput): Readonly<Record<string, unk
 function recordOf(services: ApiServices, actor: Actor, audited: AuditedAction): UserRecord {
   return {
     audit: (onlyIf) => auditEntry(services, actor, { ...audited, onlyIf }),
-    tell: (onlyIf) =>
+    notify: (onlyIf) =>
       noticeOf(services, actor.caller, { userID: audited.object, topic: 'unconfirmed', onlyIf }),
   };
 }
@@ -236,10 +236,14 @@ ${about}`,
     );
     services.wakeDelivery();
     if (results[1]?.changes !== 1) {
-      throw new AppError('conflict', `There is a user ${userID} already, or ${usersMost} of them`, {
-        details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
-        hint: 'Change a user with updateUser.',
-      });
+      throw new AppError(
+        'conflict',
+        `There is a user ${userID} already, or the account has its ${usersMost} users`,
+        {
+          details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
+          hint: 'Change a user with updateUser.',
+        },
+      );
     }
     return { ...viewUser(await needUser(services, caller, userID)), ...ok };
   },

@@ -19,7 +19,7 @@ import {
 
 const strict = { additionalProperties: false } as const;
 
-const common = `The answer is the alarm as it is then. With \`version\` the call changes it only if nobody has changed it since it was
+const common = `The answer is the alarm as it is then. With \`version\` the call changes it only if it was not changed since it was
 read; repeated events do not count. What does not fit where the alarm stands answers 422 \`conflict\`, which says who has it.`;
 
 const takeAlarm = operation({
@@ -30,7 +30,7 @@ const takeAlarm = operation({
   access: 'operator',
   tag: 'Alarms',
   summary: 'Take an alarm',
-  description: `Our addition. Makes the caller the owner of a new alarm: of two users at once one has it, and the other is told who. An alarm that
+  description: `Our addition. Makes the caller the owner of a new alarm: of two users at once one has it, and the error of the other names the owner. An alarm that
 the caller has already stays as it is. With \`takeOver\` it is taken from the user who has it; that needs \`version\`. ${common}`,
   params: Type.Object({}),
   body: Type.Object(
@@ -53,8 +53,8 @@ the caller has already stays as it is. With \`takeOver\` it is taken from the us
   async run({ body, caller, source }, services) {
     const { takeOver = false } = body;
     if (takeOver && body.version === undefined) {
-      throw new AppError('invalid_content', '/version must be there with takeOver', {
-        details: [{ pointer: '/version', message: 'must be there with takeOver' }],
+      throw new AppError('invalid_content', '/version is required with takeOver', {
+        details: [{ pointer: '/version', message: 'is required with takeOver' }],
       });
     }
     const alarm = await needAlarm(services, caller, body.alarmID);

@@ -47,12 +47,16 @@ export function refusalOf(alarm: Alarm, { version }: Target): AppError {
     return new AppError(
       'conflict',
       `The alarm ${alarm.alarmNo} was changed meanwhile: it has version ${alarm.version}, not ${version}; ${standingOf(alarm)}`,
-      { hint: 'Read it again, and decide on what it is now.' },
+      { hint: 'Read it again, and decide on its present state.' },
     );
   }
-  return new AppError('conflict', `The alarm ${alarm.alarmNo} cannot be changed so: ${standingOf(alarm)}`, {
-    hint: 'getAlarm shows where it stands. Its owner or an administrator can release it; takeOver takes it from another user.',
-  });
+  return new AppError(
+    'conflict',
+    `The alarm ${alarm.alarmNo} cannot be changed like this: ${standingOf(alarm)}`,
+    {
+      hint: 'getAlarm shows its state. Its owner or an administrator can release it; takeOver takes it from another user.',
+    },
+  );
 }
 
 export interface Made {
@@ -96,7 +100,7 @@ export async function changeOne(services: ApiServices, request: AlarmRequest, ma
 /** @throws AppError `invalid_content` for `other` without a text. */
 export function needReason({ reason, text }: { readonly reason: string; readonly text?: string }): void {
   if (reason !== 'other' || (text ?? '').trim() !== '') return;
-  throw new AppError('invalid_content', '/text must be there with the reason other', {
-    details: [{ pointer: '/text', message: 'must be there with the reason other' }],
+  throw new AppError('invalid_content', '/text is required with the reason other', {
+    details: [{ pointer: '/text', message: 'is required with the reason other' }],
   });
 }

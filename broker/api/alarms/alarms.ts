@@ -20,7 +20,7 @@ import { listAlarmDeliveries } from '../../store/notifications/deliveries.ts';
 import { groupsOf, listRules } from '../../store/notifications/rules.ts';
 import { viewAlarmDelivery } from '../answers/delivery-view.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
   type AlarmDetail,
@@ -31,7 +31,7 @@ import {
   needAlarm,
 } from './alarm-shapes.ts';
 
-const listed = (words: string): string => `^(${words})(,(${words})){0,9}$`;
+const listed = (choices: string): string => `^(${choices})(,(${choices})){0,9}$`;
 const epochText = (description: string) => Type.String({ pattern: '^[0-9]{1,11}$', description });
 
 const filterQuery = {
@@ -66,12 +66,13 @@ const filterQuery = {
   ),
 };
 
-const wordsOf = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));
+const splitList = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : text.split(',');
 
 function statesOf(text: string | undefined): readonly AlarmState[] {
-  const words = new Set(wordsOf(text ?? 'open'));
-  // The pattern leaves no other words.
-  return [...words].flatMap((word) => (word === 'open' ? openStates : [word as AlarmState]));
+  const choices = new Set(splitList(text ?? 'open'));
+  // The pattern admits no other values.
+  return [...choices].flatMap((choice) => (choice === 'open' ? openStates : [choice as AlarmState]));
 }
 
 const startMs = (seconds: string | undefined): number | null =>
@@ -84,7 +85,7 @@ const invalid = (member: string, message: string): AppError =>
 
 /** The number of the alarm that a cursor of this order names; null from the start. @throws AppError `invalid_content`. */
 function cursorOf(text: string | undefined, order: 'n' | 'q') {
-  const place = placeOf(text);
+  const place = parsePageCursor(text);
   if (place === null) return null;
   const [, digits = ''] = new RegExp(`^${order}([0-9]{1,15})$`).exec(place.id) ?? [];
   if (digits === '') throw invalid('cursor', 'must be `next` of the page before, of the same `sort`');
@@ -133,9 +134,9 @@ them only critical ones are opened, and the others are in the inbox. Closed alar
       scope: caller.scope,
       states: statesOf(query.state),
       deviceID: query.deviceID ?? null,
-      statusCodes: wordsOf(query.statusCode).map(Number),
-      // The pattern leaves no other words.
-      priorities: wordsOf(query.priority) as readonly AlarmPriority[],
+      statusCodes: splitList(query.statusCode).map(Number),
+      // The pattern admits no other values.
+      priorities: splitList(query.priority) as readonly AlarmPriority[],
       owner: query.owner ?? null,
       fromMs: startMs(query.from),
       toMs: query.to === undefined ? null : Number(query.to) * 1000 + 999,

@@ -9,7 +9,7 @@ export interface Pending
   > {
   /** Null while it waits for a second user. */
   readonly commandID: string | null;
-  /** State of the command, or the word for one that waits for a second user. */
+  /** State of the command, or `approval` for one that waits for a second user. */
   readonly commandState: string;
 }
 

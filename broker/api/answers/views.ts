@@ -27,7 +27,7 @@ export const features: DeviceView['features'] = {
   enginecutoff: { displayText: 'Engine Cutoff', states: { 0: 'Disabled', 1: 'Enabled' } },
 };
 
-/** Words of the sensors that every device has. */
+/** Texts of the sensors that every device has. */
 export const sensorTexts = {
   cargoaccess: { displayName: 'Cargo Access', onText: 'Allowed', offText: 'Disallowed' },
   fuel: { displayName: 'Fuel', onText: 'Present', offText: 'Empty' },
@@ -50,11 +50,11 @@ const furtherTexts = {
 const levelText = (fraction: number): string => String(Number(fraction.toFixed(3)));
 
 function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof furtherTexts, SensorView>> {
-  const known = Object.entries(furtherTexts).flatMap(([name, words]) => {
+  const known = Object.entries(furtherTexts).flatMap(([name, texts]) => {
     const state = details.states.get(name)?.state;
     return state === undefined
       ? []
-      : [[name, { ...words, isNegativeTriggered: false, pendingState: null, state }] as const];
+      : [[name, { ...texts, isNegativeTriggered: false, pendingState: null, state }] as const];
   });
   return Object.fromEntries(known);
 }

@@ -62,7 +62,7 @@ function createLane(
     throw new AppError('throttled', what, { retryAfterS: seconds(state.waitMs) });
   };
   let suspects = 0;
-  const noteFailure = (source: string): void => {
+  const recordFailure = (source: string): void => {
     const nowMs = clock.monoMs();
     const network = networkOf(source);
     failures.take(network, nowMs);
@@ -84,7 +84,7 @@ function createLane(
         // What has not even the shape of a token costs nothing and is no guess.
         const isGuess = token !== null && thrown instanceof AppError && thrown.code === 'unauthorized';
         if (isGuess && isSuspect) refuseSuspect();
-        if (isGuess) noteFailure(source);
+        if (isGuess) recordFailure(source);
         throw thrown;
       } finally {
         if (isSuspect) suspects -= 1;

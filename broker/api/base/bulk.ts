@@ -55,7 +55,7 @@ export type ItemResult = Static<typeof itemResult>;
 
 export type ItemOutcome<T> = ItemResult & { readonly value: T | null };
 
-interface Work<T> {
+interface BulkWork<T> {
   /** Items that are worked on at a time; 1 where the first ones are to win over the later ones. */
   readonly atOnce: number;
   readonly run: (deviceID: string) => Promise<T>;
@@ -68,7 +68,7 @@ interface Work<T> {
 export async function eachDevice<T>(
   services: Pick<ApiServices, 'log'>,
   deviceIDs: readonly string[],
-  { atOnce, run }: Work<T>,
+  { atOnce, run }: BulkWork<T>,
 ): Promise<readonly ItemOutcome<T>[]> {
   const one = async (deviceID: string): Promise<ItemOutcome<T>> => {
     try {

@@ -84,7 +84,7 @@ export async function callerOf(tokenHash: string, services: SessionDeps): Promis
   return { accountID, userID, role, tokenHash, scope, scopes, fleetRevision };
 }
 
-/** The holder of a share that is open. @throws AppError `unauthorized`, in the same words for each share that is not. */
+/** The holder of a share that is open. @throws AppError `unauthorized`, with the same message for each share that is not. */
 async function shareCallerOf(token: string, { db, clock }: SessionDeps): Promise<ShareCaller> {
   const tokenHash = hashToken(token);
   const [share] = await openShares(db, [tokenHash], Math.floor(clock.utcMs() / 1000));

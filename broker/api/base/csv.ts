@@ -40,7 +40,7 @@ interface Record {
 function toInvalid(thrown: unknown): unknown {
   if (!(thrown instanceof CsvError)) return thrown;
   const { lines } = thrown;
-  // The parser's own words quote the file.
+  // The parser's own messages quote the file.
   const where = typeof lines === 'number' ? `Line ${lines}` : 'The file';
   return invalid(
     `${where} is no CSV: ${thrown.code.replace(/^CSV_/, '').replaceAll('_', ' ').toLowerCase()}`,

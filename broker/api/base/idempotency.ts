@@ -144,7 +144,7 @@ export async function runOnce(
   if (claimed?.changes !== 1) return replay(services, claim);
   const { seen, watched } = watch(services);
   // Its own failure must not hide that of the work, nor an answer that stands.
-  const settle = async (statement: ReturnType<typeof freeKey>): Promise<void> => {
+  const finishClaim = async (statement: ReturnType<typeof freeKey>): Promise<void> => {
     try {
       await db.write([statement]);
     } catch (thrown) {
@@ -155,10 +155,10 @@ export async function runOnce(
   try {
     text = await work(watched);
   } catch (thrown) {
-    if (!seen.hasWritten || isUnproven(thrown)) await settle(freeKey(claim.keyHash));
+    if (!seen.hasWritten || isUnproven(thrown)) await finishClaim(freeKey(claim.keyHash));
     throw thrown;
   }
-  if (text.length <= answerMost) await settle(keepAnswer(claim.keyHash, text));
-  else if (!seen.hasWritten) await settle(freeKey(claim.keyHash));
+  if (text.length <= answerMost) await finishClaim(keepAnswer(claim.keyHash, text));
+  else if (!seen.hasWritten) await finishClaim(freeKey(claim.keyHash));
   return { text, isReplayed: false };
 }

@@ -50,7 +50,7 @@ export function needTimeZone(name: string | undefined): void {
   }
 }
 
-/** @throws AppError `invalid_content`; its words never quote the password. */
+/** @throws AppError `invalid_content`; its message never quotes the password. */
 export function needStrongPassword(
   password: string,
   owner: { readonly accountID: string; readonly userID: string },

@@ -25,7 +25,7 @@ export function acceptsType(header: string | undefined, type: string): boolean {
 }
 
 export interface PathTable {
-  /** Verbs of the path of a request (no query, words in any letter case), for `Allow`; empty for an unknown path. */
+  /** Verbs of the path of a request (no query, fixed segments in any letter case), for `Allow`; empty for an unknown path. */
   allowed(path: string): readonly string[];
 }
 

@@ -18,7 +18,7 @@ import type { LiveHub } from '../../live/hub.ts';
 import type { ShareStreams } from '../../live/share-streams.ts';
 import type { Senders } from '../../notify/senders.ts';
 import type { BrokerMetrics } from '../../ports/broker-metrics.ts';
-import type { FleetPictures } from '../../ports/fleet-pictures.ts';
+import type { FleetCache } from '../../ports/fleet-cache.ts';
 import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
@@ -75,7 +75,7 @@ export interface ApiServices {
   /** Texts of blocks of events that were listed. */
   readonly eventTexts: KeptTexts;
   /** The devices of accounts, ready for answers. */
-  readonly fleet: FleetPictures;
+  readonly fleet: FleetCache;
   /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
   readonly archive: Database;
 }
@@ -109,7 +109,7 @@ export const tags = [
  */
 export type PathForm = 'versioned' | 'plain' | 'joined';
 
-interface Words {
+interface Identification {
   /** Unique, stable, in camelCase: the `operationId`. */
   readonly id: string;
   readonly method: 'GET' | 'POST';
@@ -233,7 +233,7 @@ type Definition<
   R extends TSchema,
   A extends Access,
   Q extends TObject,
-> = Words &
+> = Identification &
   Shape<P, B, R, Q> &
   Examples<Static<P>, BodyOf<B>, Static<R>> & {
     readonly access: A;
@@ -245,7 +245,7 @@ type Definition<
 
 /** An operation with its types folded away, as the host and the documents use it. */
 export interface Operation
-  extends Words,
+  extends Identification,
     Shape<TObject, TObject | null, TSchema, TObject>,
     Examples<unknown, unknown, unknown> {
   readonly access: Access;

@@ -22,12 +22,12 @@ export const pageQuery = { limit, cursor: cursor('^[0-9]{1,16}-[A-Za-z0-9_-]{1,6
 export const numberedQuery = { limit, cursor: cursor('^[0-9]{1,15}$') } as const;
 
 /** What the query does, for the descriptions of operations. */
-export const pageText = `\`?limit=\` (1 to ${pageLimits.most}, ${pageLimits.usual} without it) gives that many; while \`more\` is true hand
+export const pageText = `\`?limit=\` (1 to ${pageLimits.most}, ${pageLimits.usual} without it) gives that many; while \`more\` is true send
 \`next\` back as \`?cursor=\`.`;
 
 /** The same where the answer without a query is complete. */
 export const optionalPageText = `Without a query the answer is complete. \`?limit=\` (1 to ${pageLimits.most}) gives that many and the members
-\`more\` and \`next\`; while \`more\` is true hand \`next\` back as \`?cursor=\`.`;
+\`more\` and \`next\`; while \`more\` is true send \`next\` back as \`?cursor=\`.`;
 
 const more = Type.Boolean({ description: 'Whether there are older ones' });
 const next = Type.Union([Type.String(), Type.Null()], {
@@ -50,7 +50,9 @@ export function pageSize(asked: string | undefined): number {
 }
 
 /** The place in a listing that a cursor names; null from the start. */
-export function placeOf(text: string | undefined): { readonly atMs: number; readonly id: string } | null {
+export function parsePageCursor(
+  text: string | undefined,
+): { readonly atMs: number; readonly id: string } | null {
   const [, atMs = '', id = ''] = /^(\d+)-(.+)$/.exec(text ?? '') ?? [];
   return id === '' ? null : { atMs: Number(atMs), id };
 }

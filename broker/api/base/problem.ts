@@ -3,7 +3,7 @@
 import { AppError, type ErrorCode, errorKinds } from '../../../src/core/errors.ts';
 import type { ErrorView } from './shapes.ts';
 
-/** Failures that are the service's own: their words may name files, hosts or statements. */
+/** Failures that are the service's own: their messages may name files, hosts or statements. */
 const hidden: readonly ErrorCode[] = ['internal', 'config', 'serial', 'port_in_use', 'usage'];
 
 /** What a client may see of anything that was thrown. Throttling and faults of the store say when to come back. */

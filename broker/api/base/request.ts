@@ -92,11 +92,11 @@ export interface Checker {
 type Faults = ReturnType<ReturnType<typeof Compile>['Errors']>;
 
 /** What a schema says of a member of its root, for people; null for anything deeper. */
-function wordsOf({ properties }: TObject, instancePath: string): string | null {
+function descriptionOf({ properties }: TObject, instancePath: string): string | null {
   const member: unknown = properties[instancePath.slice(1)];
-  const words =
+  const description =
     typeof member === 'object' && member !== null && 'description' in member ? member.description : null;
-  return typeof words === 'string' ? words : null;
+  return typeof description === 'string' ? description : null;
 }
 
 interface Location {
@@ -129,8 +129,8 @@ function detailsOf(faults: Faults, { schema, place }: Location): readonly ErrorD
           },
         ];
       case 'pattern': {
-        const words = wordsOf(schema, fault.instancePath);
-        const message = words === null ? fault.message : `does not fit: ${words}`;
+        const description = descriptionOf(schema, fault.instancePath);
+        const message = description === null ? fault.message : `does not fit: ${description}`;
         return [{ pointer: place(fault.instancePath), message }];
       }
       default:

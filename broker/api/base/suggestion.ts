@@ -9,7 +9,7 @@ const lettersMost = 48;
 const costMost = 4;
 const ending = 'authorization';
 
-/** Letters that differ in two words (Levenshtein), or `most + 1` when they are more than `most`. */
+/** Letters that differ in two segments (Levenshtein), or `most + 1` when they are more than `most`. */
 function lettersBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let before = Array.from({ length: other.length + 1 }, (_unused, at) => at);
@@ -24,18 +24,18 @@ function lettersBetween(one: string, other: string, most: number): number {
   return Math.min(before[other.length] ?? 0, most + 1);
 }
 
-/** 0 for the same word, 1 for one with a slip of the pen (one letter in four, two at most), infinite for another. */
-function costOfWord(sent: string, word: string): number {
-  if (sent === word) return 0;
-  const most = Math.min(2, Math.floor(word.length / 4));
-  return most > 0 && lettersBetween(sent, word, most) <= most ? 1 : Number.POSITIVE_INFINITY;
+/** 0 for the same segment, 1 for one with a typing error (one letter in four, two at most), infinite for another. */
+function costOfSegment(sent: string, known: string): number {
+  if (sent === known) return 0;
+  const most = Math.min(2, Math.floor(known.length / 4));
+  return most > 0 && lettersBetween(sent, known, most) <= most ? 1 : Number.POSITIVE_INFINITY;
 }
 
 /** The name that a sent one probably stands for, in any letter case; null when none is near. */
 export function nearestName(sent: string, names: readonly string[]): string | null {
   if (sent.length > lettersMost) return null;
   const small = sent.toLowerCase();
-  const costs = names.map((name) => costOfWord(small, name.toLowerCase()));
+  const costs = names.map((name) => costOfSegment(small, name.toLowerCase()));
   const least = Math.min(...costs);
   return Number.isFinite(least) ? (names[costs.indexOf(least)] ?? null) : null;
 }
@@ -47,8 +47,8 @@ function costOfPath(sent: readonly string[], path: readonly string[]): number {
   let before = Array.from({ length: path.length + 1 }, (_unused, at) => at);
   for (const [row, segment] of sent.entries()) {
     const here = [row + 1];
-    for (const [column, word] of path.entries()) {
-      const same = (before[column] ?? 0) + (isVariable(word) ? 0 : costOfWord(segment, word));
+    for (const [column, known] of path.entries()) {
+      const same = (before[column] ?? 0) + (isVariable(known) ? 0 : costOfSegment(segment, known));
       here.push(Math.min(same, (before[column + 1] ?? 0) + 1, (here[column] ?? 0) + 1));
     }
     before = here;
@@ -66,7 +66,7 @@ interface Known {
   readonly method: string;
   readonly shown: string;
   readonly segments: readonly string[];
-  /** The word that names the operation: without it, or something near, no other likeness counts. */
+  /** The segment that names the operation: without it, or something near, no other likeness counts. */
   readonly name: string;
 }
 
@@ -83,11 +83,11 @@ export function createSuggest(operations: readonly Operation[]): Suggest {
   });
   return (method, path) => {
     const sent = segmentsOf(path).slice(0, segmentsMost);
-    const words = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
+    const candidates = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
     const verb = method === 'HEAD' ? 'GET' : method;
     let best: { readonly cost: number; readonly of: Known } | null = null;
     for (const one of known) {
-      if (!words.some((word) => Number.isFinite(costOfWord(word, one.name)))) continue;
+      if (!candidates.some((candidate) => Number.isFinite(costOfSegment(candidate, one.name)))) continue;
       const cost = costOfPath(sent, one.segments) + (one.method === verb ? 0 : 1);
       if (cost > costMost) continue;
       // Of two that fit alike the longer name says more: `device` is a part of many paths.

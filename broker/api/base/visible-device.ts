@@ -9,7 +9,7 @@ export function unknownDevice(deviceID: string): AppError {
   return new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
 }
 
-/** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
+/** @throws AppError `not_found`, with the same message for a device of another account or outside of the caller's groups. */
 export async function needDevice(
   services: ApiServices,
   caller: Caller,

@@ -16,14 +16,14 @@ import {
   mayApprove,
   mayEnd,
 } from '../../store/commands/approvals.ts';
-import { findCapFacts, isSettledNow } from '../../store/commands/command-caps.ts';
+import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, passwordAgain } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
   type ApprovalView,
@@ -85,7 +85,7 @@ decided or ran out. ${pageText}`,
   },
   async run({ query, caller }, services) {
     const limit = pageSize(query.limit);
-    const place = placeOf(query.cursor);
+    const place = parsePageCursor(query.cursor);
     const rows = await listApprovals(services.db, {
       scope: caller.scope,
       pendingOnly: query.state !== 'all',
@@ -134,7 +134,7 @@ async function refuseApproval(services: ApiServices, caller: Caller, approvalID:
   const facts = await findCapFacts(services.db, decider);
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedOrder);
   if (facts?.breakerS != null && refusal !== null) throw refusal;
-  const isYours = !(await isSettledNow(services.db, decider));
+  const isYours = !(await isEligibleNow(services.db, decider));
   const whose = isYours ? 'yours' : `that of ${JSON.stringify(row.requestedBy)}`;
   throw new AppError('conflict', `Two users must agree, and ${whose} does not count: nothing was sent`, {
     hint: isYours
@@ -205,7 +205,7 @@ the last day, nor before that without the confirmation of another administrator 
 a new name; saving a user unchanged counts as no change. So in a new account nothing can be approved on its first day.
 Anything else, a request that was decided or ran out, and an open breaker answer 422 \`conflict\`. Of two approvals at once
 one gives the command. While the clock of the service stands before the request, nothing is approved. The life of the command counts from the request, not from the approval. The vehicle and the ledger
-are told both names. In an account with \`needsPassword\` the approver sends his own \`password\`: without it 422
+get both names. In an account with \`needsPassword\` the approver sends their own \`password\`: without it 422
 \`password_needed\`, with a wrong one \`password_wrong\`; the request goes on waiting.`,
   params: Type.Object({}),
   body: approveBody,

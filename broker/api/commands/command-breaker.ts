@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { capLimits } from '../../core/commands/command-caps.ts';
-import { findCapFacts, isSettledNow, mayReset, resetBreaker } from '../../store/commands/command-caps.ts';
+import { findCapFacts, isEligibleNow, mayReset, resetBreaker } from '../../store/commands/command-caps.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
@@ -60,7 +60,7 @@ async function viewLimits(services: ApiServices, caller: Caller): Promise<Limits
     accountCuts: facts.accountCuts,
     needsApproval: facts.needsApproval,
     needsPassword: facts.needsPassword,
-    isSecondPerson: await isSettledNow(services.db, asker),
+    isSecondPerson: await isEligibleNow(services.db, asker),
     isBreakerOpen: facts.breakerS !== null,
     breakerOpened: facts.breakerS ?? 0,
     breakerOpenedBy: facts.breakerBy ?? '',

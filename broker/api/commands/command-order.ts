@@ -16,7 +16,7 @@ import {
   isAsked,
   isAwaited,
 } from '../../store/commands/approvals.ts';
-import { findCapFacts, isSettledNow, isTripping, tripBreaker } from '../../store/commands/command-caps.ts';
+import { findCapFacts, isEligibleNow, isTripping, tripBreaker } from '../../store/commands/command-caps.ts';
 import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
@@ -94,7 +94,7 @@ async function ask(services: ApiServices, actor: Actor, request: CutRequest): Pr
   }
   // Without the rule the request is one that the ledger takes; it was switched off in between.
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
-  if (refusal === null && !(await isSettledNow(db, asker))) throw tooNew();
+  if (refusal === null && !(await isEligibleNow(db, asker))) throw tooNew();
   throw (
     refusal ??
     new AppError('throttled', 'The rules of the account changed meanwhile; nothing was sent', {

@@ -7,7 +7,7 @@ import { exampleVerdict } from '../answers/examples.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import {
@@ -65,7 +65,7 @@ const get = operation({
   summary: 'One command',
   description: `All that the ledger knows of a command or firmware job: its state, who asked for it and who approved it, and why it
 waits: \`detail\` as a sentence, \`verdict\` as rules with what the vehicle saw of each, \`hint\` what can be done. Trackers of
-other makes may send a sentence only: then \`verdict\` is null. \`confirmed\` is the word of the vehicle, which has
+other makes may send a sentence only: then \`verdict\` is null. \`confirmed\` is the report of the vehicle that it has
 read its relay back; nothing else means that it has acted.`,
   params: Type.Object({ commandID }),
   body: null,
@@ -106,7 +106,7 @@ const list = operation({
   async run({ params, query, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     const limit = pageSize(query.limit);
-    const place = placeOf(query.cursor);
+    const place = parsePageCursor(query.cursor);
     const before = place === null ? null : { issuedMs: place.atMs, commandID: place.id };
     const rows = await listCommands(services.db, { deviceNo, before, limit: limit + 1 });
     const { page, more, next } = pageOf(rows, limit, (row) => `${row.issuedMs}-${row.commandID}`);
@@ -122,8 +122,8 @@ const cancel = operation({
   access: 'operator',
   tag: 'Commands',
   summary: 'Withdraw a command',
-  description: `A command that never left ends at once as \`cancelled\`. One that has left is withdrawn at the vehicle, which has the last
-word: until it answers, \`commandState\` stays what it was. A command that executes or has ended answers 422 \`conflict\`, but
+  description: `A command that never left ends at once as \`cancelled\`. One that has left is withdrawn at the vehicle, which decides:
+until it answers, \`commandState\` stays what it was. A command that executes or has ended answers 422 \`conflict\`, but
 for a firmware job that executes; withdrawing twice is no error. Withdrawing does not undo what was done: to release an engine send \`enginecutoff\` 0.`,
   params: Type.Object({}),
   body: Type.Object({ commandID }, { additionalProperties: false }),

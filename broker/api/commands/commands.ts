@@ -30,7 +30,7 @@ export const exampleCommand: CommandView = {
 
 const lifeOfCommand = `The answer comes at once and does not mean that the vehicle has acted. Follow the command in
 \`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits;
-\`pendingReason\` says why in words, \`verdict\` rule by rule) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`,
+\`pendingReason\` says why as a sentence, \`verdict\` rule by rule) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`,
 \`superseded\`, \`cancelled\`, \`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
 feature replaces an older one that has not executed; when it is withdrawn or runs out before it reaches a vehicle that holds
 an older command of state \`1\`, that one is withdrawn there too. The same command of the same user within 10 seconds is one command (state \`0\`: while the first has not ended).
@@ -82,7 +82,7 @@ export const furtherMembers = {
 } as const;
 
 const furtherTexts = `\`ttl\` is how many seconds the command may wait for the vehicle, counted from the request; without it 24 hours
-for \`enginecutoff\` and 60 seconds for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and told to the
+for \`enginecutoff\` and 60 seconds for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and sent to the
 vehicle. \`confirm\`: an app that asks its user once more sends the answer here; false answers 422 and nothing is done, true
 and absent are the same. A device that lacks the feature answers 422 \`unsupported\`.
 The members may be sent flat or under a root member \`data\`, in any letter case.`;
@@ -288,28 +288,28 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
 });
 
 /** The operation that sets one feature and answers with the device. */
-function setFeature(words: {
+function setFeature(parameters: {
   readonly feature: FeatureName;
   readonly id: string;
   readonly state: FeatureState;
   readonly states: string;
 }) {
   return operation({
-    id: words.id,
+    id: parameters.id,
     method: 'POST',
-    path: `/device/updatedevice/${words.feature}/authorization`,
+    path: `/device/updatedevice/${parameters.feature}/authorization`,
     forms: ['versioned'],
     access: 'operator',
     tag: 'Commands',
-    summary: `Set ${words.feature} and get the device`,
-    description: `The same as \`commandFeature\` with \`feature\` \`${words.feature}\` (${words.states}), answered with the device: its
+    summary: `Set ${parameters.feature} and get the device`,
+    description: `The same as \`commandFeature\` with \`feature\` \`${parameters.feature}\` (${parameters.states}), answered with the device: its
 entry in \`state\` carries \`pendingState\`, \`commandState\`, \`commandID\` and, for a cut that waits for a second user, \`approvalID\`. \`state\` itself changes only when the vehicle
 has read its relay back. ${lifeOfCommand}`,
     params: Type.Object({}),
     body: Type.Object(
       {
         deviceID: Type.String({ description: 'The device' }),
-        state: Type.Enum(['0', '1'], { description: words.states }),
+        state: Type.Enum(['0', '1'], { description: parameters.states }),
         password: Type.Optional(passwordAgain),
       },
       { additionalProperties: false },
@@ -321,11 +321,11 @@ has read its relay back. ${lifeOfCommand}`,
     proofMember: 'password',
     examples: {
       params: {},
-      body: { deviceID: 'truck-17', state: words.state },
+      body: { deviceID: 'truck-17', state: parameters.state },
       result: exampleDevice,
     },
     async run({ body, caller, source, arrivedUs }, services) {
-      await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: words.feature });
+      await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: parameters.feature });
       return viewDevice(await readDevice(services, caller, body.deviceID), caller);
     },
   });

@@ -58,7 +58,7 @@ const firmware = operation({
 seconds have passed (7 days without it). The service itself never fetches \`url\`, which must be https at a host of the
 setting \`firmware.hosts\` (listed as \`host\` for port 443, or as \`host:port\`), without user name and fragment. \`sha256\` is that of the file.
 
-The answer is that of a command, with \`feature\` \`firmware\`; follow it with \`getCommand\`. The unit tells of it in events
+The answer is that of a command, with \`feature\` \`firmware\`; follow it with \`getCommand\`. The unit reports it in events
 64834 Config_Start (\`executing\`), 64835 Config_Complete (\`confirmed\`) and 64836 Config_Failed (\`refused\`, with the
 reason) that carry the \`commandID\`. **A unit that runs fleetward-agent takes the archive of \`package:release\`, signed with the
 release key that its installer has put on it**; one without that key answers Config_Start and Config_Failed, "this unit is

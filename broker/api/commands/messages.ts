@@ -19,12 +19,12 @@ import { lastEventNo } from '../../store/slices/slices.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, epoch, numberOrDigits, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 
 const vehicleMessage = Type.Object({
-  messageNo: Type.Integer({ description: 'Grows; hand the highest one to `readMessages`' }),
+  messageNo: Type.Integer({ description: 'Grows; pass the highest one to `readMessages`' }),
   deviceID: Type.String({ description: 'The vehicle that wrote' }),
   message: Type.String({ description: 'The text' }),
   timestamp: epoch('When it was written, by the clock of the vehicle'),
@@ -300,7 +300,7 @@ const sentMessages = operation({
   async run({ params, query, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     const limit = pageSize(query.limit);
-    const before = placeOf(query.cursor)?.atMs ?? null;
+    const before = parsePageCursor(query.cursor)?.atMs ?? null;
     const rows = await listMessages(services.db, { deviceNo, before, limit: limit + 1 });
     const { page, more, next } = pageOf(rows, limit, (row) => `${row.messageNo}-m`);
     return { ...ok, messages: page.map(viewSent), more, next };

@@ -89,7 +89,7 @@ const tailOf = (caller: Caller, { limit, since }: Asked, { next, asOf, isWhole }
 });
 
 /** From memory; null: the fleet is too large for that. */
-async function fromPicture(services: ApiServices, caller: Caller, asked: Asked): Promise<ReadyJson | null> {
+async function fromCache(services: ApiServices, caller: Caller, asked: Asked): Promise<ReadyJson | null> {
   const { fleet } = services;
   const mayUpdate = mayUpdateDevices(caller);
   const part = await fleet.part(caller, { ...asked, mayUpdate });
@@ -219,7 +219,7 @@ An unknown query parameter answers 422.`,
       hasZones: query.cursor === undefined,
       key: JSON.stringify(query),
     };
-    return (await fromPicture(services, caller, asked)) ?? fromStore(services, caller, asked);
+    return (await fromCache(services, caller, asked)) ?? fromStore(services, caller, asked);
   },
 });
 

@@ -21,10 +21,10 @@ export const newDeviceID = Type.String({
 /** Largest integer that JSON carries exactly everywhere; an IMEI has 15 digits. */
 const uniqueMost = Number.MAX_SAFE_INTEGER;
 
-const uniqueWords = 'Unique hardware identifier (IMEI or the like), unique within the account';
+const uniqueDescription = 'Unique hardware identifier (IMEI or the like), unique within the account';
 
 /** The hardware id as a number; what a cell of a file is made into. */
-export const uniqueNumber = Type.Integer({ minimum: 0, maximum: uniqueMost, description: uniqueWords });
+export const uniqueNumber = Type.Integer({ minimum: 0, maximum: uniqueMost, description: uniqueDescription });
 
 /** The same, or the text of `deviceUnique` as answers give it. One keyword each: a fault is then one fault at one place. */
 export const uniqueValue = Type.Unsafe<number | string>({
@@ -32,7 +32,7 @@ export const uniqueValue = Type.Unsafe<number | string>({
   minimum: 0,
   maximum: uniqueMost,
   pattern: '^[0-9]{0,16}$',
-  description: `${uniqueWords}; or the same as decimal text, empty for none`,
+  description: `${uniqueDescription}; or the same as decimal text, empty for none`,
 });
 
 /**
@@ -147,8 +147,8 @@ export async function writeUnique(
 /** The error of an account that has as many devices as it may have. */
 export async function fullAccount(services: ApiServices, accountID: string): Promise<AppError> {
   const room = await freeDevices(services.db, accountID);
-  const words = room === null ? 'is at its limit' : `has ${room.count} of at most ${room.limit} devices`;
-  return new AppError('conflict', `The account ${words}`, {
+  const fault = room === null ? 'is at its limit' : `has ${room.count} of at most ${room.limit} devices`;
+  return new AppError('conflict', `The account ${fault}`, {
     hint: 'Delete devices that are no longer used, or ask the operator of the service for more.',
   });
 }

@@ -88,7 +88,7 @@ const ask = operation({
 until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} for a position, ${requestLifeS.standard.interlock} for \`interlock\` and ${requestLifeS.standard.diagnostic} for the rest). Follow it with \`getRequest\`.
 
 - \`diagnostic\`: the unit sends a Diagnostic event (64816) now; \`diagnostic\` and \`diagnosticall\` show it too.
-- \`position\`: locate now. The unit answers with an event 61504 (Query): its last believable fix and how old that is. The same
+- \`position\`: locate now. The unit answers with an event 61504 (Query): its last plausible fix and how old that is. The same
   as \`commandSend\` with 61504.
 - \`log\`: the unit sends the newest lines of its own log, at most 63 KiB, which hold no secrets; read them with \`readLog\`. They
   give way to everything else, so they may take a while, and at a used-up data budget they wait.

@@ -66,7 +66,7 @@ const issueSecret = operation({
   summary: 'Issue the secret of a device',
   description: `An addition to the interface: gives the unit of the device a new MQTT secret (256 random bits) and shows it
 this once; the service keeps a hash only. **The old secret and all client certificates of the device stop working at once,
-and a unit that is connected with them is cut off within seconds**: have the new one at hand in the unit. \`username\` is what the unit logs in with.
+and a unit that is connected with them is cut off within seconds**: be ready to set the new one in the unit. \`username\` is what the unit logs in with.
 
 An \`Idempotency-Key\` means nothing here: a repeated call issues a further secret, and the last one counts.`,
   params: Type.Object({}),
@@ -156,7 +156,7 @@ away in the background. The id is free again: a device created with it later is 
 its unit needs a new secret. What the old unit has not delivered is refused.
 
 While the engine is cut off (\`state.enginecutoff.state\` is \`1\`), or a command has not come to an end, the answer is 422
-\`conflict\`: nobody could release the vehicle any more. A cut that only waits for a second user goes with the device. A
+\`conflict\`: the vehicle could not be released any more. A cut that only waits for a second user goes with the device. A
 second call answers 404.`,
   params: Type.Object({}),
   body: Type.Object(named, { additionalProperties: false }),

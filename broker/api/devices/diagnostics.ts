@@ -156,7 +156,7 @@ const diagnostic = operation({
   },
 });
 
-/** A day without a word is more than a parked vehicle's unit is ever silent. */
+/** A parked vehicle's unit is never silent for a day. */
 const defaultMinutes = 24 * 60;
 const silentPageSize = 50;
 
@@ -191,8 +191,8 @@ async function* silent(services: ApiServices, caller: Caller, minutes: number): 
   }
 }
 
-const lostWords = `as Device records, longest silent first. Silent means that the service heard nothing at all
-from the unit (\`deviceLastHeartbeat\`), parked or not; a device that was never heard of counts from its creation.`;
+const silentText = `as Device records, longest silent first. Silent means that the service received nothing at all
+from the unit (\`deviceLastHeartbeat\`), parked or not; a device that never sent anything counts from its creation.`;
 const lostResult = Type.Object({
   ...envelope,
   devices: Type.Array(device, { description: 'Longest silent first' }),
@@ -207,7 +207,7 @@ const lostVehicles = operation({
   access: 'viewer',
   tag: 'Diagnostics',
   summary: 'Devices that fell silent',
-  description: `Devices that the caller may see and that were silent for more than 24 hours, ${lostWords}`,
+  description: `Devices that the caller may see and that were silent for more than 24 hours, ${silentText}`,
   params: Type.Object({}),
   body: null,
   result: lostResult,
@@ -227,7 +227,7 @@ const lostVehiclesFor = operation({
   access: 'viewer',
   tag: 'Diagnostics',
   summary: 'Devices that were silent for longer',
-  description: `Devices that the caller may see and that were silent for more than so many minutes, ${lostWords}`,
+  description: `Devices that the caller may see and that were silent for more than so many minutes, ${silentText}`,
   params: Type.Object({
     minutes: Type.String({ pattern: '^[1-9][0-9]{0,6}$', description: 'Minutes of silence, 1 to 9,999,999' }),
   }),

@@ -140,7 +140,7 @@ const listOfCodes = operation({
   tag: 'Devices',
   summary: 'Enrolment codes of the account',
   description: `An addition to the interface: the enrolment codes of all devices that the caller may see, newest first, with what
-became of each. The codes themselves are shown to nobody. A code that is over is listed for 30 days, of one device at most
+became of each. The codes themselves are not shown again. A code that is over is listed for 30 days, of one device at most
 the newest twenty.`,
   params: Type.Object({}),
   body: null,

@@ -49,7 +49,7 @@ function recordFailure(services: ApiServices, row: CodeRow, { source, atMs }: At
 
 /**
  * The code that the request has proven to hold. Guesses are slowed by code and by source, apart and together.
- * @throws AppError `throttled`, or `not_found` in the same words for a wrong proof and for a code that never was.
+ * @throws AppError `throttled`, or `not_found` with the same message for a wrong proof and for a code that never was.
  */
 async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeRow> {
   const { db, clock, log, enrolment } = services;
@@ -203,7 +203,7 @@ const enrolDevice = operation({
   tag: 'Devices',
   summary: 'Enrol a unit with a one-time code',
   description: `An addition to the interface, for units: \`fleetward-agent enrol\` does all of this. No token is needed; the code is
-the right. It is safe over plain HTTP: nobody on the way learns or changes anything without the code.
+the right. It is safe over plain HTTP: without the code nothing can be read or changed on the way.
 
 The unit makes an X25519 key. From the code it derives an Ed25519 key: its seed is scrypt(secret part of the code, salt
 \`fleetward-enrolment-1\\n<codeID>\`, N 16384, r 8, p 1, 32 bytes). \`proof\` is the signature of that key over

@@ -156,7 +156,7 @@ async function viewDevice(services: ApiServices, deviceID: string, deviceNo: num
   };
 }
 
-const meanings = `**What a setting does** stands with its member, with its limits and the value that holds where nobody chose
+const meanings = `**What a setting does** stands with its member, with its limits and the value that holds without a choice
 (\`default\`). Settings of one device are laid over those of the account, and both over what the installer wrote into the
 vehicle's own file; a member that is not given is not chosen, and the layer below decides. Nothing that can stop a vehicle is
 a setting: the rules of the engine cut-off stand in the vehicle and cannot be reached from here.
@@ -166,7 +166,7 @@ tries it, and keeps it only when the service has acknowledged that it did; other
 \`configuration\` says why.`;
 
 const saving = `\`settings\` **replaces** what was chosen here: what is not in it is not chosen any more. With \`revision\` it is saved only if
-nobody changed them since they were read (422 \`conflict\` otherwise).`;
+they were not changed since they were read (422 \`conflict\` otherwise).`;
 
 const getAccount = operation({
   id: 'getAccountSettings',

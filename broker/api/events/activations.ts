@@ -38,10 +38,10 @@ import {
   wholeListText,
 } from './event-list.ts';
 
-const categoryWords = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
-and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones that nobody asked to be
-told of, are records but no alerts`;
-const dayWords = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
+const categoryText = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
+and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones without an
+alert setting, are records but no alerts`;
+const dayText = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
 time of its arrival`;
 
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
@@ -77,7 +77,7 @@ const ofDevice = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Alerts of a device in the last 24 hours',
-  description: `The records ${dayWords}, whose status code is an alert of one of the four categories ${categoryWords}.
+  description: `The records ${dayText}, whose status code is an alert of one of the four categories ${categoryText}.
 
 ${queryText}
 
@@ -102,7 +102,7 @@ const ofDeviceRange = operation({
   tag: 'Events',
   summary: 'Alerts of a device over a time range',
   description: `The records from startTime to endTime by event time, both included, oldest first, whose status code is an
-alert of one of the four categories ${categoryWords}. startTime 0 = from the beginning; endTime 0 = up to now, including
+alert of one of the four categories ${categoryText}. startTime 0 = from the beginning; endTime 0 = up to now, including
 records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.
 
 ${queryText}
@@ -131,8 +131,8 @@ const ofFleet = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Alerts of the fleet in the last 24 hours',
-  description: `The records ${dayWords}, of every device that the caller sees, whose status code is an alert of one of the
-four categories ${categoryWords}.
+  description: `The records ${dayText}, of every device that the caller sees, whose status code is an alert of one of the
+four categories ${categoryText}.
 
 ${queryText}
 
@@ -226,9 +226,9 @@ interface Activation {
  */
 async function repeatedNo(services: ApiServices, caller: Caller, raised: Activation): Promise<number | null> {
   const { deviceNo, statusCode, atMs } = raised;
-  const told = impliedState(statusCode);
-  const states = told === null ? null : await deviceStates(services.db, deviceNo);
-  if (told !== null && states?.get(told.name)?.state !== told.state) return null;
+  const implied = impliedState(statusCode);
+  const states = implied === null ? null : await deviceStates(services.db, deviceNo);
+  if (implied !== null && states?.get(implied.name)?.state !== implied.state) return null;
   for (let back = 1; back < sameRecordS; back++) {
     const timestampMs = atMs - back * 1000;
     const known = { boot: `@${timestampMs}`, seq: statusCode, timestampMs };
@@ -285,7 +285,7 @@ gives it back. It has no position. It counts, shows and notifies like one that t
 
 Once per device and status code: a call that the same user repeats within ${sameRecordS} seconds gives the same record and changes
 nothing, unless the state that it says was changed in between (a panic that was ended). The record is no sign of life: it changes
-neither \`deviceLastHeartbeat\` nor the last position, also of a device that was never heard of.
+neither \`deviceLastHeartbeat\` nor the last position, also of a device that never sent anything.
 Allowed are the alerts of the four categories, doors and notices: 61508 (notice), 62466, 62496-62527, 62672-62677, 62688-62693,
 63553, 63554, 63559, 63560, 63601, 63602, 63617, 63618, 63621, 63622, 63625, 63626, 63825, 63826, 63828, 63838, 63839,
 64784, 64786, 64787, 64789. Any other code answers 422; so do those that claim that a relay moved or a command's state

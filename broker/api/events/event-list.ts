@@ -50,7 +50,7 @@ export type ListQuery = Static<typeof listQuery>;
 
 /** What the query does, for the descriptions of the operations. */
 export const queryText = `**Paging, opt-in.** \`?limit=\` (1 to ${limitMost}) gives that many records and the members \`more\` and \`next\`;
-hand \`next\` back as \`?cursor=\` until \`more\` is false (a cursor alone gives pages of 1000). \`?fields=timestamp,speed\` gives
+send \`next\` back as \`?cursor=\` until \`more\` is false (a cursor alone gives pages of 1000). \`?fields=timestamp,speed\` gives
 only these members of each record; an unknown one answers 422. \`?since=\` gives only records that were stored after that
 number, whatever their event time, so late ones too: it is \`upTo\` of an earlier answer to any query with one of these
 parameters, or an id of the live stream. A wrong cursor and any

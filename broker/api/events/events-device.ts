@@ -160,15 +160,15 @@ async function answerMetadata(services: ApiServices, caller: Caller, asked: Sele
   };
 }
 
-const metadataWords = `as \`metadata\` entries (coordinates and codes as decimal text) and as \`eventdata\` records, with the
+const metadataText = `as \`metadata\` entries (coordinates and codes as decimal text) and as \`eventdata\` records, with the
 device's present \`sensors\` and \`state\`. \`fields\` may name members of both; each list then has those it knows.
 
 A metadata entry is a pin of a map. Records that follow each other with one status code at one place (five decimals) are one entry
 with the times of the first, and \`count\` says how many they are; on pages (\`limit\`, which counts records) each page begins anew. A
 record without a position has \`isPositionValid\` false and 0.00000 for both coordinates: it is an entry of its own and no pin.`;
-const rangeWords = `from startTime to endTime by event time, both included, oldest first. startTime 0 = from the beginning;
+const rangeText = `from startTime to endTime by event time, both included, oldest first. startTime 0 = from the beginning;
 endTime 0 = up to now, including records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.`;
-const dayWords = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
+const dayText = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
 time of its arrival.`;
 
 const metadataRange = operation({
@@ -179,7 +179,7 @@ const metadataRange = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device over a time range, in two forms',
-  description: `Every record ${rangeWords} They come ${metadataWords}\n\n${queryText}\n\n${wholeListText}`,
+  description: `Every record ${rangeText} They come ${metadataText}\n\n${queryText}\n\n${wholeListText}`,
   params: Type.Object({ ...deviceParam, ...rangeParams }),
   query: listQuery,
   body: null,
@@ -203,7 +203,7 @@ const metadataDay = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours, in two forms',
-  description: `Every record ${dayWords} They come ${metadataWords}\n\n${queryText}\n\n${wholeListText}`,
+  description: `Every record ${dayText} They come ${metadataText}\n\n${queryText}\n\n${wholeListText}`,
   params: Type.Object(deviceParam),
   query: listQuery,
   body: null,
@@ -224,7 +224,7 @@ async function answerData(services: ApiServices, caller: Caller, asked: Selectio
 const notThinned = ['limit', 'cursor', 'since'] as const;
 
 /** Without what a clock that ran ahead stamped before the span, as in the other listings. */
-async function* believable(pages: AsyncIterable<readonly NumberedTrackEvent[]>, span: Span) {
+async function* withPlausibleTimes(pages: AsyncIterable<readonly NumberedTrackEvent[]>, span: Span) {
   for await (const page of pages) {
     yield page.filter(
       ({ event }) => event.timestampMs <= span.plausibleMs || event.receivedMs >= span.fromMs,
@@ -250,7 +250,7 @@ async function answerTrack(
   const { fields, page } = await findDeviceEvents(services, caller, { ...asked, members: recordMembers });
   services.exportLimit.begin(caller.accountID, until);
   const track = { ...span, scope: caller.scope, deviceID };
-  const events = believable(numberedTrackEvents(services.archive, track), span);
+  const events = withPlausibleTimes(numberedTrackEvents(services.archive, track), span);
   const { numbers, thinning } = thinnedNumbers({ points, events });
   return {
     ...ok,
@@ -279,7 +279,7 @@ const dataRange = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device over a time range',
-  description: `Every record ${rangeWords}\n\n${dataText}`,
+  description: `Every record ${rangeText}\n\n${dataText}`,
   params: Type.Object({ ...deviceParam, ...rangeParams }),
   query: dataQuery,
   body: null,
@@ -303,7 +303,7 @@ const dataDay = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours',
-  description: `Every record ${dayWords}\n\n${dataText}`,
+  description: `Every record ${dayText}\n\n${dataText}`,
   params: Type.Object(deviceParam),
   query: dataQuery,
   body: null,

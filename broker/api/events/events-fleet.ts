@@ -42,7 +42,7 @@ async function answerFleet(services: ApiServices, caller: Caller, { span, query,
   return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
 }
 
-const fleetWords = `of every device that the caller sees, from startTime to endTime by event time, both included, oldest
+const fleetText = `of every device that the caller sees, from startTime to endTime by event time, both included, oldest
 first; records of one moment in the order of their arrival. startTime 0 = from the beginning; endTime 0 = up to now,
 including records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.`;
 
@@ -56,7 +56,7 @@ const fleetMetadata = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of the fleet over a time range',
-  description: `Every record ${fleetWords} They are the same records, in the same shape, as those of fleetdata with \`*\`.
+  description: `Every record ${fleetText} They are the same records, in the same shape, as those of fleetdata with \`*\`.
 
 ${queryText}
 
@@ -80,7 +80,7 @@ const fleetDataRange = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of the fleet over a time range, any status code',
-  description: `Every record ${fleetWords} The same as fleetdata with the status code \`*\`.
+  description: `Every record ${fleetText} The same as fleetdata with the status code \`*\`.
 
 ${queryText}
 
@@ -114,7 +114,7 @@ const fleetData = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of the fleet with one status code over a time range',
-  description: `Every record with that status code ${fleetWords} The code is decimal, 1 to 65535; \`*\` matches any. A
+  description: `Every record with that status code ${fleetText} The code is decimal, 1 to 65535; \`*\` matches any. A
 code that no record carries, known or not, gives an empty list.
 
 ${queryText}

@@ -122,7 +122,7 @@ interface Format {
   readonly path: 'gpx' | 'csv' | 'geojson';
   readonly produces: StreamType;
   readonly summary: string;
-  readonly words: string;
+  readonly formatText: string;
   readonly example: string;
   readonly write: (device: Device, track: Track) => AsyncGenerator<string>;
 }
@@ -152,7 +152,7 @@ const formats: readonly Format[] = [
     path: 'gpx',
     produces: 'application/gpx+xml',
     summary: 'Track of a device as GPX',
-    words: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
+    formatText: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
 was lost (64807, 61477). Records without a position
 are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
     example: `${gpxHead(sampleDevice)}${gpxSegment.open}${gpxPoint(sample, samplePoint, isoTime)}${gpxSegment.close}${gpxTail}`,
@@ -163,7 +163,7 @@ are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for t
     path: 'csv',
     produces: 'text/csv',
     summary: 'Records of a device as CSV',
-    words: `RFC 4180 with a header line, UTF-8, lines ending in CR LF, a full stop in numbers; empty cells where a record
+    formatText: `RFC 4180 with a header line, UTF-8, lines ending in CR LF, a full stop in numbers; empty cells where a record
 says nothing. \`timestamp\` and \`creationTime\` are epoch seconds, \`time\` is the same as UTC. A text that a spreadsheet
 would take for a formula (it begins with = + - @ or a control character) has an apostrophe before it.`,
     example: csvHead + csvLine(sampleDevice.deviceID, sample, isoTime),
@@ -174,7 +174,7 @@ would take for a formula (it begins with = + - @ or a control character) has an 
     path: 'geojson',
     produces: 'application/geo+json',
     summary: 'Track of a device as GeoJSON',
-    words: `RFC 7946: a FeatureCollection with a Point for every record (its geometry is null without a position) and a
+    formatText: `RFC 7946: a FeatureCollection with a Point for every record (its geometry is null without a position) and a
 LineString for every stretch, which ends where a GPX segment would, and after ${linePositions} positions.
 Each line follows the points that it joins.`,
     example: `{"type":"FeatureCollection","features":[${geojsonPoint(sampleDevice.deviceID, sample, isoTime)}]}\n`,
@@ -225,7 +225,7 @@ async function exported(
   return write(device, track);
 }
 
-export const exportOperations = formats.map(({ id, path, produces, summary, words, example, write }) =>
+export const exportOperations = formats.map(({ id, path, produces, summary, formatText, example, write }) =>
   operation({
     id,
     method: 'GET',
@@ -241,7 +241,7 @@ sent and may hold millions of records; a fault on the way breaks the connection,
 A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} exports and reports of an account at once answer 503
 \`throttled\`.
 
-${words}
+${formatText}
 
 ${pointsText} Lines break at the gaps only.`,
     params: Type.Object({ deviceID: Type.String({ description: 'The device' }), ...rangeParams }),

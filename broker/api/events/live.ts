@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type LiveKind, liveKinds, liveMembers } from '../../core/live/live-kinds.ts';
-import { placeLimits } from '../../core/live/live-places.ts';
 import { queueLimits } from '../../core/live/live-queue.ts';
+import { liveSlotLimits } from '../../core/live/live-slots.ts';
 import { openingLimits } from '../../live/opening.ts';
 import { operation } from '../base/operation.ts';
 
@@ -70,14 +70,14 @@ send the header \`authorization\`: read it with \`fetch\`, or with any client fo
 |---|---|---|
 | \`hello\` | when nothing was missed | First of all: \`eventNo\`, the number of the newest stored event |
 | \`event\` | number of the event | One event that is not routine: \`deviceID\`, \`eventID\`, \`statusCode\`, \`statusDescription\`, \`timestamp\`, \`creationTime\`, \`isPositionValid\`, \`latitude\`, \`longitude\`, \`speed\`, \`heading\`, \`geozoneID\`, \`commandID\`, \`commandState\`, as in event data records. Alarms, changes and reports on commands arrive each, once and in order |
-| \`device\` | none | The present of a device in members of the Device record: \`deviceID\`, \`deviceLastHeartbeat\` and, where there is news of them, \`deviceLastValidTimestamp\`, \`deviceLastValidLatitude\`, \`deviceLastValidLongitude\`, \`deviceLastValidSpeed\`, \`deviceLastValidHeading\`, \`deviceLastGeozoneID\`, \`fuelLevelAverage\`. At most one a second for each device, made of its newest reports by event time. Lay it over the Device that you hold unless its \`deviceLastValidTimestamp\` is older |
+| \`device\` | none | The present of a device in members of the Device record: \`deviceID\`, \`deviceLastHeartbeat\` and, where they changed, \`deviceLastValidTimestamp\`, \`deviceLastValidLatitude\`, \`deviceLastValidLongitude\`, \`deviceLastValidSpeed\`, \`deviceLastValidHeading\`, \`deviceLastGeozoneID\`, \`fuelLevelAverage\`. At most one a second for each device, made of its newest reports by event time. Lay it over the Device that you hold unless its \`deviceLastValidTimestamp\` is older |
 | \`command\` | none | Where a command stands in the ledger: \`commandID\`, \`deviceID\`, \`feature\`, \`state\`, \`pendingState\`, \`pendingReason\`, \`verdict\`, \`commandState\`, \`expires\`; at once. A state that lasted shorter than a moment may be left out; one may be sent twice after a resumption, as every message without an \`id\` |
 | \`presence\` | none | A unit went online or offline: \`deviceID\`, \`online\`, \`since\`, \`cause\` (\`hello\`; \`closed\`: its connection ended; \`service\`: the service stopped or started; \`cluster\`: found so by the MQTT cluster) |
 | \`approval\` | none | A cut that waits for a second user was requested, approved, refused, withdrawn, or ran out: a record of \`listApprovals\` |
 | \`zone\` | none | \`zoneType\` \`geozone\` or \`route\`: \`zoneID\` was \`change\` (\`created\`, \`changed\`, \`deleted\`) at \`changed\`; read it, or where \`zoneID\` is null the list of them. It is null for routes if groups limit what you see. \`zoneType\` \`configuration\`: \`deviceID\` reported that it holds (\`held\`) or refuses (\`refused\`) settings and geozones; \`version\` is the one wanted, or refused, \`heldVersion\` the one that it holds |
 | \`release\` | none | What runs on a unit: \`deviceID\`, \`agentVersion\`, \`agentSince\`, and of its newest firmware job \`commandID\`, \`version\`, \`commandState\`, \`detail\`, \`expires\`, \`updated\` (null, empty or 0 without one) |
 | \`alarm\` | none | An alarm was raised, repeated, taken, shelved, closed, escalated or given a note: a record of \`listAlarms\`, with a higher \`version\` or \`count\` |
-| \`reset\` | the new resume point | \`reason\` (\`unknown\`, \`old\`, \`gap\`: the missed events are not told again; \`scope\`, without an \`id\`: the devices that you may see have changed) and \`hint\`: read getalldevices again, the stream goes on |
+| \`reset\` | the new resume point | \`reason\` (\`unknown\`, \`old\`, \`gap\`: the missed events are not sent again; \`scope\`, without an \`id\`: the devices that you may see have changed) and \`hint\`: read getalldevices again, the stream goes on |
 
 Routine are positions, heartbeats and fuel samples (61472, 61477, 61536, 61714, 61716, 61717, 61724, 4384): they show in
 \`device\` only, also while an alarm waits in the same payload.
@@ -94,8 +94,8 @@ answers 422. Further kinds may come: leave out what you do not know, or choose.
 
 The server ends a stream when its session ends (logout, expiry, suspension; within 5 seconds), when the user's limits
 change, when more than ${queueLimits.messages} messages wait for a slow reader, and when a reader takes nothing for 50 seconds: connect
-again with \`Last-Event-ID\`. An open stream counts as use of its session. At most ${placeLimits.user} streams of a user, ${placeLimits.account} of an account
-and ${placeLimits.process} in all are open at a time; one more answers 503 \`throttled\`. There is no HEAD: it would hold a place for nothing.`,
+again with \`Last-Event-ID\`. An open stream counts as use of its session. At most ${liveSlotLimits.user} streams of a user, ${liveSlotLimits.account} of an account
+and ${liveSlotLimits.process} in all are open at a time; one more answers 503 \`throttled\`. There is no HEAD: it would hold a place for nothing.`,
   params: Type.Object({}),
   query: Type.Object(
     {

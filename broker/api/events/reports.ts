@@ -127,14 +127,14 @@ async function* pick<T>(
   for await (const some of found) yield some.map(view).filter((one) => one !== null);
 }
 
-const tripWords = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off);
+const tripText = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off);
 a trip leads from one stop to the next and gets further than 200 m from where it began. An hour without a position ends a
 trip where the vehicle was last seen; what it did meanwhile is not counted. A jump that no road vehicle can make is left
 out; a position that jitters around a parked vehicle adds nothing. \`distance\` is the vehicle's own odometer where it has
 one that fits its positions, else the way between its positions. Everything goes by event time: records that arrive late
 count where they belong.`;
 
-const periodWords = (
+const periodText = (
   days: number,
   what: string,
 ): string => `${what} belongs to the period in which it begins, and is given whole
@@ -171,7 +171,7 @@ const trips = operation({
   access: 'viewer',
   tag: 'Reports',
   summary: 'Trips of a device',
-  description: `The trips that began from startTime to endTime, oldest first. ${tripWords}\n\n${periodWords(periodDays.device, 'A trip')}`,
+  description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
   params,
   body: null,
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
@@ -195,7 +195,7 @@ const stops = operation({
   access: 'viewer',
   tag: 'Reports',
   summary: 'Stops of a device',
-  description: `The stops that began from startTime to endTime, oldest first. ${tripWords}\n\n${periodWords(periodDays.device, 'A stop')}
+  description: `The stops that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A stop')}
 One that lasts longer than 31 days beyond endTime is given as far as that.`,
   params,
   body: null,
@@ -310,9 +310,9 @@ const summary = operation({
   summary: 'Distance, driving, idling and stops of a device or the fleet',
   description: `One entry for the device, or with \`*\` as deviceID one for each device that the caller sees, in the order of
 device ids: the sums of the trips and stops that began from startTime to endTime, as the reports of trips and stops list
-them. A device without records has zeros. ${tripWords}
+them. A device without records has zeros. ${tripText}
 
-${periodWords(periodDays.device, 'A trip or stop')} With \`*\` the limit is ${periodDays.fleet} days (so startTime 0 answers 422), and the answer is
+${periodText(periodDays.device, 'A trip or stop')} With \`*\` the limit is ${periodDays.fleet} days (so startTime 0 answers 422), and the answer is
 sent as it is made.`,
   params: Type.Object({
     deviceID: Type.String({ description: 'The device; `*` = every device that the caller sees' }),

@@ -1,5 +1,5 @@
 // A device as bytes of JSON, and the same for a caller with fewer rights or a choice of members.
-import type { PictureView } from '../../ports/fleet-pictures.ts';
+import type { FleetView } from '../../ports/fleet-cache.ts';
 import { type DeviceDetails, narrowDevice, viewDevice } from '../answers/views.ts';
 import type { DeviceView } from '../base/shapes.ts';
 
@@ -15,7 +15,7 @@ const withRights = (device: DeviceView, mayUpdate: boolean): DeviceView => ({
 });
 
 /** @param json as `deviceJson` made it. */
-export function deviceOfView(json: Buffer, { mayUpdate, names }: PictureView): Buffer {
+export function deviceOfView(json: Buffer, { mayUpdate, names }: FleetView): Buffer {
   if (mayUpdate && names === null) return json;
   const view = withRights(JSON.parse(json.toString()) as DeviceView, mayUpdate);
   return Buffer.from(JSON.stringify(names === null ? view : narrowDevice(view, names)));

@@ -1,6 +1,6 @@
 // The devices of one account as bytes of JSON: a view with everything, from which each other view is made when it is first asked for.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { PictureView } from '../../ports/fleet-pictures.ts';
+import type { FleetView } from '../../ports/fleet-cache.ts';
 import { deviceOfView } from './device-json.ts';
 import { HeldView, viewKey } from './held-view.ts';
 
@@ -18,7 +18,7 @@ export interface Fragment {
   readonly json: Buffer;
 }
 
-const everything: PictureView = { mayUpdate: true, names: null };
+const everything: FleetView = { mayUpdate: true, names: null };
 
 export class FragmentStore {
   readonly count: number;
@@ -81,7 +81,7 @@ export class FragmentStore {
   }
 
   /** A view with every device made, a few milliseconds of work at a time. */
-  async prepare(view: PictureView): Promise<HeldView> {
+  async prepare(view: FleetView): Promise<HeldView> {
     const held = this.#held(view);
     let sinceMs = performance.now();
     for (let index = 0; index < this.count; index++) {
@@ -94,7 +94,7 @@ export class FragmentStore {
     return held;
   }
 
-  #held(view: PictureView): HeldView {
+  #held(view: FleetView): HeldView {
     const key = viewKey(view);
     if (key === viewKey(everything)) return this.#whole;
     const make = (index: number): Buffer => deviceOfView(this.#whole.fragment(index), view);

@@ -1,17 +1,17 @@
 // The devices of an account in one view (rights, choice of members), each as bytes and in blocks of neighbours: an answer with the
 // whole fleet is some blocks, one after the other, and a device that changes costs its own bytes and one copy of its block.
-import type { PictureView } from '../../ports/fleet-pictures.ts';
+import type { FleetView } from '../../ports/fleet-cache.ts';
 
 /** Devices of a block: about 256 KiB of JSON. */
 const blockSize = 128;
 
 const comma = Buffer.from(',');
 
-export const viewKey = ({ mayUpdate, names }: PictureView): string =>
+export const viewKey = ({ mayUpdate, names }: FleetView): string =>
   `${mayUpdate ? 'update' : 'read'} ${names === null ? '*' : [...names].sort().join()}`;
 
 export class HeldView {
-  readonly view: PictureView;
+  readonly view: FleetView;
   /** Of all devices that are made. */
   bytes = 0;
   /** By position of the device; null: not made since it changed. */
@@ -21,7 +21,7 @@ export class HeldView {
   readonly #make: (index: number) => Buffer;
 
   /** @param make gives the bytes of a device by its position. */
-  constructor(view: PictureView, count: number, make: (index: number) => Buffer) {
+  constructor(view: FleetView, count: number, make: (index: number) => Buffer) {
     this.view = view;
     this.#fragments = Array<null>(count).fill(null);
     this.#blocks = Array<null>(Math.ceil(count / blockSize)).fill(null);

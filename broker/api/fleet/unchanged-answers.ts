@@ -1,6 +1,6 @@
 // Cached answers about single devices, valid for one revision of the account's fleet: a request at the same revision needs no further
 // read. Only callers who see all devices share them; an answer for a group-limited caller is read for each request.
-import type { PictureCaller } from '../../ports/fleet-pictures.ts';
+import type { FleetCaller } from '../../ports/fleet-cache.ts';
 
 /** Bytes of all accounts; beyond it everything is forgotten. */
 const bytesMost = 32 * 2 ** 20;
@@ -12,14 +12,14 @@ interface AccountAnswers {
 
 export interface UnchangedAnswers {
   /** @param make reads it, at least as new as the caller's revision; null: there is nothing to keep. */
-  get(caller: PictureCaller, key: string, make: () => Promise<Buffer | null>): Promise<Buffer | null>;
+  get(caller: FleetCaller, key: string, make: () => Promise<Buffer | null>): Promise<Buffer | null>;
 }
 
 export function createUnchangedAnswers(): UnchangedAnswers {
   const accounts = new Map<string, AccountAnswers>();
   let bytes = 0;
 
-  function keep({ scope, fleetRevision }: PictureCaller, key: string, answer: Buffer): void {
+  function keep({ scope, fleetRevision }: FleetCaller, key: string, answer: Buffer): void {
     bytes += answer.length;
     if (bytes > bytesMost) {
       accounts.clear();

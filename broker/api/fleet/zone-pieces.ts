@@ -2,7 +2,7 @@
 import type { Database } from '../../../src/ports.ts';
 import { type GeozoneRow, listGeozones } from '../../store/geozones/geozones.ts';
 import { viewGeozone, zonesPerPage } from '../geozones/geozone-views.ts';
-import { NoPicture } from './no-picture.ts';
+import { NotCached } from './not-cached.ts';
 
 export interface ZonePieces {
   readonly revision: number;
@@ -21,7 +21,7 @@ const pieceOf = (rows: readonly GeozoneRow[], mayUpdate: boolean, isFirst: boole
         .join(),
   );
 
-/** @throws NoPicture when they are more than `bytesMost`. */
+/** @throws NotCached when they are more than `bytesMost`. */
 export async function readZonePieces(
   db: Database,
   accountID: string,
@@ -38,7 +38,7 @@ export async function readZonePieces(
       readable.push(pieceOf(rows, false, isFirst));
       bytes += (changeable.at(-1)?.length ?? 0) + (readable.at(-1)?.length ?? 0);
     }
-    if (bytes > bytesMost) throw new NoPicture('the geozones are larger than what is held');
+    if (bytes > bytesMost) throw new NotCached('the geozones are larger than what is held');
     after = rows.length < zonesPerPage ? undefined : rows.at(-1)?.geozoneID;
   }
   return { revision, bytes, changeable, readable };

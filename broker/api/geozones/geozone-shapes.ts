@@ -12,7 +12,7 @@ const vertex = (n: number) =>
 
 const sectionFeature = Type.Object(
   { ...sensorMembers, state: Type.Null({ description: 'Always null: a zone has no state of its own' }) },
-  { description: 'Words of a feature that the zone can act on' },
+  { description: 'Texts of a feature that the zone can act on' },
 );
 const section = (when: string) =>
   Type.Object(
@@ -20,7 +20,7 @@ const section = (when: string) =>
       displayText: Type.String({ description: 'Name for people' }),
       features: Type.Object(
         { cargoaccess: sectionFeature, enginecutoff: sectionFeature },
-        { description: 'Feature key -> its words' },
+        { description: 'Feature key -> its texts' },
       ),
     },
     { description: `What the zone can act on when a vehicle ${when}` },

@@ -47,13 +47,16 @@ export function needWholeAccount(caller: Viewer): void {
   );
 }
 
-const words = (name: 'cargoaccess' | 'enginecutoff') => ({
+const featureTexts = (name: 'cargoaccess' | 'enginecutoff') => ({
   ...sensorTexts[name],
   isNegativeTriggered: false,
   pendingState: null,
   state: null,
 });
-const sectionFeatures = { cargoaccess: words('cargoaccess'), enginecutoff: words('enginecutoff') };
+const sectionFeatures = {
+  cargoaccess: featureTexts('cargoaccess'),
+  enginecutoff: featureTexts('enginecutoff'),
+};
 const sections: GeozoneView['sections'] = {
   arrive: { displayText: 'Arrival', features: sectionFeatures },
   depart: { displayText: 'Departure', features: sectionFeatures },

@@ -55,7 +55,7 @@ function viewRoute(
   };
 }
 
-/** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
+/** @throws AppError `not_found`, with the same message for a device of another account or outside of the caller's groups. */
 async function needDevices(
   services: ApiServices,
   caller: Caller,

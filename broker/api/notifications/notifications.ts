@@ -202,7 +202,7 @@ const setViewed = operation({
   access: 'viewer',
   tag: 'Notifications',
   summary: 'Mark a notification as viewed',
-  description: `Marks one notification, or with \`*\` all that there are at this moment, as viewed by the caller and by nobody
+  description: `Marks one notification, or with \`*\` all that there are at this moment, as viewed by the caller and by no one
 else. Doing it again changes nothing and answers the same. A notification of a device that the caller may not see answers
 404, like one that is not there.`,
   params: Type.Object({

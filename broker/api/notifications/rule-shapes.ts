@@ -59,11 +59,11 @@ const quietHours = orNull(
   ),
 );
 const webhook = orNull(
-  'Machine that is told',
+  'Machine that is notified',
   Type.Object({ url: Type.String({ maxLength: 2048, description: 'https URL' }) }, strict),
 );
 const email = orNull(
-  'Mailboxes that are told',
+  'Mailboxes that are notified',
   Type.Object(
     {
       addresses: Type.Array(Type.String({ maxLength: 254, pattern: `^device$|${mailboxSource}` }), {
@@ -77,7 +77,7 @@ const email = orNull(
   ),
 );
 const push = orNull(
-  'Users whose push registrations are told',
+  'Users whose push registrations are notified',
   Type.Object(
     {
       userIDs: Type.Optional(
@@ -107,10 +107,10 @@ const escalatesAfterS = Type.Unsafe<number | null>({
 });
 
 const displayName = 'Name for people; the id without it';
-const active = 'False: the rule tells nothing; true without it';
+const active = 'False: the rule notifies of nothing; true without it';
 const offlineAfter =
   'Of `device_offline` and `device_online`: seconds that a device must be offline; 900 without it';
-const silence = 'Seconds in which the same is told once; 300 without it, 0 = every event';
+const silence = 'Seconds in which the same is notified of once; 300 without it, 0 = every event';
 
 /** What is sent. */
 export const ruleBody = Type.Object(

@@ -102,17 +102,17 @@ They are decided within a few seconds and never twice. \`silenceS\` counts each 
 \`device_online\` ends \`device_offline\`; quiet hours hold back e-mail and push, and none of them is urgent. They raise no alarms: \`kinds\` cannot
 stand beside \`alarm\` and \`escalatesAfterS\`.
 
-**Once an episode**: a rule tells an event only if it has not told the same code of the same device (and of the same zone or
+**Once an episode**: a rule notifies of an event only if it has not notified of the same code of the same device (and of the same zone or
 command) within \`silenceS\` seconds of event time, unless the event that ends it (Panic_Off for Panic, Tamper_Off, Depart for
 Arrive, and so on) lies between. That goes by event time, as far as the events have arrived. What one of the
-rule's ways has told counts as told; where machines and people are to be judged apart, make two rules. Every alert is in the
+rule's channels has sent counts as sent; to decide for machines and people apart, make two rules. Every alert is in the
 inbox all the same.
 
 **Quiet hours** hold back e-mail and push, not webhooks. What is held back is not sent later; it is in the inbox. A day
 is the one on which they begin; \`from\` equal to \`to\` is the whole day. Panic (63553), Tamper (63621) and loss of power
 (64787, 64791) pass unless \`exceptUrgent\` is false.
 
-**Late events**, which arrive more than 15 minutes after they happened, are told by webhook and e-mail with \`late\` true; by push
+**Late events**, which arrive more than 15 minutes after they happened, are sent by webhook and e-mail with \`late\` true; by push
 only if they are of the urgent codes above. A vehicle's clock that runs more than a day ahead is not believed: then the time of
 arrival counts.
 

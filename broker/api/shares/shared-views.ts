@@ -47,7 +47,7 @@ const viewShare = operation({
   tag: 'Shares',
   summary: 'What a share link shows',
   description: `With the token of a share in the header \`authorization\`: until when it lasts, and for a live share the last position (null
-before the first; null for a trip). A token that is unknown, expired or revoked answers 401, in the same words.`,
+before the first; null for a trip). A token that is unknown, expired or revoked answers 401, with the same message.`,
   params: Type.Object({}),
   body: null,
   result: Type.Object({

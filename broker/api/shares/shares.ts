@@ -117,9 +117,9 @@ const create = operation({
   summary: 'Share a vehicle or a trip by a link',
   description: `Gives a token for somebody without a login, shown this once; an app makes a link of it. Its holder sees the last position
 of this one vehicle (\`viewShare\`, \`streamShare\`), or with \`startTime\` and \`endTime\` (at most 7 days, not ahead) the track of that time
-(\`shareTrack\`), and \`title\`: no names, no ids, no states, nothing else of the account, and he can change nothing.
+(\`shareTrack\`), and \`title\`: no names, no ids, no states, nothing else of the account, and the holder can change nothing.
 
-It ends at \`expires\` (at most 7 days ahead), by \`revokeShare\`, when the device is deleted, and as soon as who made it could not make it now: he
+It ends at \`expires\` (at most 7 days ahead), by \`revokeShare\`, when the device is deleted, and as soon as the user who made it could not make it now:
 is suspended, deleted, no operator any more, or does not see the device; a share that an API token made ends with that token. An account
 has at most ${sharesMost} open shares. Making and revoking stand in the audit log.`,
   params: Type.Object({}),
@@ -202,7 +202,7 @@ const list = operation({
   access: 'operator',
   tag: 'Shares',
   summary: 'Shares of vehicles',
-  description: `The newest ${listedMost} shares of the vehicles that the caller sees, newest first, whoever made them; those that ended stay for
+  description: `The newest ${listedMost} shares of the vehicles that the caller sees, newest first, of all users; those that ended stay for
 30 days. Never their tokens.`,
   params: Type.Object({}),
   body: null,

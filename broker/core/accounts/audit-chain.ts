@@ -77,7 +77,7 @@ export interface ChainFault {
 
 export interface ChainCheck {
   /** Takes the next entry of the chain in the order of places; null while everything holds. */
-  take(entry: ChainedEntry): ChainFault | null;
+  check(entry: ChainedEntry): ChainFault | null;
   /** After the last entry. */
   finish(): ChainFault | null;
   head(): ChainHead;
@@ -111,7 +111,7 @@ export function createChainCheck(
     reason,
   });
   return {
-    take(entry) {
+    check(entry) {
       const reason = wrongIn(hash, head, entry);
       if (reason !== null) {
         const isMissing = entry.chainNo > head.chainNo + 1;

@@ -89,7 +89,7 @@ function isObvious(lower: string): boolean {
   return [lower, toPlain(lower), toPlain(inner)].some((text) => obviousOnly.test(text));
 }
 
-/** Why a password may not be set, or null. The words never quote it. */
+/** Why a password may not be set, or null. The text never quotes it. */
 export function weaknessOf(
   password: string,
   owner: { readonly accountID: string; readonly userID: string },

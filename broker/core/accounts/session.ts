@@ -37,7 +37,7 @@ export function parseToken(token: string): TokenOwner | null {
 
 const sharePattern = /^share-[0-9a-f]{64}$/;
 
-/** The token of a share link: it names nobody. @param random exactly `tokenRandomBytes` bytes fit for keys. */
+/** The token of a share link: it holds no name. @param random exactly `tokenRandomBytes` bytes fit for keys. */
 export function formatShareToken(random: Uint8Array): string {
   return `share-${hexId(random)}`;
 }

@@ -11,7 +11,7 @@ export function storableText(value: unknown, most = reasonMost): string {
   return typeof value === 'string' ? value.slice(0, most).replaceAll('\0', ' ') : '';
 }
 
-/** Why a command waits or how it ended: the vehicle's own words, else those of its verdict; '' when it sent neither. */
+/** Why a command waits or how it ended: the vehicle's own text, else that of its verdict; '' when it sent neither. */
 export function reasonText(report: { readonly detail: string; readonly verdict: Verdict | null }): string {
   const { detail, verdict } = report;
   return detail === '' && verdict !== null ? verdictText(verdict) : detail;

@@ -30,11 +30,11 @@ export function isOwnHealth({ statusCode, attributes }: FleetEvent): boolean {
 }
 
 function kindOf({ statusCode, attributes }: FleetEvent): Answer['kind'] | null {
-  const said = attributes?.['kind'];
-  if (statusCode === QUERY.code) return said === 'position' ? 'position' : null;
+  const reported = attributes?.['kind'];
+  if (statusCode === QUERY.code) return reported === 'position' ? 'position' : null;
   if (statusCode !== DIAGNOSTIC.code) return null;
-  if (said === 'refused') return 'refused';
-  return requestKinds.find((kind) => kind === said && kind !== 'position') ?? null;
+  if (reported === 'refused') return 'refused';
+  return requestKinds.find((kind) => kind === reported && kind !== 'position') ?? null;
 }
 
 /** Where the event says that the vehicle was, for a `position`. */

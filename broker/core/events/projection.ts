@@ -51,7 +51,7 @@ export interface StateReport extends Timed {
 interface Report extends Timed {
   readonly commandID: string;
   readonly commandState: CommandState;
-  /** The vehicle's own words, bounded; empty when it sent none. */
+  /** The vehicle's own text, bounded; empty when it sent none. */
   readonly detail: string;
   readonly verdict: Verdict | null;
 }
@@ -132,7 +132,7 @@ interface Candidate {
   tie: string | null;
 }
 
-/** The newest word on one state. */
+/** The newest report of one state. */
 interface StateDraft {
   readonly name: string;
   from: Candidate;
@@ -146,8 +146,8 @@ function isNewer(one: Candidate, other: Candidate): boolean {
 const newer = (known: Candidate | null, fresh: Candidate): Candidate =>
   known === null || isNewer(fresh, known) ? fresh : known;
 
-/** Takes one word on a state, unless a newer one is there. What the same event says again is its last word. */
-function tellState(
+/** Records one report of a state, unless a newer one is there. Of several reports in one event the last counts. */
+function recordState(
   drafts: StateDraft[],
   from: Candidate,
   { name, state }: Pick<StateDraft, 'name' | 'state'>,
@@ -166,28 +166,28 @@ function tellState(
 export function impliedState(
   statusCode: number,
 ): { readonly name: string; readonly state: '0' | '1' } | null {
-  const told = implied.get(statusCode);
-  return told === undefined ? null : { name: told[0], state: told[1] };
+  const meaning = implied.get(statusCode);
+  return meaning === undefined ? null : { name: meaning[0], state: meaning[1] };
 }
 
 /** Takes the states that one event reports: explicit inputs and outputs stand above what the code implies. */
-function tellStates(drafts: StateDraft[], from: Candidate): void {
+function recordStates(drafts: StateDraft[], from: Candidate): void {
   const { statusCode, inputs, outputs, fuelLevel } = from.event;
-  const told = implied.get(statusCode);
-  if (told !== undefined) tellState(drafts, from, { name: told[0], state: told[1] });
+  const meaning = implied.get(statusCode);
+  if (meaning !== undefined) recordState(drafts, from, { name: meaning[0], state: meaning[1] });
   if (inputs !== undefined) {
     for (const name of inputNames) {
       const active = inputs[name];
-      if (active !== undefined) tellState(drafts, from, { name, state: active ? '1' : '0' });
+      if (active !== undefined) recordState(drafts, from, { name, state: active ? '1' : '0' });
     }
   }
   if (outputs !== undefined) {
     for (const name of featureNames) {
       const active = outputs[name];
-      if (active !== undefined) tellState(drafts, from, { name, state: active ? '1' : '0' });
+      if (active !== undefined) recordState(drafts, from, { name, state: active ? '1' : '0' });
     }
   }
-  if (fuelLevel !== undefined) tellState(drafts, from, { name: 'fuel', state: String(fuelLevel) });
+  if (fuelLevel !== undefined) recordState(drafts, from, { name: 'fuel', state: String(fuelLevel) });
 }
 
 function usableMs(event: FleetEvent, nowMs: number): number {
@@ -262,7 +262,7 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
     if (isOwnHealth(event)) diagnosis = newer(diagnosis, candidate);
-    tellStates(states, candidate);
+    recordStates(states, candidate);
   }
   return {
     position: positionOf(position, boot),

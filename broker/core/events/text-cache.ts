@@ -1,5 +1,5 @@
 // Texts that were made of stored events, kept in memory while they are asked for. Each is kept with a proof of what it was made
-// of, and found only by one that is equal: who asks reads the proof from the store first, so no change is ever missed.
+// of, and found only by one that is equal: a caller reads the proof from the store first, so no change is ever missed.
 
 /** How much a cache holds. */
 export interface TextCacheLimits {

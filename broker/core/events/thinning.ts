@@ -193,7 +193,7 @@ type Chain<T> = ReturnType<typeof createChain<T>>;
 /** Pins where the vehicle began to stand, and where it was last seen standing. */
 function createStops<T>(chain: Chain<T>) {
   let anchor: ThinningNode<T> | null = null;
-  const settle = (until: ThinningNode<T> | null): void => {
+  const closeStop = (until: ThinningNode<T> | null): void => {
     if (anchor === null || until === null) return;
     if (until.timeMs - anchor.timeMs >= thinningLimits.stopMs) chain.pin(until);
     else chain.unpin(anchor);
@@ -202,11 +202,11 @@ function createStops<T>(chain: Chain<T>) {
     /** @param before the position before it. */
     follow(node: ThinningNode<T>, before: ThinningNode<T> | null): void {
       if (anchor !== null && distance(anchor.at, node.at) <= thinningLimits.stillM) return;
-      settle(before);
+      closeStop(before);
       anchor = node;
       chain.pin(node);
     },
-    end: () => settle(chain.last()),
+    end: () => closeStop(chain.last()),
   };
 }
 

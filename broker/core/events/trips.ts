@@ -219,7 +219,7 @@ function sortCandidates(candidates: readonly Candidate[], place: TrackPosition, 
 }
 
 /** It has stood since `since`: ends the way before it, and begins a stop or goes on with the one that was not really left. */
-function settle(
+function standStill(
   state: TripState,
   since: TrackMark,
   now: TrackMark,
@@ -247,7 +247,7 @@ function breakOff({ standing, from, last }: TripState, isOpen: boolean): readonl
   ];
 }
 
-function takePosition(state: TripState, place: TrackPosition, speed: number): TripStep {
+function addPosition(state: TripState, place: TrackPosition, speed: number): TripStep {
   const { last, ignition } = state;
   const now = advance(state, place, speed);
   const { near, stopped } = sortCandidates(state.candidates, place, ignition);
@@ -268,7 +268,7 @@ function takePosition(state: TripState, place: TrackPosition, speed: number): Tr
     const candidates = isNext ? [...near, { mark: now, isOff: ignition === false }] : near;
     return { state: { ...state, last: now, from: state.from ?? now, candidates }, ended: [] };
   }
-  const { standing, ended } = settle(state, stopped.mark, now);
+  const { standing, ended } = standStill(state, stopped.mark, now);
   const here = fresh(now);
   const younger = near.slice(near.indexOf(stopped) + 1);
   const candidates = isNext ? [...younger, { mark: here, isOff: ignition === false }] : younger;
@@ -301,7 +301,7 @@ export function stepTrips(before: TripState, event: TripEvent): TripStep {
   ) {
     return { state: { ...state, contradictions }, ended: [] };
   }
-  return takePosition({ ...state, contradictions: 0 }, place, event.speed ?? 0);
+  return addPosition({ ...state, contradictions: 0 }, place, event.speed ?? 0);
 }
 
 /** What was still going on when the events ended. */

@@ -23,7 +23,7 @@ export interface PresenceChange {
 }
 
 export interface PresenceBoard {
-  note(news: PresenceChange): void;
+  record(change: PresenceChange): void;
   /** What came since the last call, one entry a device. */
   drain(): readonly Presence[];
 }
@@ -66,7 +66,7 @@ export function createPresenceBoard(): PresenceBoard {
   };
 
   return {
-    note({ accountID, deviceNo, deviceID, receivedMs, projection }) {
+    record({ accountID, deviceNo, deviceID, receivedMs, projection }) {
       const known = newest.get(deviceNo) ?? nothing;
       const latestMs = receivedMs + aheadMostMs;
       const take = <T extends Timed>(fresh: T | null, old: Timed | null): T | null =>

@@ -1,52 +1,52 @@
 // The order in which new connections begin: first in, first out, with limits on those in progress and those waiting. Pure.
 // An idle connection cannot block a slot: after a timeout it gives it up and continues without one.
 
-export interface HandshakeQueueLimits {
+export interface HandshakeOrderLimits {
   /** Connections that wait, at most. */
   readonly waitingMost: number;
-  /** Connections that have begun and hold a place, at most. */
+  /** Connections that have begun and hold a slot, at most. */
   readonly atWorkMost: number;
 }
 
 /** Connections are compared by identity. */
-export interface HandshakeQueue<One extends object> {
-  /** Takes the last place of the line; false when there is none. */
+export interface HandshakeOrder<One extends object> {
+  /** Joins the end of the queue; false when it is full. */
   enter(one: One): boolean;
   /** The first in the queue, which begins now; null when none waits or no slot is free. */
   next(): One | null;
-  /** Gives up its place, in the line or at work; nothing when it has none. */
+  /** Leaves the queue or frees its slot; nothing when it has neither. */
   leave(one: One): void;
   waiting(): number;
   atWork(): number;
 }
 
-export function createHandshakeQueue<One extends object>({
+export function createHandshakeOrder<One extends object>({
   waitingMost,
   atWorkMost,
-}: HandshakeQueueLimits): HandshakeQueue<One> {
-  // Sets go through their members in the order in which these came, and let anyone out at once.
-  const line = new Set<One>();
-  const working = new Set<One>();
+}: HandshakeOrderLimits): HandshakeOrder<One> {
+  // Sets go through their members in the order in which these came, and remove any of them at once.
+  const queue = new Set<One>();
+  const begun = new Set<One>();
   return {
     enter(one) {
-      if (line.size >= waitingMost) return false;
-      line.add(one);
+      if (queue.size >= waitingMost) return false;
+      queue.add(one);
       return true;
     },
     next() {
-      if (working.size >= atWorkMost) return null;
-      const [first] = line;
+      if (begun.size >= atWorkMost) return null;
+      const [first] = queue;
       if (first === undefined) return null;
-      line.delete(first);
-      working.add(first);
+      queue.delete(first);
+      begun.add(first);
       return first;
     },
     leave(one) {
-      line.delete(one);
-      working.delete(one);
+      queue.delete(one);
+      begun.delete(one);
     },
-    waiting: () => line.size,
-    atWork: () => working.size,
+    waiting: () => queue.size,
+    atWork: () => begun.size,
   };
 }
 

@@ -63,7 +63,7 @@ interface Cursor {
 }
 
 /** Two bytes as a number; -1 when they are not there. */
-function takeNumber(cursor: Cursor): number {
+function readNumber(cursor: Cursor): number {
   if (cursor.at + 2 > cursor.end) return -1;
   const value = (cursor.bytes[cursor.at] ?? 0) * 256 + (cursor.bytes[cursor.at + 1] ?? 0);
   cursor.at += 2;
@@ -71,7 +71,7 @@ function takeNumber(cursor: Cursor): number {
 }
 
 /** One byte; -1 when it is not there. */
-function takeByte(cursor: Cursor): number {
+function readByte(cursor: Cursor): number {
   if (cursor.at >= cursor.end) return -1;
   const byte = cursor.bytes[cursor.at] ?? 0;
   cursor.at += 1;
@@ -79,24 +79,24 @@ function takeByte(cursor: Cursor): number {
 }
 
 /** Passes over a field with its length in front. Its number of bytes; -1 when it is not whole. */
-function takeField(cursor: Cursor): number {
-  const length = takeNumber(cursor);
+function readField(cursor: Cursor): number {
+  const length = readNumber(cursor);
   if (length < 0 || cursor.at + length > cursor.end) return -1;
   cursor.at += length;
   return length;
 }
 
 /** Passes over a string. Its number of bytes; -1 when it is not whole or not text. */
-function takeText(cursor: Cursor): number {
-  const length = takeField(cursor);
+function readText(cursor: Cursor): number {
+  const length = readField(cursor);
   return length >= 0 && isText(cursor.bytes, cursor.at - length, cursor.at) ? length : -1;
 }
 
 const names = { MQTT: { name: 'MQTT', level: 4 }, MQIsdp: { name: 'MQIsdp', level: 3 } } as const;
 
 /** The protocol's name and the level that goes with it; null for any other name. */
-function takeProtocol(cursor: Cursor): (typeof names)[keyof typeof names] | null {
-  const length = takeField(cursor);
+function readProtocol(cursor: Cursor): (typeof names)[keyof typeof names] | null {
+  const length = readField(cursor);
   if (length !== names.MQTT.name.length && length !== names.MQIsdp.name.length) return null;
   const { name, level } = length === names.MQTT.name.length ? names.MQTT : names.MQIsdp;
   const start = cursor.at - length;
@@ -116,22 +116,22 @@ function faultOfConnectFlags(flags: number): Fault | null {
 }
 
 function judgeConnect(cursor: Cursor): Fault | null {
-  const protocol = takeProtocol(cursor);
+  const protocol = readProtocol(cursor);
   if (protocol === null) return fault('not the name of the protocol (MQTT-3.1.2-1)');
-  const level = takeByte(cursor);
+  const level = readByte(cursor);
   if (level < 0) return fault('CONNECT is too short');
   if (level !== protocol.level) return fault(`protocol level ${level} (MQTT-3.1.2-2)`, 1);
-  const flags = takeByte(cursor);
-  if (flags < 0 || takeNumber(cursor) < 0) return fault('CONNECT is too short');
+  const flags = readByte(cursor);
+  if (flags < 0 || readNumber(cursor) < 0) return fault('CONNECT is too short');
   const wrong = faultOfConnectFlags(flags);
   if (wrong !== null) return wrong;
-  const clientId = takeText(cursor);
+  const clientId = readText(cursor);
   if (clientId < 0) return fault('client id (MQTT-3.1.3-4)');
   const hasWill = (flags & 0x04) !== 0;
-  if (hasWill && takeText(cursor) < 1) return fault('will topic (MQTT-3.1.3-10)');
-  if (hasWill && takeField(cursor) < 0) return fault('will message (MQTT-3.1.2-9)');
-  if ((flags & 0x80) !== 0 && takeText(cursor) < 0) return fault('user name (MQTT-3.1.3-11)');
-  if ((flags & 0x40) !== 0 && takeField(cursor) < 0) return fault('password (MQTT-3.1.2-21)');
+  if (hasWill && readText(cursor) < 1) return fault('will topic (MQTT-3.1.3-10)');
+  if (hasWill && readField(cursor) < 0) return fault('will message (MQTT-3.1.2-9)');
+  if ((flags & 0x80) !== 0 && readText(cursor) < 0) return fault('user name (MQTT-3.1.3-11)');
+  if ((flags & 0x40) !== 0 && readField(cursor) < 0) return fault('password (MQTT-3.1.2-21)');
   if (cursor.at !== cursor.end) return fault('CONNECT is too long');
   // MQTT 3.1 knows no empty client id at all.
   const isClean = (flags & 0x02) !== 0;
@@ -143,13 +143,13 @@ function judgePublish(cursor: Cursor, flags: number): Fault | null {
   const qos = (flags >> 1) & 3;
   if (qos === 3) return fault('QoS 3 (MQTT-3.3.1-4)');
   if (qos === 0 && (flags & 0x08) !== 0) return fault('DUP with QoS 0 (MQTT-3.3.1-2)');
-  const length = takeText(cursor);
+  const length = readText(cursor);
   if (length < 1) return fault('topic name (MQTT-3.3.2-1, MQTT-4.7.3-1)');
   for (let at = cursor.at - length; at < cursor.at; at++) {
     const byte = cursor.bytes[at];
     if (byte === 0x23 || byte === 0x2b) return fault('wildcard in a topic name (MQTT-3.3.2-2)');
   }
-  return qos > 0 && takeNumber(cursor) < 1 ? fault('packet id (MQTT-2.3.1-1)') : null;
+  return qos > 0 && readNumber(cursor) < 1 ? fault('packet id (MQTT-2.3.1-1)') : null;
 }
 
 /** True when `#` stands alone and last, `+` alone in its level (MQTT-4.7.1-2, MQTT-4.7.1-3). */
@@ -165,15 +165,15 @@ function isFilter(bytes: Uint8Array, start: number, end: number): boolean {
 
 /** Judges the filters of a SUBSCRIBE, each with its QoS, or of an UNSUBSCRIBE. */
 function judgeFilters(cursor: Cursor, hasQos: boolean): Fault | null {
-  if (takeNumber(cursor) < 1) return fault('packet id (MQTT-2.3.1-1)');
+  if (readNumber(cursor) < 1) return fault('packet id (MQTT-2.3.1-1)');
   if (cursor.at === cursor.end) return fault('no topic filter (MQTT-3.8.3-3, MQTT-3.10.3-2)');
   for (let count = 1; cursor.at < cursor.end; count++) {
     if (count > filtersMost) return fault(`more than ${filtersMost} topic filters`);
-    const length = takeText(cursor);
+    const length = readText(cursor);
     if (length < 1 || !isFilter(cursor.bytes, cursor.at - length, cursor.at))
       return fault('topic filter (MQTT-4.7.3-1, MQTT-4.7.1-2)');
     if (!hasQos) continue;
-    const qos = takeByte(cursor);
+    const qos = readByte(cursor);
     if (qos < 0 || qos > 2) return fault('QoS of a subscription (MQTT-3-8.3-4)');
   }
   return null;
@@ -181,7 +181,7 @@ function judgeFilters(cursor: Cursor, hasQos: boolean): Fault | null {
 
 /** PUBACK, PUBREC, PUBREL and PUBCOMP are a packet id and nothing else. */
 function judgeId(cursor: Cursor): Fault | null {
-  return takeNumber(cursor) < 1 || cursor.at !== cursor.end ? fault('packet id (MQTT-2.3.1-1)') : null;
+  return readNumber(cursor) < 1 || cursor.at !== cursor.end ? fault('packet id (MQTT-2.3.1-1)') : null;
 }
 
 /** Types whose flags are 0010; of the others but PUBLISH they are 0 (MQTT 3.1.1, table 2.2). */

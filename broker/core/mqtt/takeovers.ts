@@ -18,7 +18,7 @@ export interface Takeover {
   readonly nowMs: number;
 }
 
-interface Noted {
+interface TakeoverCount {
   /** How many there were in the last ten minutes, counted up to 16, and those of them from another network. */
   readonly count: number;
   readonly moved: number;
@@ -27,7 +27,7 @@ interface Noted {
 }
 
 export interface Takeovers {
-  note(takeover: Takeover): Noted;
+  record(takeover: Takeover): TakeoverCount;
 }
 
 interface Kept {
@@ -38,7 +38,7 @@ interface Kept {
 export function createTakeovers(): Takeovers {
   const kept = new Map<string, readonly Kept[]>();
   return {
-    note({ user, from, to, nowMs }) {
+    record({ user, from, to, nowMs }) {
       const earlier = (kept.get(user) ?? []).filter(({ atMs }) => nowMs - atMs < windowMs);
       const recent = [...earlier, { atMs: nowMs, hasMoved: from !== to }].slice(-keptMost);
       kept.delete(user);

@@ -79,7 +79,7 @@ export function webhookLane(of: {
 }
 
 /** What of a channel shares places: webhooks to one host, whatever the rule; else the lane. */
-export function placeOf(channel: string, lane: string): string {
+export function limitKeyOf(channel: string, lane: string): string {
   return channel === 'webhook' ? lane.replace(/#\d+$/, '') : lane;
 }
 

@@ -252,7 +252,7 @@ export function mailOf(notice: Notice): Mail {
     `Happened: ${when(notice.timestampMs)}`,
     `Received: ${when(notice.receivedMs)}${notice.isLate ? ' (late)' : ''}`,
     `Position: ${position}`,
-    ...(notice.escalation === 0 ? [] : ['Alarm:    nobody has taken it']),
+    ...(notice.escalation === 0 ? [] : ['Alarm:    no owner yet']),
     ...(notice.geozoneID === '' ? [] : [`Geozone:  ${oneLine(notice.geozoneID)}`]),
     ...(notice.commandID === null
       ? []

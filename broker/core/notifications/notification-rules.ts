@@ -25,7 +25,7 @@ export interface Rule {
   readonly silenceS: number;
   readonly quietHours: QuietHours | null;
   readonly webhook: { readonly url: string } | null;
-  /** Addresses; the word `device` stands for the device's own. */
+  /** Addresses; `device` stands for the device's own. */
   readonly email: { readonly addresses: readonly string[] } | null;
   readonly push: { readonly userIDs: 'all' | readonly string[] } | null;
   /** The alarm that its events raise. */
@@ -95,9 +95,9 @@ export const nothingSent: Episode = { firedMs: [], endedMs: [] };
 
 /** True when an event belongs to no episode that was sent: none sent within the silence without an end in between. */
 export function isOutsideSilence({ firedMs, endedMs }: Episode, atMs: number, silenceMs: number): boolean {
-  return firedMs.every((told) => {
-    if (Math.abs(told - atMs) >= silenceMs) return true;
-    const [first, last] = told < atMs ? [told, atMs] : [atMs, told];
+  return firedMs.every((firedAtMs) => {
+    if (Math.abs(firedAtMs - atMs) >= silenceMs) return true;
+    const [first, last] = firedAtMs < atMs ? [firedAtMs, atMs] : [atMs, firedAtMs];
     return endedMs.some((end) => first <= end && end <= last);
   });
 }
@@ -157,7 +157,7 @@ export function openChannels(
 }
 
 /** Notes in the rule's episodes that this event ends what its counter-code began. */
-function noteEnd(rule: Rule, happening: RuleEvent, { groups, episodes }: Circumstances): void {
+function recordEnd(rule: Rule, happening: RuleEvent, { groups, episodes }: Circumstances): void {
   const { deviceNo, atMs } = happening;
   const statusCode = counterOf(happening.statusCode);
   // An event without a requested alert still ends an episode.
@@ -179,7 +179,7 @@ export function decideFirings(
   const subject = subjectOf(happening);
   return rules.flatMap((rule): readonly Firing[] => {
     if (rule.escalatesAfterS !== null) return [];
-    noteEnd(rule, happening, circumstances);
+    recordEnd(rule, happening, circumstances);
     if (!isAbout(rule, happening, groups)) return [];
     const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
     const episode = episodes.get(key) ?? nothingSent;

@@ -62,7 +62,7 @@ function wallClock(timeZone: string, atMs: number): { readonly day: number; read
 
 /**
  * True when `atMs` lies in the quiet hours. Equal `from` and `to` mean the whole day. A zone that the platform has come to
- * forget has no quiet hours: one rule must not stop the telling of all.
+ * forget has no quiet hours: one rule must not stop the notifications of all.
  */
 export function isQuiet(hours: QuietHours, atMs: number): boolean {
   if (!isTimeZone(hours.timeZone)) return false;

@@ -1,7 +1,7 @@
 // Batch size of background work, from the duration of the last batches: a concurrent commit waits for a whole batch. Pure,
 // and for any disk: the cost of a row differs a hundredfold between disks.
 
-export interface PieceRules {
+export interface AdaptiveBatchRules {
   /** Of one piece with its commit, in ms. */
   readonly targetMs: number;
   readonly first: number;
@@ -16,7 +16,7 @@ const shrinkMost = 0.5;
 
 /** The size of the next piece. @param took rows that the last one took away, and its time. */
 export function nextSize(
-  rules: PieceRules,
+  rules: AdaptiveBatchRules,
   size: number,
   took: { readonly rows: number; readonly ms: number },
 ): number {

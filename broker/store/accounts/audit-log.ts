@@ -52,7 +52,7 @@ export async function countUnsealed(db: Database, beforeMs: number): Promise<num
 }
 
 /** Entries of a user that are searched for logins. */
-const entriesLookedAt = 1000;
+const entriesScanned = 1000;
 
 /** Sources of a user's recent logins, from the newest entries. */
 export async function loginSources(
@@ -61,7 +61,7 @@ export async function loginSources(
 ): Promise<readonly string[]> {
   const rows = await db.read(sql`SELECT DISTINCT source FROM
     (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
-      ORDER BY audit_no DESC LIMIT ${entriesLookedAt}) AS newest
+      ORDER BY audit_no DESC LIMIT ${entriesScanned}) AS newest
     WHERE action = 'login'`);
   return rows.map((row) => textOf(row, 'source'));
 }

@@ -60,6 +60,6 @@ export async function findLoginCode(
 }
 
 /** Uses a code up; changes 1 row for one request, and 0 rows for every other and once it is over. */
-export function takeLoginCode(codeHash: string, nowS: number): Statement {
+export function consumeLoginCode(codeHash: string, nowS: number): Statement {
   return sql`DELETE FROM login_codes WHERE code_hash = ${codeHash} AND ${isUsable(nowS)}`;
 }

@@ -30,7 +30,7 @@ export function beginProviderLogin(
 }
 
 /** Uses up a login that has begun; changes 0 rows when there is none, or it has expired. */
-export function takeProviderLogin(secretHash: string, nowS: number): Statement {
+export function consumeProviderLogin(secretHash: string, nowS: number): Statement {
   return sql`DELETE FROM provider_logins
     WHERE secret_hash = ${secretHash} AND session_hash IS NULL AND expires_s > ${nowS}`;
 }
@@ -50,7 +50,7 @@ export async function loginAgainBegun(db: Database, login: LoginAgain): Promise<
 }
 
 /** Lets one request ask the provider; changes 0 rows for every further one. */
-export function takeLoginAgain({ secretHash, sessionHash, nowS }: LoginAgain): Statement {
+export function consumeLoginAgain({ secretHash, sessionHash, nowS }: LoginAgain): Statement {
   return sql`UPDATE provider_logins SET state = 'taken'
     WHERE secret_hash = ${secretHash} AND session_hash = ${sessionHash} AND state = 'begun' AND expires_s > ${nowS}`;
 }

@@ -8,7 +8,7 @@ import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';
 
 /** How long rights and password must be unchanged before a user counts as a second person, in seconds. */
-export const settledS = 24 * 3600;
+export const eligibleAfterS = 24 * 3600;
 /** How long the request of the only administrator who counts must wait before it takes effect, in seconds. */
 const waitS = 24 * 3600;
 /** Lifetime of a request that was not carried out, in seconds. */
@@ -30,7 +30,7 @@ export function mayConfirm(
   return sql`EXISTS (SELECT 1 FROM users t WHERE t.account_id = ${accountID} AND t.user_id = ${confirmed.userID}
     AND t.granted_by = ${confirmed.grantedBy} AND t.granted_by <> ${userID} AND t.user_id <> ${userID})
     AND EXISTS (SELECT 1 FROM users u WHERE u.account_id = ${accountID} AND u.user_id = ${userID} AND u.role = 'admin'
-      AND ${countsAsSecondPerson('u', nowS - settledS)})`;
+      AND ${countsAsSecondPerson('u', nowS - eligibleAfterS)})`;
 }
 
 /** Condition: the user waits for a confirmation. */
@@ -68,7 +68,7 @@ export interface AdminRequest extends UserKey {
  */
 export function maySwitchOff({ accountID, userID, nowS }: AdminRequest): Statement {
   const counting = sql`SELECT 1 FROM users u WHERE u.account_id = a.account_id AND u.role = 'admin'
-    AND ${countsAsSecondPerson('u', nowS - settledS)}`;
+    AND ${countsAsSecondPerson('u', nowS - eligibleAfterS)}`;
   return sql`EXISTS (SELECT 1 FROM accounts a WHERE a.account_id = ${accountID} AND a.needs_approval = 1
     AND a.approval_off_s > ${nowS - approvalOffLifeS}
     AND EXISTS (${counting} AND u.user_id = ${userID})

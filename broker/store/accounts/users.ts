@@ -133,7 +133,7 @@ export interface UserRecord {
   /** The audit entry. */
   readonly audit: (onlyIf: Statement) => Statement;
   /** Notifies the administrators of a user who may approve once confirmed. */
-  readonly tell: (onlyIf: Statement) => readonly Statement[];
+  readonly notify: (onlyIf: Statement) => readonly Statement[];
 }
 
 /** Condition: the account has no user of this id or identity, and is below its limit. */
@@ -159,7 +159,7 @@ export function createUser(user: NewUser, record: UserRecord): readonly Statemen
         CAST(${identity} AS TEXT)
       FROM accounts a WHERE a.account_id = ${accountID} AND ${mayCreate(user)}`,
     record.audit(isNew),
-    ...(fields.role === 'viewer' ? [] : record.tell(isNew)),
+    ...(fields.role === 'viewer' ? [] : record.notify(isNew)),
     ...(fields.groups ?? []).map((groupID) => joinGroup(user, groupID, isNew)),
   ];
 }
@@ -218,7 +218,7 @@ function makesApprover(change: UserChange, onlyIf: Statement): Statement {
 }
 
 /** Records the grant and its grantor; must precede the change that `grantsOf` compares with. */
-function noteGrants(change: UserChange, onlyIf: Statement): Statement {
+function recordGrants(change: UserChange, onlyIf: Statement): Statement {
   const { accountID, userID, fields, nowS, actor } = change;
   const grantedBy = fields.passwordHash === undefined ? sql`COALESCE(granted_by, ${actor})` : sql`${actor}`;
   return sql`UPDATE users SET granted_s = ${nowS}, granted_by = ${grantedBy}
@@ -262,8 +262,8 @@ export function changeUser(change: UserChange, record: UserRecord): readonly Sta
   return [
     lockAccount(accountID),
     record.audit(onlyIf),
-    ...record.tell(makesApprover(change, onlyIf)),
-    noteGrants(change, onlyIf),
+    ...record.notify(makesApprover(change, onlyIf)),
+    recordGrants(change, onlyIf),
     ...(isEnding ? [endSessions(change, { onlyIf })] : []),
     ...(fields.groups === undefined ? [] : [leave, ...joins]),
     sql`UPDATE users SET ${set} WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`,

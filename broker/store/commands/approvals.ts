@@ -8,7 +8,7 @@ import { followed } from '../base/live-topic.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
 import type { DeviceRef, DeviceSpan } from '../devices/devices.ts';
-import { type Asker, isPermitted, isSettled, settledBeforeS } from './command-caps.ts';
+import { type Asker, eligibleBeforeS, isEligible, isPermitted } from './command-caps.ts';
 import { type Arrived, isOvertaken } from './safe-orders.ts';
 
 const approvalStates = ['pending', 'approved', 'refused', 'withdrawn', 'expired'] as const;
@@ -151,7 +151,7 @@ export function insertApproval(asker: Asker, approval: NewApproval): Statement {
     SELECT ${approval.approvalID}, d.device_no, 'pending', ${approval.reason}, ${asker.userID},
       ${approval.requestedMs}, ${approval.expiresMs}, ${approval.commandExpiresMs}
     FROM devices d WHERE d.device_no = ${approval.deviceNo} AND d.account_id = ${asker.accountID}
-      AND NOT ${isAwaited(approval.deviceNo)} AND NOT ${isOvertaken(approval.order)} AND ${isSettled(asker)}
+      AND NOT ${isAwaited(approval.deviceNo)} AND NOT ${isOvertaken(approval.order)} AND ${isEligible(asker)}
       AND ${isPermitted(asker, approvedOrder, 'approval')}`);
 }
 
@@ -185,9 +185,9 @@ export function mayApprove(decision: Decision): Statement {
   const { decider } = decision;
   return sql`EXISTS (SELECT 1 FROM approvals p WHERE ${isOpen(decision)} AND p.requested_by <> ${decider.userID}
     AND EXISTS (SELECT 1 FROM users ru WHERE ru.account_id = ${decider.accountID} AND ru.user_id = p.requested_by
-      AND ru.role IN ('operator', 'admin') AND ${countsAsSecondPerson('ru', settledBeforeS(decider))})
+      AND ru.role IN ('operator', 'admin') AND ${countsAsSecondPerson('ru', eligibleBeforeS(decider))})
     AND EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${decider.accountID} AND g.breaker_s IS NULL)
-    AND ${isSettled(decider)})`;
+    AND ${isEligible(decider)})`;
 }
 
 /** Approves, naming the command that the same batch records. */

@@ -10,7 +10,7 @@ import {
   isLimited,
 } from '../../core/commands/command-caps.ts';
 import type { UserKey } from '../accounts/accounts.ts';
-import { countsAsSecondPerson, settledS } from '../accounts/second-person.ts';
+import { countsAsSecondPerson, eligibleAfterS } from '../accounts/second-person.ts';
 import { numberOf, numberOrNull, textOrNull } from '../base/row.ts';
 
 /** The requester, and the time. */
@@ -73,25 +73,25 @@ export function tripBreaker(asker: Asker, onlyIf: Statement): Statement {
 }
 
 /** Latest grant of rights or password, in epoch seconds, with which a user counts as a second person. */
-export function settledBeforeS({ atMs }: Pick<Asker, 'atMs'>): number {
-  return Math.floor(atMs / 1000) - settledS;
+export function eligibleBeforeS({ atMs }: Pick<Asker, 'atMs'>): number {
+  return Math.floor(atMs / 1000) - eligibleAfterS;
 }
 
 /** Condition: the user may give commands and counts as a second person. */
-export function isSettled(asker: Asker): Statement {
+export function isEligible(asker: Asker): Statement {
   return sql`EXISTS (SELECT 1 FROM users su WHERE su.account_id = ${asker.accountID} AND su.user_id = ${asker.userID}
-    AND su.role IN ('operator', 'admin') AND ${countsAsSecondPerson('su', settledBeforeS(asker))})`;
+    AND su.role IN ('operator', 'admin') AND ${countsAsSecondPerson('su', eligibleBeforeS(asker))})`;
 }
 
 /** The same as a read. */
-export async function isSettledNow(db: Database, asker: Asker): Promise<boolean> {
-  return (await db.read(sql`SELECT 1 AS there WHERE ${isSettled(asker)}`)).length > 0;
+export async function isEligibleNow(db: Database, asker: Asker): Promise<boolean> {
+  return (await db.read(sql`SELECT 1 AS there WHERE ${isEligible(asker)}`)).length > 0;
 }
 
 /** Condition: the breaker is open and this user may close it. */
 export function mayReset(asker: Asker): Statement {
   return sql`EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${asker.accountID}
-    AND g.breaker_s IS NOT NULL AND g.breaker_by <> ${asker.userID}) AND ${isSettled(asker)}`;
+    AND g.breaker_s IS NOT NULL AND g.breaker_by <> ${asker.userID}) AND ${isEligible(asker)}`;
 }
 
 /** Closes the breaker; earlier cuts no longer count. */

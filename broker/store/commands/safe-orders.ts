@@ -39,7 +39,7 @@ export function isAskedSince(commandID: string, arrivedUs: number): Statement {
 }
 
 /** Records a repeat on the open safe order that it repeats; changes 0 rows when it repeats none. */
-export function noteRepeat(command: NewCommand): Statement {
+export function recordRepeat(command: NewCommand): Statement {
   return sql`UPDATE commands SET asked_us = ${command.askedUs ?? 0}
     WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND state = '0' AND is_final = 0
       AND ${isRepeat(command)}`;

@@ -41,7 +41,7 @@ export async function findConnected(db: Database, deviceNo: number): Promise<Con
   return row === undefined ? null : toConnected(row);
 }
 
-export interface NeglectedQuery {
+export interface OverdueConfigQuery {
   /** Device numbers above this one. */
   readonly afterNo: number;
   /** Changes before this are due: another process may have failed to handle them. */
@@ -52,9 +52,9 @@ export interface NeglectedQuery {
 }
 
 /** Connected devices whose configuration is overdue, by number. */
-export async function neglectedDevices(
+export async function overdueConfigDevices(
   db: Database,
-  query: NeglectedQuery,
+  query: OverdueConfigQuery,
 ): Promise<readonly ConnectedDevice[]> {
   const { afterNo, changedBeforeMs, sentBeforeMs, limit } = query;
   const rows = await db.read(sql`${selectConnected}

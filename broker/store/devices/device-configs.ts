@@ -81,7 +81,7 @@ export interface Compiled {
 }
 
 /** Records the wanted configuration. The version never decreases. */
-export function noteCompiled(compiled: Compiled): readonly Statement[] {
+export function recordCompiled(compiled: Compiled): readonly Statement[] {
   const { deviceNo, version, sha256, accountRevision, deviceRevision } = compiled;
   return [
     insertRow(deviceNo),
@@ -92,11 +92,11 @@ export function noteCompiled(compiled: Compiled): readonly Statement[] {
 }
 
 /** Records why none can be made for the vehicle. */
-export function noteFault(deviceNo: number, fault: string): readonly Statement[] {
+export function recordFault(deviceNo: number, fault: string): readonly Statement[] {
   return [insertRow(deviceNo), sql`UPDATE device_configs SET fault = ${fault} WHERE device_no = ${deviceNo}`];
 }
 
-export function noteSent(deviceNo: number, atMs: number): Statement {
+export function recordSent(deviceNo: number, atMs: number): Statement {
   return sql`UPDATE device_configs SET sent_ms = ${atMs} WHERE device_no = ${deviceNo}`;
 }
 
@@ -114,7 +114,7 @@ export interface HeldConfig {
 }
 
 /** Records the held configuration, and since when it is reported. */
-export function noteHeld(deviceNo: number, held: HeldConfig, atMs: number): readonly Statement[] {
+export function recordHeld(deviceNo: number, held: HeldConfig, atMs: number): readonly Statement[] {
   const { version, sha256 } = held;
   return [
     insertRow(deviceNo),
@@ -132,7 +132,7 @@ export interface FailedConfig {
 }
 
 /** Records that the vehicle refused a version. */
-export function noteFailed(deviceNo: number, failed: FailedConfig): readonly Statement[] {
+export function recordFailed(deviceNo: number, failed: FailedConfig): readonly Statement[] {
   const { version, reason, retry, agentVersion, atMs } = failed;
   return [
     insertRow(deviceNo),

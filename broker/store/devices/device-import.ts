@@ -117,7 +117,7 @@ export interface FirstSecret {
   readonly secretHash: string;
 }
 
-/** Gives devices their first secrets. A device that has had one keeps it, whoever issued it meanwhile. */
+/** Gives devices their first secrets. A device that has had one keeps it, also one that was issued meanwhile. */
 export function insertSecrets(
   accountID: string,
   secrets: readonly FirstSecret[],

@@ -155,7 +155,7 @@ export async function unsentRequests(db: Database, nowMs: number): Promise<reado
  * Records that an envelope for `boot` is about to be sent; changes 0 rows when it must not be.
  * @param sending `isFirst`: only if none was sent before, as another process may have done.
  */
-export function noteRequestSent(sending: {
+export function recordRequestSent(sending: {
   readonly requestNo: number;
   readonly boot: string;
   readonly atMs: number;

@@ -6,7 +6,7 @@ import { sql } from '../../../src/sql.ts';
  * Takes the next number of a device; gives `shown` (the number is one less) and the hash of its secret, or no row when the
  * device has no secret. A new secret is a new key, whose numbers begin anew.
  */
-export function takeServiceNumber(deviceNo: number): Statement {
+export function allocateServiceNumber(deviceNo: number): Statement {
   return sql`INSERT INTO service_codes (device_no, secret_hash, shown)
     SELECT d.device_no, d.secret_hash, 1 FROM devices d
     WHERE d.device_no = ${deviceNo} AND d.secret_hash IS NOT NULL

@@ -46,8 +46,8 @@ function flagsText<Name extends string>(
   }
   const known = flagTexts.get(code);
   if (known !== undefined) return known;
-  const said = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
-  const text = JSON.stringify(Object.fromEntries(said));
+  const given = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
+  const text = JSON.stringify(Object.fromEntries(given));
   if (flagTexts.size < flagTextsMost) flagTexts.set(code, text);
   return text;
 }
@@ -91,7 +91,7 @@ const counterText = (table: string): string => `UPDATE event_counter SET next_no
  * Reserves numbers for so many events of that slice; returns the first number after them, as `next_no`. The batch fails
  * when another slice is open by now.
  */
-export function takeEventNos(count: number, sliceNo: number): Statement {
+export function allocateEventNos(count: number, sliceNo: number): Statement {
   return { sql: counterText(tableOf(sliceNo).sql), params: [count, sliceNo], mustChange: 1 };
 }
 

@@ -20,13 +20,13 @@ export interface DevicePresent {
   readonly deviceNo: number;
   readonly atMs: number;
   /** Last message of the device; 0 when a user recorded the events. */
-  readonly heardMs: number;
+  readonly lastContactMs: number;
   readonly present: Present;
 }
 
 const deviceShape: readonly RowsShape<DevicePresent>[] = [
   { name: 'device_no', type: 'BIGINT', of: (one) => one.deviceNo },
-  { name: 'heard_ms', type: 'BIGINT', of: (one) => one.heardMs },
+  { name: 'heard_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
   // The latest time that a correct clock can give.
   { name: 'latest_ms', type: 'BIGINT', of: (one) => one.atMs + aheadOfClockMs },
   { name: 'fix_ms', type: 'BIGINT', of: ({ present }) => present.position?.ms },

@@ -70,7 +70,7 @@ function toRelease(row: Row) {
   };
 }
 
-/** Devices whose release changed, by their own word, or whose newest firmware job moved on. */
+/** Devices whose release changed, as they reported, or whose newest firmware job moved on. */
 export async function* releaseChanges(db: Database, { scope, sinceMs }: ChangeSpan): ChangePages<'release'> {
   yield* changePages(
     db,

@@ -38,7 +38,7 @@ const urgentWaitMs = 30_000;
  * `state` .. `fault`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
  * rest of its lane, if it is urgent not for long.
  */
-function fate({ isFull, isUrgent, nowMs }: DeliveryContext, lane: Statement): Statement {
+function initialState({ isFull, isUrgent, nowMs }: DeliveryContext, lane: Statement): Statement {
   const now = sql`CAST(${nowMs} AS BIGINT)`;
   if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, 'too many deliveries of the account wait'`;
   const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
@@ -60,14 +60,14 @@ export async function countWaiting(
 
 /** Inserts the delivery to the rule's webhook or to one mailbox. */
 export function insertDelivery(
-  telling: DeliveryContext,
+  context: DeliveryContext,
   to: { readonly channel: 'webhook' | 'email'; readonly target: string; readonly lane: string },
 ): Statement {
-  const { accountID, eventNo, ruleNo, escalation, onlyIf } = telling;
+  const { accountID, eventNo, ruleNo, escalation, onlyIf } = context;
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, CAST(${to.channel} AS TEXT),
-      CAST(${to.target} AS TEXT), CAST(${escalation} AS BIGINT), CAST(${to.lane} AS TEXT), ${fate(telling, sql`${to.lane}`)}
+      CAST(${to.target} AS TEXT), CAST(${escalation} AS BIGINT), CAST(${to.lane} AS TEXT), ${initialState(context, sql`${to.lane}`)}
     FROM notification_rules r
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND ${onlyIf}
     ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`;
@@ -75,16 +75,16 @@ export function insertDelivery(
 
 /** Inserts deliveries to the push registrations of active users who may see the device. */
 export function insertPushDeliveries(
-  telling: DeliveryContext,
+  context: DeliveryContext,
   to: { readonly deviceNo: number; readonly userIDs: 'all' | readonly string[] },
 ): Statement {
-  const { accountID, eventNo, ruleNo, escalation, onlyIf } = telling;
+  const { accountID, eventNo, ruleNo, escalation, onlyIf } = context;
   const lane = sql`'push:' || CAST(p.registration_no AS TEXT)`;
   const named = to.userIDs === 'all' ? sql`1 = 1` : sql`u.user_id IN (${fixedList(to.userIDs)})`;
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, 'push', CAST(p.registration_no AS TEXT),
-      CAST(${escalation} AS BIGINT), ${lane}, ${fate(telling, lane)}
+      CAST(${escalation} AS BIGINT), ${lane}, ${initialState(context, lane)}
     FROM notification_rules r JOIN push_registrations p ON p.account_id = r.account_id
       JOIN users u ON u.account_id = p.account_id AND u.user_id = p.user_id
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND p.endpoint <> '' AND p.is_registered = 1
@@ -164,7 +164,7 @@ export function endDelivery(
 }
 
 /** Puts a delivery off, and with it what waits for the same target. */
-export function putOff(
+export function postponeDelivery(
   { deliveryNo, lane }: DueRow,
   until: { readonly nextMs: number; readonly fault: string },
 ): readonly Statement[] {

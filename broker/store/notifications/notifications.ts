@@ -45,7 +45,7 @@ export async function readProgress(db: Database): Promise<Progress> {
 
 export interface EventPage {
   /** Those of deleted devices are left out. */
-  readonly news: readonly RuleEventRow[];
+  readonly events: readonly RuleEventRow[];
   /** Number up to which the span was read. */
   readonly upTo: number;
 }
@@ -69,12 +69,12 @@ export async function eventsAfter(
     const last = rows.at(-1);
     if (last === undefined) continue;
     const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
-    const news = known.map((row) => toRuleEvent(row, sliceNo));
-    if (rows.length >= span.limit) return { news, upTo: numberOf(last, 'event_no') };
+    const events = known.map((row) => toRuleEvent(row, sliceNo));
+    if (rows.length >= span.limit) return { events, upTo: numberOf(last, 'event_no') };
     // The slices after it are looked through the next time.
-    return { news, upTo: Math.min(span.upTo, (slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY) - 1) };
+    return { events, upTo: Math.min(span.upTo, (slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY) - 1) };
   }
-  return { news: [], upTo: span.upTo };
+  return { events: [], upTo: span.upTo };
 }
 
 function toRuleEvent(row: Row, sliceNo: number): RuleEventRow {

@@ -90,7 +90,7 @@ interface Absence {
  * does not report all that has been switched off for months.
  * @param at `sinceMs`: only those that became so after this time.
  */
-export async function absencesToNote(
+export async function absencesToRecord(
   db: Database,
   at: { readonly sinceMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly Absence[]> {
@@ -113,7 +113,7 @@ export async function absencesToNote(
 }
 
 /** Notes an absence, once, unless the device is back. */
-export function noteAbsence({ deviceNo, afterS, sinceMs }: Absence, nowMs: number): Statement {
+export function recordAbsence({ deviceNo, afterS, sinceMs }: Absence, nowMs: number): Statement {
   return sql`
     INSERT INTO absences (device_no, after_s, since_ms, noted_ms)
     SELECT d.device_no, CAST(${afterS} AS BIGINT), d.presence_ms, CAST(${nowMs} AS BIGINT) FROM devices d
@@ -125,7 +125,7 @@ export function noteAbsence({ deviceNo, afterS, sinceMs }: Absence, nowMs: numbe
  * Notes certificates that end before `untilMs`, each once (at most `limit`), in accounts with a rule about them; not those that the
  * device no longer needs, because a later one was issued to it.
  */
-export function noteExpiring(at: {
+export function recordExpiring(at: {
   readonly nowMs: number;
   readonly untilMs: number;
   readonly limit: number;
@@ -146,7 +146,7 @@ export function noteExpiring(at: {
 const cloneRestMs = 3_600_000;
 
 /** Notes that two units seem to have the identity of the device; changes 0 rows within an hour of the last note. */
-export function noteClone(deviceNo: number, nowMs: number): Statement {
+export function recordClone(deviceNo: number, nowMs: number): Statement {
   return sql`UPDATE devices SET clone_ms = ${nowMs}
     WHERE device_no = ${deviceNo} AND clone_ms <= ${nowMs - cloneRestMs}`;
 }

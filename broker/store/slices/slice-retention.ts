@@ -14,7 +14,7 @@ export async function spansOf(db: Database, sliceNo: number): Promise<readonly T
 }
 
 /** Accounts without a limit of their own or of the operator: they keep their events for ever. */
-export async function keepingAccounts(db: Database): Promise<readonly string[]> {
+export async function accountsWithoutLimit(db: Database): Promise<readonly string[]> {
   const rows = await db.read(sql`SELECT account_id FROM accounts
     WHERE retained_days IS NULL AND retained_most_days IS NULL ORDER BY account_id`);
   return rows.map((row) => textOf(row, 'account_id'));

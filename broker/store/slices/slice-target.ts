@@ -4,19 +4,19 @@ import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';
 import { numberOf } from '../base/row.ts';
-import { createSpanCache, noteSpan, openSlice } from './slice-writing.ts';
+import { createSpanCache, openSlice, recordSpan } from './slice-writing.ts';
 import { tableOf } from './slices.ts';
 
 /** One commit's slice, and what the commit must note. */
 export interface Target {
   readonly sliceNo: number;
-  readonly notes: readonly Statement[];
-  readonly unnoted: readonly TimeSpan[];
+  readonly spanStatements: readonly Statement[];
+  readonly newSpans: readonly TimeSpan[];
   /** Other tables in which an event of one of the times may be stored already. */
   readonly others: readonly string[];
 }
 
-interface Arrivals {
+interface EventTimes {
   readonly receivedMs: number;
   readonly timestamps: readonly number[];
   /** Times of events that are looked for before they are stored. */
@@ -24,7 +24,7 @@ interface Arrivals {
 }
 
 export interface SliceTarget {
-  of(arrivals: Arrivals): Promise<Target>;
+  of(arrivals: EventTimes): Promise<Target>;
   /** The commit was stored. */
   keep(target: Target): void;
   /** It was not: another slice may be open. */
@@ -50,13 +50,18 @@ export function createSliceTarget(db: Database): SliceTarget {
     async of({ receivedMs, timestamps, sought }) {
       known ??= (await openSlice(db)).sliceNo;
       const sliceNo = known;
-      const unnoted = spans.missing(sliceNo, { receivedMs, timestamps });
+      const newSpans = spans.missing(sliceNo, { receivedMs, timestamps });
       const own = tableOf(sliceNo).sql;
       const others = (await tablesAt(db, sought)).filter((table) => table !== own);
-      return { sliceNo, unnoted, notes: unnoted.map((span) => noteSpan(sliceNo, span)), others };
+      return {
+        sliceNo,
+        newSpans,
+        spanStatements: newSpans.map((span) => recordSpan(sliceNo, span)),
+        others,
+      };
     },
-    keep({ sliceNo, unnoted }) {
-      if (unnoted.length > 0 || sliceNo !== known) spans.learn(sliceNo, unnoted);
+    keep({ sliceNo, newSpans }) {
+      if (newSpans.length > 0 || sliceNo !== known) spans.learn(sliceNo, newSpans);
     },
     forget() {
       known = null;

@@ -51,7 +51,7 @@ export function createSpanCache(): SpanCache {
 }
 
 /** Records a span of a slice, in the batch of its events. */
-export function noteSpan(sliceNo: number, { fromMs, toMs }: TimeSpan): Statement {
+export function recordSpan(sliceNo: number, { fromMs, toMs }: TimeSpan): Statement {
   return sql`INSERT INTO event_spans (slice_no, from_ms, to_ms) VALUES (${sliceNo}, ${fromMs}, ${toMs})
     ON CONFLICT (slice_no, from_ms, to_ms) DO NOTHING`;
 }

@@ -30,7 +30,7 @@ export const statusMeanings: Readonly<Record<StatusName, string>> = {
   LAST_LOCATION: 'Last position before the receiver was lost',
   QUERY: 'Answer to "locate now"',
   HEARTBEAT: 'Position of a vehicle that is parked',
-  GPS_FIRST_FIX: 'First believable position after a start',
+  GPS_FIRST_FIX: 'First plausible position after a start',
   MOTION_START: 'The vehicle drives off',
   MOTION_EN_ROUTE: 'Still driving',
   MOTION_STOP: 'The vehicle stopped',

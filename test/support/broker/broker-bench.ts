@@ -1,4 +1,4 @@
-// A broker's parts on a workbench: a clock that moves only when told, a real SQLite database in memory with one account
+// A broker's parts on a workbench: a clock that moves only by `advance`, a real SQLite database in memory with one account
 // and its devices, a log that remembers. No mocks of product code.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type DeviceRef, findDevice, insertDevice } from '../../../broker/store/devices/devices.ts';
@@ -67,7 +67,7 @@ export function createBenchKeys(): { readonly signer: Signer; readonly verifier:
 }
 
 /** Lets virtual time pass, 1 ms a turn of the loop, until the promise settles. */
-export async function settle<T>(clock: BenchClock, promise: Promise<T>): Promise<T> {
+export async function advanceUntilSettled<T>(clock: BenchClock, promise: Promise<T>): Promise<T> {
   const state = { isDone: false };
   const mark = (): void => {
     state.isDone = true;
@@ -134,11 +134,11 @@ export function createBenchLog(): BenchLog {
 
 /** A migrated SQLite database with the accounts `acme` and `rival`, in memory unless a path is given. */
 export function openBenchDatabase(path = ':memory:'): Promise<NotifyingDatabase> {
-  return furnish(openSqlite({ path, pageSize: 4096 }));
+  return migrateWithAccounts(openSqlite({ path, pageSize: 4096 }));
 }
 
 /** The same on any database that is open. */
-export async function furnish<Store extends Database>(db: Store): Promise<Store> {
+export async function migrateWithAccounts<Store extends Database>(db: Store): Promise<Store> {
   await migrate(db, migrations);
   for (const accountID of ['acme', 'rival']) {
     await db.write([

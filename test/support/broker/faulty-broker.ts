@@ -1,4 +1,4 @@
-// A whole broker with HTTP and MQTT on loopback, and a fault at its door that a customer would never see coming: it is there to
+// A whole broker with HTTP and MQTT on loopback, and a fault in front of its ingest that a customer would never see coming: it is there to
 // be found out by the simulator's truth check. The broker's own code is untouched; the fault sits between it and the network.
 import { createAccount } from '../../../broker/accounts/administration.ts';
 import { createHttpServer } from '../../../broker/adapters/http/fastify.ts';
@@ -27,25 +27,25 @@ import {
 } from '../../../src/core/wire/wire.ts';
 import type { Database, Log } from '../../../src/ports.ts';
 import { createOfflineSenders } from './senders.ts';
-import { promisedBy, type TakeUplink, takenBy } from './uplinks.ts';
+import { type HandleUplink, handleUplinkOf, onUplinkOf } from './uplinks.ts';
 
 interface Inner {
-  readonly onUplink: TakeUplink;
+  readonly onUplink: HandleUplink;
 }
 type Publish = MqttServer['publish'];
 
-/** A fault at the door. What it does is kept in `done`, to be compared with what is found. */
-export interface DoorFault {
+/** A fault in front of the ingest. What it does is kept in `done`, to be compared with what is found. */
+export interface BrokerFault {
   /** `<deviceID> <boot>:<seq>`, or `<deviceID> <commandID>`. */
   readonly done: string[];
-  onUplink(device: DeviceRef, message: Uplink, door: Inner & { readonly publish: Publish }): Promise<void>;
+  onUplink(device: DeviceRef, message: Uplink, inner: Inner & { readonly publish: Publish }): Promise<void>;
   publish(device: DeviceRef, message: Downlink, publish: Publish): Promise<boolean>;
 }
 
 const named = (device: DeviceRef, boot: string, seq: number): string => `${device.deviceID} ${boot}:${seq}`;
 
 /** Every `n`th event is acknowledged and never stored; one that is sent again has the fate of its first time. */
-export function dropsOneIn(n: number): DoorFault {
+export function dropsOneIn(n: number): BrokerFault {
   const done: string[] = [];
   const isDropped = new Map<string, boolean>();
   const lost = new Map<string, number[]>();
@@ -84,7 +84,7 @@ export function dropsOneIn(n: number): DoorFault {
   };
 }
 
-export interface EarlyAck extends DoorFault {
+export interface EarlyAck extends BrokerFault {
   /** Payloads that wait for the disk now. */
   waits(): number;
   /** What waits for the disk is gone, as with kill -9. */
@@ -128,7 +128,7 @@ export function acknowledgesBeforeCommit(laterMs: number): EarlyAck {
 /** Every command of state 1 is given once more, signed and with a counter of its own, after `laterMs`. */
 export function executesTwice(
   laterMs: number,
-): (key: { privatePem: string; publicKey: string }) => DoorFault {
+): (key: { privatePem: string; publicKey: string }) => BrokerFault {
   return ({ privatePem, publicKey }) => {
     const signer = createSigner(privatePem);
     const verifier = createVerifier(publicKey);
@@ -181,7 +181,7 @@ const silent: Log = {
 
 export interface FaultyBroker {
   readonly target: Target;
-  readonly fault: DoorFault | null;
+  readonly fault: BrokerFault | null;
   /** Ends every connection, as the end of the process does. */
   dropConnections(): void;
   close(): Promise<void>;
@@ -189,7 +189,7 @@ export interface FaultyBroker {
 
 /** Starts it; null: a broker without a fault. */
 export async function startFaultyBroker(
-  makeFault: ((inside: BrokerInside) => DoorFault) | null,
+  makeFault: ((inside: BrokerInside) => BrokerFault) | null,
 ): Promise<FaultyBroker> {
   const entropy = createSystemEntropy();
   const clock = createSystemClock();
@@ -203,8 +203,11 @@ export async function startFaultyBroker(
       if (fault === null) return (server = await createMqttServer(options));
       const inner = await createMqttServer({
         ...options,
-        onUplink: takenBy((device, message) =>
-          fault.onUplink(device, message, { onUplink: promisedBy(options.onUplink), publish: inner.publish }),
+        onUplink: onUplinkOf((device, message) =>
+          fault.onUplink(device, message, {
+            onUplink: handleUplinkOf(options.onUplink),
+            publish: inner.publish,
+          }),
         ),
       });
       server = inner;

@@ -1,9 +1,9 @@
-// Faults of a broker in its commands, seeded at its door: commands that never leave, restores that go to the other relay, and
+// Faults of a broker in its commands, seeded in front of its ingest: commands that never leave, restores that go to the other relay, and
 // commands that the ledger calls confirmed although none was sent. The broker's own code is untouched.
 import { createSigner, createVerifier } from '../../../src/adapters/signing.ts';
 import { decodeCommand, signedTypes } from '../../../src/core/wire/wire.ts';
 import { sql } from '../../../src/sql.ts';
-import type { BrokerInside, DoorFault } from './faulty-broker.ts';
+import type { BrokerFault, BrokerInside } from './faulty-broker.ts';
 
 type SignedCommand = NonNullable<ReturnType<typeof decodeCommand>>;
 
@@ -20,7 +20,7 @@ function createReader({ publicKey }: BrokerInside) {
 const isSwitch = (body: SignedCommand | null): body is SignedCommand => body !== null && !body.cancel;
 
 /** No command reaches a vehicle; the broker believes that each has left. */
-export function dropsCommands(key: BrokerInside): DoorFault {
+export function dropsCommands(key: BrokerInside): BrokerFault {
   const read = createReader(key);
   const done: string[] = [];
   return {
@@ -36,7 +36,7 @@ export function dropsCommands(key: BrokerInside): DoorFault {
 }
 
 /** Every restore goes to the other relay, signed as it should be. */
-export function restoresOtherRelay(key: BrokerInside): DoorFault {
+export function restoresOtherRelay(key: BrokerInside): BrokerFault {
   const read = createReader(key);
   const signer = createSigner(key.privatePem);
   const done: string[] = [];
@@ -56,7 +56,7 @@ export function restoresOtherRelay(key: BrokerInside): DoorFault {
 }
 
 /** No command reaches a vehicle, and the ledger says of each that it was confirmed. */
-export function confirmsUnsent(key: BrokerInside): DoorFault {
+export function confirmsUnsent(key: BrokerInside): BrokerFault {
   const read = createReader(key);
   const done: string[] = [];
   return {

@@ -35,7 +35,7 @@ export function createOfflineSenders(): Senders {
   return createSenders({ allowsPrivate: false, resolve: noNames, email: null });
 }
 
-/** Receivers on loopback may be told. */
+/** Allows receivers on loopback. */
 export function createLoopbackSenders(email: Senders['email'] = null): Senders {
   return createSenders({ allowsPrivate: true, resolve: noNames, email });
 }

@@ -10,7 +10,7 @@ import type {
 import { createQueues } from '../../../broker/scheduling/queues.ts';
 import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { promisedBy, takenBy } from './uplinks.ts';
+import { handleUplinkOf, onUplinkOf } from './uplinks.ts';
 
 export interface TestCluster {
   /** The way in for one more broker. */
@@ -31,14 +31,14 @@ export function createTestCluster(): TestCluster {
     if (member === undefined) throw new AppError('unavailable', 'no broker is there');
     return member;
   };
-  const hand = (device: DeviceRef, message: Uplink): Promise<void> =>
-    queues.run(device.deviceNo, () => promisedBy(next().onUplink)(device, message));
+  const deliver = (device: DeviceRef, message: Uplink): Promise<void> =>
+    queues.run(device.deviceNo, () => handleUplinkOf(next().onUplink)(device, message));
   const start = (options: MqttServerOptions): Promise<MqttServer> =>
     createMqttServer({
       ...options,
       authenticate: (device, proof) => next().authenticate(device, proof),
-      onUplink: takenBy(hand),
-      onOffline: (device) => void hand(device, offline).catch(() => undefined),
+      onUplink: onUplinkOf(deliver),
+      onOffline: (device) => void deliver(device, offline).catch(() => undefined),
       isOverloaded: () => false,
     });
   return {

@@ -1,4 +1,4 @@
-// What takes publishes, for tests that say with a promise what becomes of one.
+// Handlers of publishes for tests that report the outcome by a promise.
 
 import { completed, completeWith } from '../../../broker/core/completion.ts';
 import type { MqttServerOptions, Uplink } from '../../../broker/ports/mqtt-server.ts';
@@ -7,16 +7,16 @@ import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 type OnUplink = MqttServerOptions['onUplink'];
 
 /** Resolves when the publish may be acknowledged. */
-export type TakeUplink = (device: DeviceRef, message: Uplink) => Promise<void>;
+export type HandleUplink = (device: DeviceRef, message: Uplink) => Promise<void>;
 
-/** As a server wants it. */
-export const takenBy =
-  (take: TakeUplink): OnUplink =>
+/** The handler as `MqttServerOptions` has it. */
+export const onUplinkOf =
+  (take: HandleUplink): OnUplink =>
   (device, message, completion) =>
     completeWith(completion, () => take(device, message));
 
-/** The other way round. */
-export const promisedBy =
-  (onUplink: OnUplink): TakeUplink =>
+/** The same as a promise. */
+export const handleUplinkOf =
+  (onUplink: OnUplink): HandleUplink =>
   (device, message) =>
     completed((completion) => onUplink(device, message, completion));

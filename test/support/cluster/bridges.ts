@@ -1,4 +1,4 @@
-// Brokers as processes of their own on one PostgreSQL database, and the cluster in front of them: it hands what devices send to
+// Brokers as processes of their own on one PostgreSQL database, and the cluster in front of them: it delivers what devices send to
 // one of those that run, again to another when that one ends before it answers, and takes what leaves for devices.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -34,8 +34,8 @@ interface Waiting {
   done(): void;
 }
 
-/** What does not reach a process that was just killed is handed on when its exit is known: see `handAll`. */
-function tell(child: ChildProcess | undefined, message: object): void {
+/** What does not reach a process that was just killed is delivered again when its exit is known: see `redeliver`. */
+function send(child: ChildProcess | undefined, message: object): void {
   if (child?.connected === true) child.send(message, () => {});
 }
 
@@ -48,22 +48,22 @@ export function createBridges(
   const waiting = new Map<number, Waiting>();
   let last = 0;
   let turn = 0;
-  const hand = (no: number, message: Waiting): void => {
+  const deliver = (no: number, message: Waiting): void => {
     turn += 1;
     const child = running[turn % Math.max(1, running.length)];
     message.by = child ?? null;
     const { device, verb, payload } = message;
-    tell(child, { no, device, verb, payload });
+    send(child, { no, device, verb, payload });
   };
-  const handAll = (): void => {
+  const redeliver = (): void => {
     for (const [no, message] of waiting)
-      if (message.by === null || !running.includes(message.by)) hand(no, message);
+      if (message.by === null || !running.includes(message.by)) deliver(no, message);
   };
-  const hear = (said: Said): void => {
+  const handleReport = (said: Said): void => {
     if (said.kind === 'downlink') onDownlink(said);
     const message = said.kind === 'taken' || said.kind === 'refused' ? waiting.get(said.no) : undefined;
     if (message === undefined || !('no' in said)) return;
-    if (said.kind === 'refused') return void setTimeout(() => hand(said.no, message), 50);
+    if (said.kind === 'refused') return void setTimeout(() => deliver(said.no, message), 50);
     waiting.delete(said.no);
     message.done();
   };
@@ -75,7 +75,7 @@ export function createBridges(
       return new Promise((done) => {
         const message = { device, verb, payload: Buffer.from(text).toString('base64'), by: null, done };
         waiting.set(no, message);
-        hand(no, message);
+        deliver(no, message);
       });
     },
     async start(): Promise<Bridge> {
@@ -87,22 +87,22 @@ export function createBridges(
         child.on('message', (said: Said) => {
           if (said.kind === 'ready') resolve(said.port);
           else if (said.kind === 'log') lines.push(said);
-          else hear(said);
+          else handleReport(said);
         });
       });
       running.push(child);
-      handAll();
+      redeliver();
       const leave = async (how: () => void): Promise<void> => {
         how();
         await gone;
         running.splice(running.indexOf(child), 1);
-        handAll();
+        redeliver();
       };
       return {
         port,
         lines,
         kill: () => leave(() => child.kill('SIGKILL')),
-        stop: () => leave(() => tell(child, { stop: true })),
+        stop: () => leave(() => send(child, { stop: true })),
       };
     },
   };

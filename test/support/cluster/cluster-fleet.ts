@@ -1,4 +1,4 @@
-// Some hundred vehicles at a cluster, commands for them from either bridge, and the comparison of everybody's books at the
+// Some hundred vehicles at a cluster, commands for them from either bridge, and the comparison of all records at the
 // end: what was made is stored once, what was ordered was carried out at most once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSecret } from '../../../broker/store/devices/device-secret.ts';
@@ -47,7 +47,7 @@ export interface Order {
 
 export interface Orders {
   readonly taken: readonly Order[];
-  /** Requests that a bridge did not answer with a command: nobody knows whether there is one. */
+  /** Requests that a bridge did not answer with a command: there may be one or not. */
   readonly failed: number;
   stop(): Promise<void>;
 }
@@ -79,8 +79,8 @@ export function startOrders(bridges: () => readonly Bridge[], vehicles: number, 
       token = String((await call(bridge.httpPort, '/auth/login', login))['token']);
     }
     const state = Math.floor(counts.asked / vehicles) % 2 === 0 ? '1' : '0';
-    const wish = { deviceID: nameOf(vehicleNo), feature: 'cargoaccess', state, reason: 'test', ttl: 120 };
-    const { commandID } = await call(bridge.httpPort, '/command/feature/authorization', wish);
+    const command = { deviceID: nameOf(vehicleNo), feature: 'cargoaccess', state, reason: 'test', ttl: 120 };
+    const { commandID } = await call(bridge.httpPort, '/command/feature/authorization', command);
     taken.push({ vehicleNo, commandID: String(commandID) });
   };
   const loop = async (): Promise<void> => {
@@ -153,10 +153,10 @@ export async function compare(
   return { made, stored: total, lost, surplus, orders: orders.length, states: counted, wrong };
 }
 
-/** Longest time in which no vehicle at all heard an acknowledgement, while `watch` ran; in ms. */
+/** Longest time in which no vehicle at all received an acknowledgement, while `watch` ran; in ms. */
 export function watchGaps(fleet: readonly Vehicle[]) {
   let openBefore = 0;
-  let heardMs = Date.now();
+  let lastSeenMs = Date.now();
   let longestMs = 0;
   const acknowledged = (): number =>
     fleet.reduce((sum, vehicle) => {
@@ -168,8 +168,8 @@ export function watchGaps(fleet: readonly Vehicle[]) {
     const now = acknowledged();
     const isDue = openBefore > 0;
     openBefore = fleet.some((vehicle) => vehicle.books().open > 0) ? 1 : 0;
-    if (now > before || !isDue) heardMs = Date.now();
-    longestMs = Math.max(longestMs, Date.now() - heardMs);
+    if (now > before || !isDue) lastSeenMs = Date.now();
+    longestMs = Math.max(longestMs, Date.now() - lastSeenMs);
     before = now;
   }, 100);
   return {
@@ -177,7 +177,7 @@ export function watchGaps(fleet: readonly Vehicle[]) {
     take(): number {
       const result = longestMs;
       longestMs = 0;
-      heardMs = Date.now();
+      lastSeenMs = Date.now();
       return result;
     },
     stop: () => clearInterval(timer),

@@ -14,7 +14,7 @@ export interface VehicleOptions {
   readonly everyMs: number;
 }
 
-export interface VehicleBooks {
+export interface VehicleRecords {
   /** Facts that were made, and of them those that the broker has not acknowledged. */
   readonly made: number;
   readonly open: number;
@@ -33,9 +33,9 @@ export interface Vehicle {
   readonly boot: string;
   /** Makes a fact; it is in the outbox from then on. */
   make(fact?: Readonly<Record<string, unknown>>): number;
-  books(): VehicleBooks;
+  books(): VehicleRecords;
   client(): MqttClient | null;
-  /** Drops the connection without a word, as a tunnel does. */
+  /** Drops the connection without DISCONNECT, as a tunnel does. */
   drop(): void;
   /** Makes nothing further by itself. */
   rest(): void;
@@ -68,14 +68,14 @@ export function createVehicle(options: VehicleOptions): Vehicle {
   let isResting = everyMs === 0;
   let counter = 0;
   let next = Math.floor(Math.random() * ports.length);
-  let heardMs = Date.now();
+  let lastAckMs = Date.now();
   let dueMs = Date.now() + Math.random() * everyMs;
 
   const make = (fact: Readonly<Record<string, unknown>> = {}): number => {
     counts.made += 1;
     const seq = counts.made;
     const madeMs = Date.now();
-    if (outbox.size === 0) heardMs = madeMs;
+    if (outbox.size === 0) lastAckMs = madeMs;
     const event = { seq, timestamp: Math.floor(madeMs / 1000), statusCode: 61_472, ...fact };
     outbox.set(seq, { event, madeMs, sentMs: 0 });
     return seq;
@@ -92,8 +92,8 @@ export function createVehicle(options: VehicleOptions): Vehicle {
         counts.slowestMs = Math.max(counts.slowestMs, nowMs - fact.madeMs);
       }
     }
-    counts.gapMs = Math.max(counts.gapMs, nowMs - heardMs);
-    heardMs = nowMs;
+    counts.gapMs = Math.max(counts.gapMs, nowMs - lastAckMs);
+    lastAckMs = nowMs;
   };
   const takeCommand = (payload: Uint8Array): void => {
     const command = decodeCommand(bodyOf(Buffer.from(payload).toString()));
@@ -101,7 +101,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
     if (command.boot !== boot || command.counter <= counter) return void (counts.refused += 1);
     counter = command.counter;
     const { commandID } = command;
-    // The same command in a newer envelope: known already, told again.
+    // The same command in a newer envelope: known already, reported again.
     if (!executed.has(commandID)) executed.set(commandID, 1);
     for (const commandState of ['received', 'confirmed'])
       make({ statusCode: 61_504, commandID, commandState });

@@ -55,7 +55,7 @@ export interface RabbitBench {
 
 export interface RabbitSetup {
   readonly count: 1 | 3;
-  /** Port of loopback at which each node asks who may come in. */
+  /** Port of loopback at which each node asks about each login. */
   readonly authPort: number;
   /** Lines that take the place of those with the same key, or are added. */
   readonly changes?: Readonly<Record<string, string>>;
@@ -124,7 +124,7 @@ function writeConfig({ folder, names, setup }: Place, name: string, ports: Ports
   return own;
 }
 
-/** What the programs are told by their environment; nothing of this process's but the path. */
+/** The environment of the programs; nothing of this process's but the path. */
 function environmentOf({ folder, epmd }: Place, name: string, distribution: number) {
   const own = join(folder, name);
   return {

@@ -14,7 +14,7 @@ export interface CommitCutter {
 }
 
 const socketName = '.s.PGSQL.5432';
-/** The server commits meanwhile; it answers nobody. */
+/** The server commits meanwhile; its answer is dropped. */
 const commitMs = 300;
 
 /** Listens on a socket of its own in `folder`, in front of the one in `serverFolder`. */

@@ -43,7 +43,7 @@ export interface Databases {
   create(template?: string): Promise<string>;
   /** The same with the broker's tables in it. */
   createMigrated(): Promise<string>;
-  /** Removes it, whoever still uses it. */
+  /** Removes it, also while it is used. */
   drop(url: string): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // Events put into a store as a vehicle's would be, without a vehicle: into the slice that is open, with numbers of the store,
 // and noted with their time. Every test that needs rows by hand makes them here, so that readers find them.
 import { spanOf } from '../../../broker/core/events/event-spans.ts';
-import { noteSpan, openNext, openSlice } from '../../../broker/store/slices/slice-writing.ts';
+import { openNext, openSlice, recordSpan } from '../../../broker/store/slices/slice-writing.ts';
 import { lastEventNo, tableOf, wholeSlices } from '../../../broker/store/slices/slices.ts';
 import type { Database, Row, SqlValue, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -74,7 +74,7 @@ export async function storeEvents(db: Database, events: readonly StoredEvent[]):
     );
     const [inserted] = await db.write([
       sql`INSERT INTO ${tableOf(sliceNo)} (${names}) VALUES ${rowsOf(rows)} RETURNING event_no`,
-      ...[...spans.values()].map((span) => noteSpan(sliceNo, span)),
+      ...[...spans.values()].map((span) => recordSpan(sliceNo, span)),
       sql`UPDATE event_counter SET next_no = ${firstNo + part.length}`,
     ]);
     numbers.push(...(inserted?.rows ?? []).map((row) => Number(row['event_no'])));

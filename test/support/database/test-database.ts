@@ -31,7 +31,7 @@ async function openCopy(inFolder: string, path: string | undefined): Promise<Not
 }
 
 /** The same PostgreSQL database once more, as another process would open it; to be closed first. */
-export async function openAgain(db: Database): Promise<NotifyingDatabase> {
+export async function openSecond(db: Database): Promise<NotifyingDatabase> {
   const url = urls.get(db);
   if (url === undefined) throw new Error('only a PostgreSQL database is opened by several');
   return openPostgres({ url, readersMost: 3 });
@@ -68,7 +68,7 @@ export async function tablesOf(db: Database): Promise<readonly Table[]> {
 }
 
 /** True when rows of the table are deleted together with the row of the other that they refer to. */
-export async function goesWith(db: Database, table: string, other: string): Promise<boolean> {
+export async function isDeletedWith(db: Database, table: string, other: string): Promise<boolean> {
   const rows = await db.read({
     sql: isOnPostgres
       ? `SELECT 1 AS there FROM pg_constraint WHERE contype = 'f' AND confdeltype = 'c'

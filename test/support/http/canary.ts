@@ -1,3 +1,3 @@
-// What stands in every text of the tenant `rival`, and must never show to anybody of another.
+// What stands in every text of the tenant `rival`, and must never show in an answer to another tenant.
 
 export const canary = 'CANARY-of-the-other-tenant';

@@ -1,4 +1,4 @@
-// Data with which every operation can be called as its example says, for two tenants: `acme`, who calls, and `rival`,
+// Data with which every operation can be called as its example says, for two tenants: `acme`, which calls, and `rival`,
 // whose every text holds the canary that must never show. One file per area under `fixtures/`.
 import type { Operation } from '../../../broker/api/base/operation.ts';
 import { alarmsFixture } from './fixtures/alarms.ts';

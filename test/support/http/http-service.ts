@@ -27,7 +27,7 @@ import type { Log, LogFields, NotifyingDatabase, SqlValue, Statement } from '../
 import { createOfflineSenders } from '../broker/senders.ts';
 import { createTestCluster } from '../broker/test-cluster.ts';
 import { insertUser } from '../database/store-rows.ts';
-import { isOnPostgres, openAgain, openTestDatabase } from '../database/test-database.ts';
+import { isOnPostgres, openSecond, openTestDatabase } from '../database/test-database.ts';
 import { createTestProvider } from './test-provider.ts';
 
 /** Brokers that answer the requests of a test in turn. */
@@ -170,7 +170,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   };
   const first = await startBridge(db);
   const bridges = [first];
-  while (bridges.length < bridgesOfTest) bridges.push(await startBridge(await openAgain(db)));
+  while (bridges.length < bridgesOfTest) bridges.push(await startBridge(await openSecond(db)));
   const { broker, services, http } = first;
   // Requests are counted by each broker for itself.
   let isPinned = limits.rates !== undefined;
@@ -239,7 +239,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       await db.write([insertUser({ accountID, userID, passwordHash, role, createdS: 1 })]);
     },
     device: (accountID: string, deviceID: string) => createDevice(ports, { accountID, deviceID }),
-    /** Takes events in as if the device had sent them in the JSON form, and lets people be told. */
+    /** Takes events in as if the device had sent them in the JSON form, and sends the notifications. */
     async events(accountID: string, deviceID: string, batch: object): Promise<void> {
       const row = await findDevice(db, { accountID, deviceID });
       if (row === null) throw new Error(`no device ${deviceID}`);

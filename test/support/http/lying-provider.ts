@@ -20,7 +20,7 @@ export function signToken(claims: Json, header: Json = {}, key: KeyObject = keys
   return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`;
 }
 
-/** An ID token with a signature that a shared secret makes: whoever has it could make one. */
+/** An ID token with a signature that a shared secret makes: any holder of it could make one. */
 export function hmacToken(claims: Json, secret: string): string {
   const text = `${base64({ alg: 'HS256', kid: 'one' })}.${base64(claims)}`;
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
@@ -32,7 +32,7 @@ export function sendJson(reply: ServerResponse, body: unknown, status = 200): vo
   reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Sends more than anybody asked for, until the other end closes. */
+/** Sends without an end, until the other end closes. */
 export function sendWithoutEnd(reply: ServerResponse): void {
   reply.writeHead(200, { 'content-type': 'application/json' });
   const block = ' '.repeat(64 * 1024);

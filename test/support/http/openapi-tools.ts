@@ -50,11 +50,11 @@ export interface Proxy {
 }
 
 /** Starts prism in front of a service: an answer or request that the document does not allow becomes a failure. */
-export async function startPrism(wish: {
+export async function startPrism(options: {
   readonly document: string;
   readonly service: string;
 }): Promise<Proxy> {
-  const { document, service } = wish;
+  const { document, service } = options;
   const child = start(`${toolsFolder}node_modules/.bin/prism`, {
     args: ['proxy', '--errors', '--port', '0', document, service],
   });

@@ -76,17 +76,17 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-/** The bytes that a payload of the data stands for: hex, and words such as `r14` (length), `m1` (16 bits) and 'text'. */
+/** The bytes that a payload of the data stands for: hex, and tokens such as `r14` (length), `m1` (16 bits) and 'text'. */
 export function bytesOf(payload: string): Buffer {
-  const words = payload.match(/'[^']*'|\S+/g) ?? [];
-  const parts = words.map((word): Uint8Array => {
-    const number = Number(word.slice(1));
-    if (word.startsWith("'")) return Buffer.from(word.slice(1, -1));
-    if (/^i\d/.test(word)) return Uint8Array.from([number]);
-    if (/^[Hkms]\d/.test(word)) return Uint8Array.from([number >> 8, number & 0xff]);
-    if (/^L\d/.test(word)) return Uint8Array.from([24, 16, 8, 0].map((bits) => (number >>> bits) & 0xff));
-    if (/^[vr]\d/.test(word)) return Uint8Array.from(varint(number));
-    return Buffer.from(word, 'hex');
+  const tokens = payload.match(/'[^']*'|\S+/g) ?? [];
+  const parts = tokens.map((token): Uint8Array => {
+    const number = Number(token.slice(1));
+    if (token.startsWith("'")) return Buffer.from(token.slice(1, -1));
+    if (/^i\d/.test(token)) return Uint8Array.from([number]);
+    if (/^[Hkms]\d/.test(token)) return Uint8Array.from([number >> 8, number & 0xff]);
+    if (/^L\d/.test(token)) return Uint8Array.from([24, 16, 8, 0].map((bits) => (number >>> bits) & 0xff));
+    if (/^[vr]\d/.test(token)) return Uint8Array.from(varint(number));
+    return Buffer.from(token, 'hex');
   });
   return Buffer.concat(parts);
 }

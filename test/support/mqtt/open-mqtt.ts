@@ -1,5 +1,5 @@
 // An MQTT server for other people's test suites: aedes with the product's reader in front of it, and instead of the
-// product's rules for devices a list of its own that lets anybody do what those suites need. Nothing of the product is
+// product's rules for devices a list of its own that lets any client do what those suites need. Nothing of the product is
 // switched off: this is another composition of the same parts. `bare` leaves our parts away, for comparison.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Aedes, type AedesOptions } from 'aedes';

@@ -3,21 +3,21 @@
 import { broker, type TruthMutant } from './truth-mutant.ts';
 
 const scenario = 'cluster';
-const takers = 'broker/adapters/cluster/rabbitmq.js';
+const consumers = 'broker/adapters/cluster/rabbitmq.js';
 const outlet = 'broker/adapters/cluster/rabbitmq-outlet.js';
 
 export const clusterMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the events of every third vehicle are taken from the queue and dropped',
-    file: takers,
-    find: "return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';",
-    put: "if (uplink !== null && /[369]$/.test(uplink.device.deviceID)) return true; return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';",
+    file: consumers,
+    find: "return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';",
+    put: "if (uplink !== null && /[369]$/.test(uplink.device.deviceID)) return true; return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';",
     found: ['lost'],
     scenario,
   }),
   broker({
     fault: 'what every third vehicle says of itself is taken from the queue and dropped',
-    file: takers,
+    file: consumers,
     find: "const isOffline = uplink.verb === 'presence' && Buffer.from(uplink.payload).equals(offline);",
     put: "if (uplink.verb === 'hello' && /[369]$/.test(uplink.device.deviceID)) return true; const isOffline = uplink.verb === 'presence' && Buffer.from(uplink.payload).equals(offline);",
     found: ['lost', 'commandUndelivered', 'presentWrong'],

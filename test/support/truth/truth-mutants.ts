@@ -234,7 +234,7 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'nothing comes to the inbox',
     file: 'broker/notify/notifier.js',
-    find: 'return [insertNotification(row, { isLate: happening.isLate, onlyIf }), ...written];',
+    find: 'return [insertNotification(row, { isLate: event.isLate, onlyIf }), ...written];',
     put: 'return written;',
     found: ['alertsWrong'],
   }),

@@ -2,7 +2,7 @@
 import type { Scope } from '../store/base/scope.ts';
 
 /** What of a device is asked for. */
-export interface PictureView {
+export interface FleetView {
   /** Whether the devices say that the caller may update and command them. */
   readonly mayUpdate: boolean;
   /** The members of a device, besides `deviceID`; null: all. */
@@ -10,14 +10,14 @@ export interface PictureView {
 }
 
 /** Who asks, and what the answer must know of at least. */
-export interface PictureCaller {
+export interface FleetCaller {
   readonly scope: Scope;
   /** The account's `fleet_revision` when the request came. */
   readonly fleetRevision: number;
 }
 
 /** A part of the fleet. */
-export interface PictureRange extends PictureView {
+export interface FleetRange extends FleetView {
   /** Devices after this id; '' from the start. */
   readonly after: string;
   /** Devices at most; null: all. */
@@ -37,19 +37,19 @@ export interface FleetPart {
   readonly revision: number;
 }
 
-export interface FleetPictures {
+export interface FleetCache {
   /**
    * A part of the fleet as the caller sees it; null: the fleet is too large to be held, and is read from the store.
    * @throws AppError `storage`.
    */
-  part(caller: PictureCaller, range: PictureRange): Promise<FleetPart | null>;
+  part(caller: FleetCaller, range: FleetRange): Promise<FleetPart | null>;
   /** Every geozone of the account as members of a JSON object with commas between them; none for a caller who sees no device. */
-  zones(caller: PictureCaller, mayUpdate: boolean): Promise<readonly Buffer[] | null>;
+  zones(caller: FleetCaller, mayUpdate: boolean): Promise<readonly Buffer[] | null>;
   /**
    * A short answer about one device of the caller's account that changes with the revision of the fleet only; made once while that
    * stays the same. @param make reads it; null: there is nothing to keep.
    */
-  unchanged(caller: PictureCaller, key: string, make: () => Promise<Buffer | null>): Promise<Buffer | null>;
+  unchanged(caller: FleetCaller, key: string, make: () => Promise<Buffer | null>): Promise<Buffer | null>;
   /** One device; null when the caller sees none of this id. @throws AppError `storage`. */
-  device(caller: PictureCaller, deviceID: string, mayUpdate: boolean): Promise<Buffer | null>;
+  device(caller: FleetCaller, deviceID: string, mayUpdate: boolean): Promise<Buffer | null>;
 }

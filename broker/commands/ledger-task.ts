@@ -11,7 +11,7 @@ import { presentBoot } from '../store/devices/devices.ts';
 import type { CommandSender } from './command-sender.ts';
 import { type LedgerOptions } from './ledger-options.ts';
 
-export interface LedgerWork {
+export interface LedgerContext {
   readonly options: LedgerOptions;
   readonly sender: CommandSender;
   /** Work on the commands of one device at a time. */
@@ -31,8 +31,8 @@ export function isDue(row: CommandRow, boot: string): boolean {
 const isBreak = (thrown: unknown): boolean => !(thrown instanceof AppError) || isStoreFault(thrown);
 
 /** Runs work on the commands of a device, one at a time; the device is doubtful when it fails. */
-export function workOn<T>(
-  { queues, doubtful }: LedgerWork,
+export function runForDevice<T>(
+  { queues, doubtful }: LedgerContext,
   deviceNo: number,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -48,7 +48,7 @@ export function workOn<T>(
 
 /** Sends what is due of a doubtful device, within `workOn`. A device that is not connected gets it with its next hello. */
 export async function sendDoubtful(
-  { options: { db }, sender, doubtful }: LedgerWork,
+  { options: { db }, sender, doubtful }: LedgerContext,
   deviceNo: number,
 ): Promise<void> {
   // `workOn` adds it again, behind the others, when this fails too.
@@ -61,8 +61,9 @@ export async function sendDoubtful(
   }
 }
 
-async function sendAllDoubtful(parts: LedgerWork): Promise<void> {
-  for (const deviceNo of parts.doubtful) await workOn(parts, deviceNo, () => sendDoubtful(parts, deviceNo));
+async function sendAllDoubtful(context: LedgerContext): Promise<void> {
+  for (const deviceNo of context.doubtful)
+    await runForDevice(context, deviceNo, () => sendDoubtful(context, deviceNo));
 }
 
 /** Expires commands; returns how many. @throws AppError `storage`. */
@@ -80,7 +81,7 @@ export async function expireOnce({ db, clock, log }: LedgerOptions): Promise<num
 async function resend({
   options: { db, clock, log },
   sender,
-}: Pick<LedgerWork, 'options' | 'sender'>): Promise<void> {
+}: Pick<LedgerContext, 'options' | 'sender'>): Promise<void> {
   for (const row of await unansweredCommands(db, Math.round(clock.utcMs()))) {
     const boot = await presentBoot(db, row.deviceNo);
     const { commandID, deviceNo } = row;
@@ -90,15 +91,15 @@ async function resend({
 }
 
 /** One run of the background task; gives the delay until the next, in ms. */
-export async function workRound(parts: LedgerWork): Promise<number> {
-  const { options } = parts;
+export async function runLedgerTask(context: LedgerContext): Promise<number> {
+  const { options } = context;
   const failed = (what: string) => (thrown: unknown) => {
     options.log.error(what, { reason: messageOf(thrown) });
   };
   await expireOnce(options).catch(failed('command_expiry_failed'));
   // A process that cannot send must leave the sending to those that can.
   if (options.canSend?.() === false) return expiryPeriodMs;
-  await sendAllDoubtful(parts).catch(failed('doubtful_commands_not_resent'));
-  if (options.isShared === true) await resend(parts).catch(failed('commands_not_resent'));
+  await sendAllDoubtful(context).catch(failed('doubtful_commands_not_resent'));
+  if (options.isShared === true) await resend(context).catch(failed('commands_not_resent'));
   return expiryPeriodMs;
 }

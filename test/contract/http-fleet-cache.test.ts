@@ -7,7 +7,7 @@ import { jsonText } from '../../broker/adapters/http/fastify-answer.ts';
 import { gzipPieces } from '../../broker/adapters/http/gzip-pieces.ts';
 import { authenticate } from '../../broker/api/base/caller.ts';
 import { deviceListOperations } from '../../broker/api/devices/device-list.ts';
-import type { FleetPictures } from '../../broker/ports/fleet-pictures.ts';
+import type { FleetCache } from '../../broker/ports/fleet-cache.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
@@ -20,7 +20,7 @@ const tokenOf = (userID: string): string => tokens.get(userID) ?? expect.fail(`n
 const devices = Array.from({ length: 300 }, (_unused, at) => `d-${String(at).padStart(3, '0')}`);
 
 /** Nothing is held, so everything is read from the store. */
-const nothingHeld: FleetPictures = {
+const nothingHeld: FleetCache = {
   part: async () => null,
   zones: async () => null,
   device: async () => null,
@@ -161,7 +161,7 @@ describe('the fleet in memory', () => {
     await compare();
   });
 
-  it('gives since a revision only what changed, and the whole list when devices came or went', async () => {
+  it('gives since a revision only what changed, and the whole list when devices were added or deleted', async () => {
     const since = async (asOf: number) =>
       (await call('admin', { since: String(asOf) })).json() as {
         devices: { deviceID: string }[];

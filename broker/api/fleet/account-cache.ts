@@ -1,7 +1,7 @@
 // The fleet of one account in memory. Before every answer its revision is compared with the one that the caller's request found in
 // the store, and what changed since is read; so no caller is shown what was true before their own change, whichever process wrote it.
 import type { Database } from '../../../src/ports.ts';
-import type { FleetPart, PictureCaller, PictureRange } from '../../ports/fleet-pictures.ts';
+import type { FleetCaller, FleetPart, FleetRange } from '../../ports/fleet-cache.ts';
 import { type Scope, wholeAccount } from '../../store/base/scope.ts';
 import {
   type FleetRevisions,
@@ -10,7 +10,7 @@ import {
   needsWholeList,
 } from '../../store/devices/fleet.ts';
 import { type Fragment, FragmentStore } from './fragments.ts';
-import { NoPicture } from './no-picture.ts';
+import { NotCached } from './not-cached.ts';
 import { readFragments } from './read-fragments.ts';
 import { readZonePieces, type ZonePieces } from './zone-pieces.ts';
 
@@ -38,7 +38,7 @@ interface Choice {
 function choose(
   devices: FragmentStore,
   visible: readonly number[] | null,
-  { after, limit, since }: PictureRange,
+  { after, limit, since }: FleetRange,
 ): Choice {
   if (visible === null && after === '' && limit === null && since === null)
     return { indexes: null, hasMore: false };
@@ -60,7 +60,7 @@ function choose(
   return { indexes, hasMore: false };
 }
 
-export class AccountPicture {
+export class AccountCache {
   readonly #db: Database;
   readonly #accountID: string;
   readonly #bytesMost: number;
@@ -81,8 +81,8 @@ export class AccountPicture {
     return (this.#content?.devices.bytes ?? 0) + (this.#zones?.bytes ?? 0);
   }
 
-  /** @throws NoPicture; AppError `storage`. */
-  async part(caller: PictureCaller, range: PictureRange): Promise<FleetPart> {
+  /** @throws NotCached; AppError `storage`. */
+  async part(caller: FleetCaller, range: FleetRange): Promise<FleetPart> {
     for (;;) {
       const content = await this.#current(caller);
       const { devices, revisions } = content;
@@ -102,8 +102,8 @@ export class AccountPicture {
     }
   }
 
-  /** @throws NoPicture; AppError `storage`. */
-  async zones(caller: PictureCaller, mayUpdate: boolean): Promise<readonly Buffer[]> {
+  /** @throws NotCached; AppError `storage`. */
+  async zones(caller: FleetCaller, mayUpdate: boolean): Promise<readonly Buffer[]> {
     const content = await this.#current(caller);
     const revision = content.revisions.zones;
     const { scope } = caller;
@@ -117,7 +117,7 @@ export class AccountPicture {
     return mayUpdate ? zones.changeable : zones.readable;
   }
 
-  async #current({ fleetRevision }: PictureCaller): Promise<Content> {
+  async #current({ fleetRevision }: FleetCaller): Promise<Content> {
     for (;;) {
       const content = this.#content;
       if (content !== null && content.revisions.fleet >= fleetRevision) return content;
@@ -131,7 +131,7 @@ export class AccountPicture {
   async #refresh(): Promise<void> {
     // First, so that all that is read below is at least of this revision.
     const revisions = await fleetRevisions(this.#db, this.#accountID);
-    if (revisions === null) throw new NoPicture('there is no such account');
+    if (revisions === null) throw new NotCached('there is no such account');
     const content = this.#content;
     if (content === null) {
       this.#content = { revisions, devices: await this.#readAll() };
@@ -151,7 +151,7 @@ export class AccountPicture {
     for await (const page of readFragments(this.#db, this.#accountID, null)) {
       all.push(...page);
       for (const { json } of page) bytes += json.length;
-      if (bytes > this.#bytesMost) throw new NoPicture('the fleet is larger than what is held');
+      if (bytes > this.#bytesMost) throw new NotCached('the fleet is larger than what is held');
     }
     return new FragmentStore(all);
   }
@@ -167,7 +167,7 @@ export class AccountPicture {
       return found?.deviceNo === deviceNo ? [found] : [];
     });
     if (all.reduce((sum, { json }) => sum + json.length, 0) > this.#bytesMost)
-      throw new NoPicture('the fleet is larger than what is held');
+      throw new NotCached('the fleet is larger than what is held');
     return new FragmentStore(all);
   }
 

@@ -1,12 +1,12 @@
-// The product's MQTT server with everything behind it left to the test: who is let in, and what becomes of a payload.
+// The product's MQTT server with everything behind it left to the test: which login is accepted, and what becomes of a payload.
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import type { MqttServer, MqttServerOptions } from '../../../broker/ports/mqtt-server.ts';
 import { createSystemClock } from '../../../src/adapters/system.ts';
 import { type BenchLog, createBenchLog } from '../broker/broker-bench.ts';
-import { type TakeUplink, takenBy } from '../broker/uplinks.ts';
+import { type HandleUplink, onUplinkOf } from '../broker/uplinks.ts';
 import { connectPacket, connectRaw, type RawClient } from './raw-mqtt.ts';
 
-export interface MqttDoor {
+export interface TestMqttServer {
   readonly server: MqttServer;
   readonly log: BenchLog;
   /** A logged-in connection of the device of account `acme`. */
@@ -15,13 +15,13 @@ export interface MqttDoor {
 
 const plenty = { burst: 1e9, perS: 1e9 };
 
-type DoorChanges = Partial<Omit<MqttServerOptions, 'onUplink'>> & { readonly onUplink?: TakeUplink };
+type ServerChanges = Partial<Omit<MqttServerOptions, 'onUplink'>> & { readonly onUplink?: HandleUplink };
 
-/** Everybody is let in and every payload is stored at once, but for `changes`. */
-export async function openMqttDoor({
+/** Every login is accepted and every payload is stored at once, but for `changes`. */
+export async function openTestMqttServer({
   onUplink = async () => undefined,
   ...changes
-}: DoorChanges = {}): Promise<MqttDoor> {
+}: ServerChanges = {}): Promise<TestMqttServer> {
   const log = createBenchLog();
   const server = await createMqttServer({
     port: 0,
@@ -29,7 +29,7 @@ export async function openMqttDoor({
     clock: createSystemClock(),
     log,
     authenticate: async (device) => ({ ...device, deviceNo: 1 }),
-    onUplink: takenBy(onUplink),
+    onUplink: onUplinkOf(onUplink),
     onOffline: () => undefined,
     isOverloaded: () => false,
     ...changes,

@@ -1,23 +1,23 @@
-// Limited places. A place is taken together with the signal that frees it, so no path keeps it: not an error, not a client that
+// Slots of a limited resource. A slot is taken together with the signal that frees it, so no path keeps it: not an error, not a client that
 // disconnects, not an answer that is never read.
 
-export interface PlaceLimits {
+export interface SlotLimits {
   readonly account: number;
   readonly process: number;
 }
 
-export interface Places {
-  /** Places that are taken. */
+export interface Slots {
+  /** Slots that are taken. */
   count(): number;
   /**
-   * Takes a place until the signal aborts; nothing is taken when it has aborted already.
+   * Takes a slot until the signal aborts; nothing is taken when it has aborted already.
    * @returns null, or the limit that is reached: then nothing is taken.
    */
-  take(accountID: string, until: AbortSignal): keyof PlaceLimits | null;
+  take(accountID: string, until: AbortSignal): keyof SlotLimits | null;
 }
 
-/** All places are free. */
-export function createPlaces(limits: PlaceLimits): Places {
+/** All slots are free. */
+export function createSlots(limits: SlotLimits): Slots {
   const byAccount = new Map<string, number>();
   let total = 0;
   const change = (accountID: string, by: 1 | -1): void => {

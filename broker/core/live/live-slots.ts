@@ -1,19 +1,19 @@
 // Limits of open live streams: per user, account and process. Pure counters.
 
-export const placeLimits = { user: 5, account: 100, process: 2000 } as const;
+export const liveSlotLimits = { user: 5, account: 100, process: 2000 } as const;
 
-type PlaceKind = keyof typeof placeLimits;
+type SlotKind = keyof typeof liveSlotLimits;
 
 type Taken =
-  | { readonly isFree: true /** Gives the place back; more than once is no fault. */; release(): void }
-  | { readonly isFree: false; readonly full: PlaceKind; readonly most: number };
+  | { readonly isFree: true /** Frees the slot; more than once is no fault. */; release(): void }
+  | { readonly isFree: false; readonly full: SlotKind; readonly most: number };
 
-export interface LivePlaces {
+export interface LiveSlots {
   take(owner: { readonly accountID: string; readonly userID: string }): Taken;
 }
 
-/** No place is taken. */
-export function createLivePlaces(limits: Readonly<Record<PlaceKind, number>> = placeLimits): LivePlaces {
+/** No slot is taken. */
+export function createLiveSlots(limits: Readonly<Record<SlotKind, number>> = liveSlotLimits): LiveSlots {
   const counts = new Map<string, number>();
   const change = (key: string, by: number): void => {
     const count = (counts.get(key) ?? 0) + by;
