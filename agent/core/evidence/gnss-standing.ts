@@ -265,7 +265,8 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   const known: GnssState = {
     ...before,
     last: fix,
-    variedMs: isRepeated(before.last, fix) ? before.variedMs : atMs,
+    // The first fix of a run varies from none: a receiver that hangs over a restart of the unit is no better than before.
+    variedMs: before.last === null || isRepeated(before.last, fix) ? before.variedMs : atMs,
     wanderedMs: isSamePlace(before.last, fix) ? before.wanderedMs : atMs,
     soonest: hasSetItsClock(before.last, fix) ? null : before.soonest,
     said: saidKmh === null ? before.said : { speedKmh: saidKmh, atMs },
