@@ -128,9 +128,8 @@ function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding
 }
 
 function engineRule({ witnesses, bus }: Evidence): RuleFinding {
-  const witness = (['rpm', 'voltage'] as const).find(
-    (name) => witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted',
-  );
+  // Both are contradicted for having read rest on the road: what speaks again is heeded.
+  const witness = (['rpm', 'voltage'] as const).find((name) => witnesses[name].claim === 'active');
   const by = witness ?? (bus?.isEngineRunning === true ? 'bus' : 'none');
   return found('engine_at_rest', { isMet: by === 'none', value: by, needed: 'none' });
 }

@@ -48,8 +48,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'an engine that turns or charges vetoes',
     from: 420,
     file: interlock,
-    find: "witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted');",
-    put: 'false);',
+    find: ".find((name) => witnesses[name].claim === 'active');",
+    put: '.find(() => false);',
   },
   {
     rule: 'standstill must be proven',

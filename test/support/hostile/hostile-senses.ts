@@ -362,7 +362,8 @@ export function misleading(
         !senses.unwired.includes(other) &&
         faultOf(senses, other, now.atMs) === undefined,
     );
-    if (isInput && board?.kind === 'common' && isAlone) found.add('board common');
+    // Nor can an input that has a fault of its own fall with the others.
+    if (isInput && board?.kind === 'common' && (isAlone || own !== undefined)) found.add('board common');
     else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
       found.add(`board ${board.kind}`);
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
@@ -382,9 +383,15 @@ function lieSinceMs(senses: Senses, { part, kind, fromMs }: Fault): number {
   return joined === undefined ? fromMs : lieSinceMs(senses, joined);
 }
 
-/** A place held for a minute by fixes that vary, or the place where the vehicle stood: a standstill for any receiver. */
-function isPlausibleStand({ lieNorthM, restNorthM }: Senses, sinceMs: number, atMs: number): boolean {
-  return atMs - sinceMs >= 60_000 || Math.abs(lieNorthM - restNorthM) <= 30;
+/** From this speed a brake stops within a second: no sudden stop, but an observed one. */
+const brakedKmh = 21;
+
+/**
+ * A place held for a minute by fixes that vary, the place where the vehicle stood, or a stop from a slow speed: a standstill for any
+ * receiver.
+ */
+function isPlausibleStand({ lieNorthM, lieKmh, restNorthM }: Senses, sinceMs: number, atMs: number): boolean {
+  return atMs - sinceMs >= 60_000 || lieKmh <= brakedKmh || Math.abs(lieNorthM - restNorthM) <= 30;
 }
 
 /** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
