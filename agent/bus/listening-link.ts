@@ -49,9 +49,9 @@ interface OpeningDeps {
 /** Runs the commands of the opening, and waits for the answers. */
 function openDialogue(
   write: (command: string) => void,
-  { clock, config, bitRate }: Omit<OpeningDeps, 'openByteLink'>,
+  { clock, bitRate }: Pick<OpeningDeps, 'clock' | 'bitRate'>,
 ): Dialogue {
-  const options = { dialect: config.dialect, bitRate };
+  const options = { bitRate };
   let state: OpeningState | null = null;
   let cancel: Cancel = () => undefined;
   let end: (result: OpeningState | string) => void = () => undefined;

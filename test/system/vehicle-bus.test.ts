@@ -73,7 +73,6 @@ function startBus(path: string, readings: BusReading[]): VehicleBus {
   const bus = startVehicleBus({
     config: {
       port: { path, baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
-      dialect: 'auto',
       bitRate: 250_000,
     },
     clock: createSystemClock(),

@@ -41,7 +41,6 @@ describe('the table [bus]', () => {
     const { bus } = await toAgentConfig(fileOf('[bus]\nport = "/dev/fleet-bus"'), given);
     expect(bus).toEqual({
       port: { path: '/dev/fleet-bus', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
-      dialect: 'auto',
       bitRate: 250_000,
     });
     const { bus: searched } = await toAgentConfig(fileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'), given);
@@ -80,7 +79,7 @@ async function check(
     },
   } as unknown as DoctorPorts;
   const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;
-  const bus: BusConfig = { port, dialect: 'auto', bitRate: 250_000 };
+  const bus: BusConfig = { port, bitRate: 250_000 };
   const progress = { isDone: false };
   const running = vehicleBusCheck({ bus, ports, isStopped: () => false }).run();
   void running.finally(() => {

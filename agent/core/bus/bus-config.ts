@@ -1,6 +1,6 @@
 // The table `[bus]` of agent.toml: the vehicle bus that is listened to. It cannot be changed remotely. No port: no bus.
 import { type Static, Type } from 'typebox';
-import { type BitRate, bitRates, type SlcanDialect, slcanDialects } from './slcan-opening.ts';
+import { type BitRate, bitRates } from './slcan-opening.ts';
 
 const rateNames = bitRates.map(String);
 
@@ -23,10 +23,6 @@ export const busSchema = Type.Object({
     default: 'j1939',
     description: 'What is on the bus. j1939 is listened to only: nothing is ever sent to it',
   }),
-  dialect: Type.Enum(['auto', ...slcanDialects], {
-    default: 'auto',
-    description: 'Commands of the adapter; auto asks it for its version',
-  }),
   bitRate: Type.Enum(['auto', ...rateNames], {
     default: '250000',
     description: 'Bit rate of the bus in bit/s; auto listens at each until frames come',
@@ -42,23 +38,21 @@ export interface BusConfig {
     readonly parity: 'none';
     readonly stopBits: 1;
   };
-  readonly dialect: SlcanDialect | 'auto';
   readonly bitRate: BitRate | 'auto';
 }
 
 /** The settings as the reader takes them; null: no bus is read. */
 export function busConfigOf(file: Static<typeof busSchema> | undefined): BusConfig | null {
   if (file?.port === undefined) return null;
-  const { port, baud, dialect, bitRate } = file;
+  const { port, baud, bitRate } = file;
   return {
     port: { path: port, baudRate: baud, dataBits: 8, parity: 'none', stopBits: 1 },
-    dialect,
     bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
   };
 }
 
 /** The settings in one line, for `config check` and the log. */
-export function describeBus({ port, dialect, bitRate }: BusConfig): string {
+export function describeBus({ port, bitRate }: BusConfig): string {
   const rate = bitRate === 'auto' ? 'bit rate searched' : `${bitRate} bit/s`;
-  return `j1939 at ${port.path}, ${rate}, dialect ${dialect}; listens only`;
+  return `j1939 at ${port.path}, ${rate}; listens only`;
 }

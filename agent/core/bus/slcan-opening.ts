@@ -23,10 +23,9 @@ const rateCommands: Readonly<Record<BitRate, string>> = {
 export const openingCommands = ['C', 'V', 'v', 'M1', 'O', 'L', ...Object.values(rateCommands)] as const;
 
 /** Why an adapter is not used. `not_silent`: it cannot listen without taking part in the bus. */
-export type OpeningRefusal = 'no_answer' | 'unknown_adapter' | 'other_dialect' | 'no_bit_rate' | 'not_silent';
+export type OpeningRefusal = 'no_answer' | 'unknown_adapter' | 'no_bit_rate' | 'not_silent';
 
 export interface OpeningOptions {
-  readonly dialect: SlcanDialect | 'auto';
   readonly bitRate: BitRate;
 }
 
@@ -86,20 +85,14 @@ function dialectOf(version: string): 'canable' | 'lawicel' | null {
   return canableVersion.test(version) ? 'canable' : null;
 }
 
-/** The version is known, or nothing came: what the adapter is, and its bit rate. */
-function afterVersion(state: OpeningState, { dialect }: OpeningOptions, nowMs: number): OpeningStep {
+/** The version is known, or nothing came: what the adapter is, and its bit rate. An adapter that drops `M1` unseen would take part in the bus. */
+function afterVersion(state: OpeningState, nowMs: number): OpeningStep {
   const { version } = state;
   const seen = version === null ? null : dialectOf(version);
-  const isLawicelWanted = dialect === 'lawicel' || dialect === 'usbtin';
-  if (seen === 'lawicel') {
-    if (dialect === 'canable') return refuse(state, 'other_dialect');
-    return { state: { ...state, stage: 'firmware', atMs: nowMs }, commands: ['v'] };
-  }
-  if (seen === 'canable' && isLawicelWanted) return refuse(state, 'other_dialect');
-  if (dialect === 'auto' && seen === null)
-    return refuse(state, version === null ? 'no_answer' : 'unknown_adapter');
-  const known = seen ?? (dialect === 'auto' ? null : dialect);
-  return { state: { ...state, stage: 'rate', atMs: nowMs, dialect: known }, commands: [] };
+  if (seen === null) return refuse(state, version === null ? 'no_answer' : 'unknown_adapter');
+  return seen === 'lawicel'
+    ? { state: { ...state, stage: 'firmware', atMs: nowMs }, commands: ['v'] }
+    : { state: { ...state, stage: 'rate', atMs: nowMs, dialect: seen }, commands: [] };
 }
 
 const isLawicelKind = (dialect: SlcanDialect | null): boolean =>
@@ -150,21 +143,16 @@ function stepStage(
         ? { state: { ...state, stage: 'version', atMs: nowMs }, commands: ['V'] }
         : { state, commands: [] };
     case 'version': {
-      if (answer === null) return withRate(afterVersion(state, options, nowMs), options);
+      if (answer === null) return withRate(afterVersion(state, nowMs), options);
       if (answer.kind === 'ok') return { state, commands: [] };
       const version = answer.kind === 'text' ? answer.text : null;
-      return withRate(afterVersion({ ...state, version }, options, nowMs), options);
+      return withRate(afterVersion({ ...state, version }, nowMs), options);
     }
     case 'firmware': {
       // Both kinds open alike; only the report names them.
       if (answer?.kind === 'ok') return { state, commands: [] };
       const isUsbtin = answer?.kind === 'text' && firmwareVersion.test(answer.text);
-      const dialect =
-        options.dialect === 'auto' || options.dialect === 'canable'
-          ? isUsbtin
-            ? 'usbtin'
-            : 'lawicel'
-          : options.dialect;
+      const dialect = isUsbtin ? 'usbtin' : 'lawicel';
       return withRate({ state: { ...state, stage: 'rate', atMs: nowMs, dialect }, commands: [] }, options);
     }
     case 'done':

@@ -11,15 +11,11 @@ const refusals: Readonly<Record<Refusal, { readonly words: string; readonly todo
   },
   no_answer: {
     words: 'nothing answers as an SLCAN adapter',
-    todo: 'Check bus.port and bus.baud; an adapter that never tells its version needs bus.dialect.',
+    todo: 'Check bus.port and bus.baud, and that the adapter has firmware that answers with its version.',
   },
   unknown_adapter: {
     words: 'the adapter is of no known kind',
-    todo: 'It must be a CANable with slcan firmware, a USBtin or a LAWICEL adapter; else choose bus.dialect.',
-  },
-  other_dialect: {
-    words: 'the adapter is of another kind than configured',
-    todo: 'Correct bus.dialect, or set it to auto.',
+    todo: 'It must be a CANable with slcan firmware, a USBtin or a LAWICEL adapter.',
   },
   no_bit_rate: { words: 'the adapter refuses the bit rate', todo: 'Correct bus.bitRate.' },
   not_silent: {
