@@ -369,6 +369,8 @@ export function misleading(
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
     else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss sudden-stop');
+    // A receiver that is about to jump shows the place where the vehicle stood until it does.
+    else if (own?.kind === 'jump' && isAtRestPlace(senses)) found.add('gnss jump');
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
       found.add(`${name} ${own.kind}`);
   }
@@ -390,9 +392,11 @@ const brakedKmh = 21;
  * A place held for a minute by fixes that vary, the place where the vehicle stood, or a stop from a slow speed: a standstill for any
  * receiver.
  */
-function isPlausibleStand({ lieNorthM, lieKmh, restNorthM }: Senses, sinceMs: number, atMs: number): boolean {
-  return atMs - sinceMs >= 60_000 || lieKmh <= brakedKmh || Math.abs(lieNorthM - restNorthM) <= 30;
+function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolean {
+  return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedKmh || isAtRestPlace(senses);
 }
+
+const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean => Math.abs(lieNorthM - restNorthM) <= 30;
 
 /** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
 export function honestAlarms(
