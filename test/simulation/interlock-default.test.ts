@@ -21,8 +21,8 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 });
 
 it.each([
-  ['plain', plain, 1000],
-  ['positive', positive, 700],
+  ['plain', plain, 3000],
+  ['positive', positive, 2000],
 ] as const)(
   'closes no restrictive contact on a vehicle that moves, on %s wiring',
   (_name, setup, runs) => {

@@ -15,8 +15,15 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
   expect(replayHostile(running, seed).breaches).toEqual([]);
 });
 
-it('cuts no moving vehicle and none without a warning', () => {
-  const { counts, failed } = runHostileCampaign(running, 800);
-  expect(failed.join('\n')).toBe('');
-  expect(counts.closings).toBeGreaterThan(15);
-}, 86_400_000);
+it.each([
+  ['plain', running, 2000],
+  ['positive', { ...running, isPositive: true }, 1000],
+] as const)(
+  'cuts no moving vehicle and none without a warning, on %s wiring',
+  (_name, setup, runs) => {
+    const { counts, failed } = runHostileCampaign(setup, runs);
+    expect(failed.join('\n')).toBe('');
+    expect(counts.closings).toBeGreaterThan(30);
+  },
+  86_400_000,
+);
