@@ -348,10 +348,15 @@ export function misleading(
   const board = faultOf(senses, 'board', now.atMs);
   for (const name of rest) {
     const record = senses.records[name];
-    if (senses.unwired.includes(name) || record.isExposed) continue;
+    if (record.isExposed) continue;
+    if (senses.unwired.includes(name)) {
+      if (hasFeigned(senses, name, now.atMs)) found.add(`${name} feigned`);
+      continue;
+    }
     const own = faultOf(senses, name, now.atMs);
     // A receiver that repeats itself is found out within 20 s.
-    if (own?.kind === 'frozen' && now.atMs - own.fromMs > 25_000) continue;
+    const isFrozen = own?.kind === 'frozen' || (own?.kind === 'frozen-still' && isAtRestPlace(senses));
+    if (isFrozen && own !== undefined && now.atMs - own.fromMs > 25_000) continue;
     const isInput = name === 'ignition' || name === 'motion';
     if (isInput && !senses.isPositive && record.activeMs < now.freshMs) continue;
     // Nothing else that the board reads could show that its common is lost.
@@ -371,10 +376,28 @@ export function misleading(
       found.add('gnss sudden-stop');
     // A receiver that is about to jump shows the place where the vehicle stood until it does.
     else if (own?.kind === 'jump' && isAtRestPlace(senses)) found.add('gnss jump');
-    else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
-      found.add(`${name} ${own.kind}`);
+    else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
+      found.add(`${name} ${own?.kind}`);
+    else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
   }
   return [...found];
+}
+
+const feignedKinds: readonly string[] = ['stuck-1', 'inverted', 'chatter', 'pulse-25'];
+
+/** An input that nothing is connected to, and that a fault has made to be seen alive. */
+function hasFeigned({ faults }: Senses, name: WitnessName, atMs: number): boolean {
+  return faults.some(
+    ({ part, kind, fromMs }) => part === name && fromMs <= atMs && feignedKinds.includes(kind),
+  );
+}
+
+/** A lie that passed as a stop has turned into another one, which takes up to 20 s to be found. */
+function hasJustStopped({ faults }: Senses, atMs: number): boolean {
+  return faults.some(
+    ({ part, kind, fromMs, untilMs }) =>
+      part === 'gnss' && kind === 'plausible-stop' && fromMs <= atMs && atMs - untilMs < 20_000,
+  );
 }
 
 /** Since when the same lie has gone on without a break: a fault may take over from an earlier one of its kind. */
