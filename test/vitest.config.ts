@@ -36,7 +36,7 @@ const nightly = `
   hardware-bench http-browser http-localhost launcher modbus-pymodbus mqtt-suites notify-tls oidc openapi-tools operations
   power-loss readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty
   simulator-facts simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run
-  simulator-target simulator-truth storage-disk storage-faults storage-wear
+  simulator-target simulator-truth storage-disk storage-faults storage-wear vehicle-bus
 `
   .trim()
   .split(/\s+/)

@@ -94,13 +94,16 @@ const untilListening = ({ adapter }: Socket, bus: VehicleBus): Promise<unknown> 
 /** Fewer frames than are read in one second, however they come. */
 const recording = truckDrive(24_000);
 
-/** Plays the recording as fast as the terminal takes it; gives the frames that were sent. */
-async function play(adapter: SlcanAdapter): Promise<number> {
+/** Frames on the way at most: a terminal and the link before it hold some 16 kB, and a frame has up to 28. */
+const onTheWayMost = 250;
+
+/** Plays the recording as fast as it is read, and until all of it is. @param read frames that the reader has counted. */
+async function play(adapter: SlcanAdapter, read: () => number): Promise<void> {
   for (const [n, { frame }] of recording.entries()) {
     adapter.frame(frame);
-    if (n % 50 === 49) await sleep(1);
+    if (n % onTheWayMost === 0) await waitUntil(`frame ${n}`, () => read() > n);
   }
-  return recording.length;
+  await waitUntil('all frames', () => read() === recording.length);
 }
 
 it('plays fewer frames than the limit of a second', () => {
@@ -119,8 +122,7 @@ describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [$
       const bus = startBus(path, readings);
       await untilListening(socket, bus);
       const commands = socket.adapter.commands.length;
-      const sent = await play(socket.adapter);
-      await waitUntil('all frames', () => bus.reading().view.frames === sent);
+      await play(socket.adapter, () => bus.reading().view.frames);
       const { adapter, view } = bus.reading();
       expect(adapter).toMatchObject({ dialect, rejected: 0, skipped: 0 });
       expect(view.vin?.value).toBe('WDB9634031L738256');
@@ -142,8 +144,7 @@ describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [$
     await waitUntil('the loss', () => bus.reading().adapter.phase === 'waiting');
     await socket.plug();
     await untilListening(socket, bus);
-    const sent = await play(socket.adapter);
-    await waitUntil('all frames', () => bus.reading().view.frames === sent);
+    await play(socket.adapter, () => bus.reading().view.frames);
     expect(socket.adapter.transmissions).toEqual([]);
   });
 
@@ -168,15 +169,18 @@ describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [$
     cleanups.unshift(() => agent.signal('SIGKILL'));
     await waitUntil('the adapter listens', () => agent.lines.some(({ msg }) => msg === 'bus_open'));
     const commands = socket.adapter.commands.length;
-    const sent = await play(socket.adapter);
     const busOf = async (): Promise<BusStatus | null> => {
       const facts = await askUnixSocket(`${folder}/agent.sock`, { method: 'GET', path: '/status' });
       return (JSON.parse(facts.body) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
     };
+    // The process counts for its status once a second, so it is given time instead: the line holds three seconds of this pace.
+    for (const [n, { frame }] of recording.entries()) {
+      socket.adapter.frame(frame);
+      if (n % 20 === 0) await sleep(100);
+    }
     await waitUntil('values', async () => ((await busOf())?.vin ?? null) !== null);
     const bus = await busOf();
     expect(bus).toMatchObject({ dialect: 'usbtin', vin: 'WDB9634031L738256', rejected: 0, skipped: 0 });
-    expect(bus?.frames).toBeLessThanOrEqual(sent);
     expect(socket.adapter.commands).toHaveLength(commands);
     expect(socket.adapter.transmissions).toEqual([]);
   });
