@@ -92,19 +92,12 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
-/** Listens to the vehicle bus where one is configured; its code is loaded only then. */
-async function startBus(
-  { bus }: AgentConfig,
-  ports: AgentPorts,
-  dispatch: (event: VehicleEvent) => void,
-): Promise<VehicleBus | null> {
-  if (bus === undefined) return null;
+/** Code of the vehicle bus, loaded only where one is configured. */
+async function loadBus({ bus: config }: AgentConfig, ports: AgentPorts) {
+  if (config === undefined) return () => null;
   const { startVehicleBus } = await import('./bus/vehicle-bus.ts');
-  return startVehicleBus({
-    ...ports,
-    config: bus,
-    onReading: (reading) => dispatch({ kind: 'bus', reading }),
-  });
+  return (dispatch: (event: VehicleEvent) => void): VehicleBus | null =>
+    startVehicleBus({ ...ports, config, onReading: (reading) => dispatch({ kind: 'bus', reading }) });
 }
 
 /** What the last run left: in the outbox, and the slots of settings. */
@@ -118,6 +111,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const { clock, entropy, log } = ports;
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
+  // Before anything is open: code that cannot be loaded leaves nothing behind.
+  const startBus = await loadBus(config, ports);
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const stored = await readStored(outbox, ports).catch(async (thrown: unknown) => {
     // A further start in this process must find the file closed.
@@ -161,7 +156,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
 
   const stopNetwork = watchNetwork(ports, dispatch);
-  const bus = await startBus(config, ports, dispatch);
+  const bus = startBus(dispatch);
 
   let isClosing = false;
   return {

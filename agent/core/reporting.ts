@@ -11,7 +11,7 @@ export type ReportingProfile = 'home' | 'roaming' | 'low-battery';
 
 export interface ReportingState {
   readonly lastReport: Fix | null;
-  /** Last believable fix, for distance. */
+  /** Last plausible fix, for distance. */
   readonly lastFix: Fix | null;
   /** Fixes since the last report, oldest first, the candidates for a corner. */
   readonly trail: readonly Fix[];
@@ -39,7 +39,7 @@ const harmless: readonly FixDoubt[] = ['date-before-build'];
 const gapMs = 60_000;
 
 /** True for a fix whose place can be used. */
-export function isBelievable(fix: Fix): boolean {
+export function isPlausible(fix: Fix): boolean {
   return fix.doubts.every((doubt) => harmless.includes(doubt));
 }
 
@@ -107,7 +107,7 @@ function withFix(trail: readonly Fix[], fix: Fix): readonly Fix[] {
 }
 
 /**
- * Handles a believable fix; returns the fixes to record, oldest first: none, the corner that was just left, this
+ * Handles a plausible fix; returns the fixes to record, oldest first: none, the corner that was just left, this
  * one, or both.
  */
 export function stepReporting(

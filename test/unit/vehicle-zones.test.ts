@@ -179,7 +179,7 @@ describe('an arrival', () => {
     expect(arrived && eventFault({ ...arrived, seq: 1 })).toBeNull();
   });
 
-  it('needs a believable fix: a jump into the zone and void epochs change nothing', () => {
+  it('needs a plausible fix: a jump into the zone and void epochs change nothing', () => {
     const truck = createTruck();
     truck.apply([yard()]);
     pass(truck, 0, 30);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
-import { isBelievable } from '../../agent/core/reporting.ts';
+import { isPlausible } from '../../agent/core/reporting.ts';
 import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts';
 import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../agent/core/zones/zone-watch.ts';
 import { distanceM, type Point } from '../../src/core/geo/geo.ts';
@@ -329,7 +329,7 @@ describe.skipIf(sharedData('routes') === null)(sharedTitle('on recorded drives',
     const believed = fixes.flatMap((fix) => {
       const judged = judgeFix(judge, fix);
       judge = judged.state;
-      return isBelievable(judged.fix) ? [judged.fix] : [];
+      return isPlausible(judged.fix) ? [judged.fix] : [];
     });
     expect(believed.length).toBeLessThan(fixes.length);
     const exit = fixes.findIndex((fix, at) => at > 0 && distanceM(fix, fixes[at - 1] ?? fix) > 400);
@@ -372,7 +372,7 @@ describe.skipIf(sharedData('routes') === null)(sharedTitle('on recorded drives',
   });
 });
 
-/** Believable fixes of a capture, as the agent makes them. */
+/** Plausible fixes of a capture, as the agent makes them. */
 function captureFixes(file: string): readonly Fix[] {
   const decoded = decodeNmea(createNmeaState(), readShared(`nmea/${file}`));
   let epochs = createEpochState({ earliestUtcMs: 0 });
@@ -386,7 +386,7 @@ function captureFixes(file: string): readonly Fix[] {
       atMs += 1000;
       const judged = judgeFix(judge, { ...report.fix, atMonoMs: atMs });
       judge = judged.state;
-      if (isBelievable(judged.fix)) fixes.push(judged.fix);
+      if (isPlausible(judged.fix)) fixes.push(judged.fix);
     }
   };
   for (const sentence of decoded.sentences) {

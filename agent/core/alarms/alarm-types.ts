@@ -50,7 +50,7 @@ export interface AlarmStep<State> {
   readonly reports: readonly AlarmReport[];
 }
 
-/** Without a believable fix for this long the speed is unknown to an alarm; slow receivers send one in five seconds. */
+/** Without a plausible fix for this long the speed is unknown to an alarm; slow receivers send one in five seconds. */
 export const fixLifeMs = 20_000;
 
 export const seconds = (ms: number): number => Math.round(ms / 1000);

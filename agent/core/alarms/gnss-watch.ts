@@ -26,7 +26,7 @@ const watchLimits = {
 export interface GnssState {
   readonly bootMs: number;
   readonly hadFix: boolean;
-  /** The last fix of any kind, and the last believable one. */
+  /** The last fix of any kind, and the last plausible one. */
   readonly fixMs: number | null;
   readonly good: Fix | null;
   readonly lost: Episode;

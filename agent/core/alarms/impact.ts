@@ -16,7 +16,7 @@ const impactLimits = {
 } as const;
 
 export interface ImpactState {
-  /** Believable fixes with speed, oldest first. */
+  /** Plausible fixes with speed, oldest first. */
   readonly ring: readonly Fix[];
   readonly lastMs: number | null;
   readonly suppressed: number;

@@ -1,4 +1,4 @@
-// Start and stop of motion, from believable fixes with Doppler speed. A stop at traffic lights is none, nor is a
+// Start and stop of motion, from plausible fixes with Doppler speed. A stop at traffic lights is none, nor is a
 // crawl in a queue a start after each car. A lost position neither starts nor stops motion, except that a vehicle
 // with ignition off whose position stays away was parked under a roof.
 import { distanceM } from '../../../src/core/geo/geo.ts';
@@ -19,7 +19,7 @@ const stillM = 60;
 
 export interface MotionState {
   readonly episode: Episode;
-  /** The last believable fix with a speed. */
+  /** The last plausible fix with a speed. */
   readonly last: Fix | null;
   /** Where the motion that may begin began, and where the standstill that may be a stop began. */
   readonly startFix: Fix | null;
@@ -33,7 +33,7 @@ export function createMotion(wasMoving: boolean): MotionState {
   return { episode, last: null, startFix: null, standFix: null, enRouteMs: 0, isDormantReported: false };
 }
 
-/** Kilometres per hour now; null when the last believable fix is too old. */
+/** Kilometres per hour now; null when the last plausible fix is too old. */
 export function speedNow(state: MotionState, nowMs: number): number | null {
   const { last } = state;
   return last === null || nowMs - last.atMonoMs > fixLifeMs ? null : last.speedKmh;

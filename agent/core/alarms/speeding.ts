@@ -1,4 +1,4 @@
-// Faster than the vehicle's limit for some time, reported once an episode with its highest speed. Only believable
+// Faster than the vehicle's limit for some time, reported once an episode with its highest speed. Only plausible
 // fixes with Doppler speed count: one wild fix or a lost position does not begin an episode.
 import type { Fix } from '../gnss/epochs.ts';
 import {

@@ -88,7 +88,7 @@ export const alarmTable: readonly AlarmRow[] = [
   },
   {
     name: 'GPS_FIRST_FIX',
-    when: 'The first believable position after a start',
+    when: 'The first plausible position after a start',
     ends: 'by itself',
     settings: [],
     needs: 'GNSS',

@@ -1,4 +1,4 @@
-// Movement with ignition off: towed, loaded on a truck, rolled away. Decided on several believable fixes away from
+// Movement with ignition off: towed, loaded on a truck, rolled away. Decided on several plausible fixes away from
 // the parking place and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a
 // jump of its position raises it. A ferry or train moves a parked vehicle in the same way; use the setting `towing`
 // for that.
@@ -55,7 +55,7 @@ export interface TowingState {
   /** Fixes in a row that are away. */
   readonly away: number;
   readonly awayM: number;
-  /** A jump was suspected since the last believable fix. */
+  /** A jump was suspected since the last plausible fix. */
   readonly hasJumped: boolean;
   readonly isOffSince: number | null;
 }

@@ -1,7 +1,7 @@
-// Whether an odometer of the bus can be believed: gateways send defaults after a start, and one was recorded to jump by 158,000 km.
+// Accepts an odometer of the bus only when readings agree: gateways send defaults after a start, and one was recorded to jump by 158,000 km.
 
 export const odometerLimits = {
-  /** A first value, and a jump, are believed after this many readings that agree. */
+  /** A first value, and a jump, are accepted after this many readings that agree. */
   readings: 3,
   /** Readings agree within this, km. */
   agreeKm: 0.5,
@@ -10,13 +10,13 @@ export const odometerLimits = {
 } as const;
 
 export interface OdometerState {
-  /** The last value that is believed, and when it was read, monotonic ms; null: none yet. */
+  /** The last accepted value, and when it was read, monotonic ms; null: none yet. */
   readonly km: number | null;
   readonly atMs: number;
-  /** A value that is not believed yet, and how many readings agreed with it. */
+  /** A value that is not accepted yet, and how many readings agreed with it. */
   readonly candidateKm: number | null;
   readonly readings: number;
-  /** Believed values that did not follow from the one before. */
+  /** Accepted values that did not follow from the one before. */
   readonly jumps: number;
 }
 

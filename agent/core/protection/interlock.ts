@@ -111,7 +111,7 @@ function automaticRules(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** Neither the motion input may speak for movement, whatever it was caught at, nor a moving position, nor a fresh speed of the bus. */
+/** No reading may speak for movement: not the motion input (contradicted or not), a moving position or a fresh speed of the bus. */
 function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding[] {
   const { motion } = witnesses;
   const isActive = motion.claim === 'active';

@@ -126,7 +126,7 @@ function handleExcerpt(context: StepContext, requestID: string, text: string | n
 }
 
 /**
- * Locate now: the last believable fix and its age. A fresh one is in the event itself; an older one in its
+ * Locate now: the last plausible fix and its age. A fresh one is in the event itself; an older one in its
  * attributes only, because an event's position is that of the vehicle at its time, which is unknown then.
  */
 function reportPosition(context: StepContext, requestID: string): void {

@@ -11,7 +11,7 @@ import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } f
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import { isBelievable, type ReportingProfile, stepReporting } from '../reporting.ts';
+import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
 import { offerGnssTime, trustedUtcMs } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
@@ -184,7 +184,7 @@ function handleReport(context: StepContext, report: EpochReport): void {
   const { commands, relays } = context.state;
   if (Object.keys(commands.record.active).length > 0 || Object.keys(relays.watch).length > 0)
     put(context, { tickMs: atMs });
-  const kind = isBelievable(judged.fix) ? 'fix' : 'doubtful';
+  const kind = isPlausible(judged.fix) ? 'fix' : 'doubtful';
   watchVehicle(context, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }
 
@@ -210,7 +210,7 @@ function recordFix(context: StepContext, fix: Fix): void {
     const time = offerGnssTime(context.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
     put(context, { time });
   }
-  if (!isBelievable(fix)) return;
+  if (!isPlausible(fix)) return;
   put(context, { fix });
   watchZones(context, fix);
   const settings = context.state.settings.reporting;

@@ -81,7 +81,7 @@ export interface VehicleState {
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
   readonly evidence: EvidenceState;
-  /** The last believable fix. */
+  /** The last plausible fix. */
   readonly fix: Fix | null;
   readonly reporting: ReportingState;
   readonly zones: VehicleZones;
@@ -111,7 +111,7 @@ export interface VehicleState {
   readonly pendingSinceMs: number;
   readonly heartbeatMs: number;
   readonly tickMs: number;
-  /** Fixes since the start, believable or not. */
+  /** Fixes since the start, plausible or not. */
   readonly fixes: number;
   /** No new work is started; stored events are still delivered. */
   readonly isStopping: boolean;
@@ -218,7 +218,7 @@ function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
   return known;
 }
 
-/** The last believable fix if it belongs to that moment. */
+/** The last plausible fix if it belongs to that moment. */
 function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
   return fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs ? null : fix;
 }

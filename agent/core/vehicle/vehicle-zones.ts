@@ -1,4 +1,4 @@
-// The vehicle and its geozones: compares each believable fix with them, reports arrivals and departures, and passes
+// The vehicle and its geozones: compares each plausible fix with them, reports arrivals and departures, and passes
 // on the requests of zones. It moves nothing itself: requests become commands, which the interlock decides on.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
@@ -113,7 +113,7 @@ function reportCrowd(context: StepContext, isCrowded: boolean): void {
 }
 
 /**
- * Compares a believable fix with the zones; call it once `state.fix` is this fix. Events of crossings are committed at once,
+ * Compares a plausible fix with the zones; call it once `state.fix` is this fix. Events of crossings are committed at once,
  * together with the record, so that after a crash either both are there or neither. What zones ask for waits in the state for
  * `requestAutomations`.
  */

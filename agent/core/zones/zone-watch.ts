@@ -1,4 +1,4 @@
-// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with believable fixes only. A
+// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with plausible fixes only. A
 // border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
 // and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
 // Neither time alone nor a doubtful fix changes anything. It never acts; see `zone-automation.ts`.
@@ -118,7 +118,7 @@ export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSe
 /** One fix, and all that it is compared with. */
 export interface ZoneInput {
   readonly set: ZoneSet;
-  /** Believable; see `isBelievable`. */
+  /** Plausible; see `isPlausible`. */
   readonly fix: Fix;
   /** UTC at the fix as the vehicle knows it; null while it does not. */
   readonly utcMs: number | null;
@@ -243,7 +243,7 @@ const isEarlier = (one: Crossing, other: Crossing): number =>
   (one.mark.atMs ?? 0) - (other.mark.atMs ?? 0) ||
   Number(one.mark.to === 'inside') - Number(other.mark.to === 'inside');
 
-/** Handles one believable fix. A fix that is not newer than the last one changes nothing. */
+/** Handles one plausible fix. A fix that is not newer than the last one changes nothing. */
 export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   const { set, fix } = input;
   if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)

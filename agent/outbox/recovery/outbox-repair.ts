@@ -236,7 +236,7 @@ export async function openOrReplace(file: FileOptions, boot: string): Promise<St
   const begun = intent ?? unfinishedReplacement(file.path);
   if (begun === null) return { kind: 'sound', opened };
   await closeFile(opened.database);
-  writeIntent(file.path, begun);
+  if (intent === null) writeIntent(file.path, begun);
   return replace(begun);
 }
 

@@ -2,14 +2,14 @@
 // on switching the rule off. A user whom an administrator created, promoted, re-enabled, or gave a password or more devices may
 // be that administrator under another name: the user counts after a day, and only once another administrator has confirmed
 // it. What the login provider grants needs two administrators: one who takes it on, and another who confirms. Switching the rule off
-// needs two administrators who count, or, where only one counts, a day in which others can see the request.
+// needs two administrators who count as a second person, or, where only one does, a day in which others can see the request.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';
 
 /** How long rights and password must be unchanged before a user counts as a second person, in seconds. */
 export const eligibleAfterS = 24 * 3600;
-/** How long the request of the only administrator who counts must wait before it takes effect, in seconds. */
+/** How long a request must wait before it takes effect when only one administrator counts as a second person, in seconds. */
 const waitS = 24 * 3600;
 /** Lifetime of a request that was not carried out, in seconds. */
 export const approvalOffLifeS = 7 * 24 * 3600;

@@ -52,7 +52,7 @@ function createSightBook(hasDevices: boolean) {
       else isWhole = false;
       if (messages.size < keptMost && !messages.has(key)) messages.set(key, message);
     },
-    /** A message without a place has no news of it. */
+    /** A message without a position does not say where the device is. */
     addDevice(deviceID: string, message: Partial<StreamedDevice>): void {
       if (message.deviceLastValidTimestamp !== undefined) devices.set(deviceID, message as StreamedDevice);
     },

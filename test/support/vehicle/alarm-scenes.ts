@@ -22,7 +22,7 @@ import {
 } from '../../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../../agent/core/gnss/plausibility.ts';
-import { isBelievable } from '../../../agent/core/reporting.ts';
+import { isPlausible } from '../../../agent/core/reporting.ts';
 import type { StatusName } from '../../../src/core/events/status-codes.ts';
 import type { AlarmSettings } from '../../../src/core/settings/alarms.ts';
 import { standardSettings } from '../../../src/core/settings/settings.ts';
@@ -132,7 +132,7 @@ export function createBench(settings: Partial<AlarmSettings> = {}, startMs = 1_0
       const atMonoMs = nowMs + stepMs;
       const judged = judgeFix(plausibility, makeFix({ atMonoMs, latitude, longitude, speedKmh }));
       plausibility = judged.state;
-      bench.see({ kind: isBelievable(judged.fix) ? 'fix' : 'doubtful', fix: judged.fix });
+      bench.see({ kind: isPlausible(judged.fix) ? 'fix' : 'doubtful', fix: judged.fix });
     },
     void: (stepMs = 1000) => bench.see({ kind: 'void', atMs: nowMs + stepMs }),
     sky(sentences) {
@@ -200,7 +200,7 @@ export function playCapture(bench: Bench, file: string): void {
       }
       const judged = judgeFix(plausibility, one.fix);
       plausibility = judged.state;
-      bench.see({ kind: isBelievable(judged.fix) ? 'fix' : 'doubtful', fix: judged.fix });
+      bench.see({ kind: isPlausible(judged.fix) ? 'fix' : 'doubtful', fix: judged.fix });
     }
   };
   for (const line of lines) {
