@@ -95,7 +95,7 @@ describe.skipIf(!isSimulatorBuilt)(
         if (result === null) throw new Error(`it ended with ${code} and no result:\n${text.slice(-2000)}`);
         const found = foundIn(mutant, result);
         expect(code, text.slice(-2000)).toBe(3);
-        expect(found).not.toEqual([]);
+        expect(found, text.slice(-2000)).not.toEqual([]);
       },
     );
   },

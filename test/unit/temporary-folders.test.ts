@@ -55,6 +55,19 @@ it('names what a test left, removes it, and does not mind what tools of others l
   expect(existsSync(directory)).toBe(false);
 });
 
+it('removes the folders of a test file whose process was killed, and keeps those of one that runs', async () => {
+  const end = setup(0);
+  const directory = tmpdir();
+  const { child, end: ended } = leave();
+  child.kill('SIGKILL');
+  await ended;
+  mkdirSync(join(directory, 'fleetward-killed-abc'));
+  mkdirSync(join(directory, 'fleetward-alive-abc'));
+  const list = `${child.pid} fleetward-killed-abc\n${process.pid} fleetward-alive-abc\n`;
+  writeFileSync(join(directory, '.folders'), list);
+  await expect(end?.()).rejects.toThrow(/^tests left behind: fleetward-alive-abc$/);
+});
+
 it('names a process that a test left, and ends it', async () => {
   const end = setup(0);
   const { child, end: ended } = leave();

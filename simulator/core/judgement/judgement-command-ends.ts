@@ -1,7 +1,7 @@
 // Judges the end of each command: delivered to a connected vehicle, confirmed only with its relay, restored in the end, and shown by
 // the service as the relay is. Pure. The contacts of the simulated board are the truth by which the broker is judged.
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
-import { meets, type Span, stalledMs } from '../ledger/excuses.ts';
+import { recoveryMs, type Span, stalledMs } from '../ledger/excuses.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Breach, CommandNote, VehicleNotes } from '../ledger/ledger-types.ts';
 
@@ -38,21 +38,35 @@ function hasRelay({ command, vehicle, nextMs }: Ordered): boolean {
   );
 }
 
-/** Longest time without a break that the link was up within a span and the generator had time, ms. */
+/** What of a span lies outside a fault and the time to recover from it. */
+function without(span: Span, faults: readonly Span[]): readonly Span[] {
+  return faults.reduce<readonly Span[]>(
+    (left, { fromMs, toMs }) =>
+      left
+        .flatMap((part) => [
+          { fromMs: part.fromMs, toMs: Math.min(part.toMs, fromMs) },
+          { fromMs: Math.max(part.fromMs, toMs + recoveryMs), toMs: part.toMs },
+        ])
+        .filter((part) => part.fromMs < part.toMs),
+    [span],
+  );
+}
+
+/** Longest time without a break that the link was up within a span, nothing was at fault, and the generator had time, ms. */
 function connectedMs(vehicle: VehicleNotes, span: Span): number {
-  const { ups, downs } = vehicle;
-  const ownMs = ups.map((fromMs, at) => {
-    const up = { fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(downs[at] ?? span.toMs, span.toMs) };
-    return up.toMs - up.fromMs - stalledMs(vehicle, up);
-  });
-  return Math.max(0, ...ownMs);
+  const { ups, downs, excuses } = vehicle;
+  const connected = ups.map((fromMs, at) => ({
+    fromMs: Math.max(fromMs, span.fromMs),
+    toMs: Math.min(downs[at] ?? span.toMs, span.toMs),
+  }));
+  const sound = connected.flatMap((up) => without(up, excuses));
+  return Math.max(0, ...sound.map((part) => part.toMs - part.fromMs - stalledMs(vehicle, part)));
 }
 
 function undelivered({ command, vehicle, nextMs }: Ordered, endMs: number): string | null {
   const { requestedMs, expiresMs, endState } = command;
-  const span = { fromMs: requestedMs, toMs: Math.min(expiresMs, nextMs, endMs) };
-  const upMs = connectedMs(vehicle, span);
-  if (upMs < deliveryMs || vehicle.excuses.some((excuse) => meets(excuse, span))) return null;
+  const upMs = connectedMs(vehicle, { fromMs: requestedMs, toMs: Math.min(expiresMs, nextMs, endMs) });
+  if (upMs < deliveryMs) return null;
   return `requested at ${seconds(requestedMs)}, ended as ${endState}; the vehicle was connected for ${seconds(upMs)} meanwhile and did not get it`;
 }
 

@@ -1,6 +1,8 @@
 // A webhook of the simulator: it is given every alert of the fleet, signed, and again under the same id when it did not take it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { alertKey } from '../../core/judgement/judgement-alerts.ts';
+import { stalledMs } from '../../core/ledger/excuses.ts';
+import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { ShownEvent } from '../../core/ledger/ledger-types.ts';
 import type { ShownNotice } from '../../core/ledger/shown-views.ts';
 import type { ReceivedRequest, RunPorts } from '../shared/run-ports.ts';
@@ -15,8 +17,11 @@ interface Received {
   readonly id: string;
   readonly isSigned: boolean;
   readonly isTaken: boolean;
+  /** Monotonic. */
   readonly atMs: number;
-  readonly body: ShownNotice & Readonly<Record<string, unknown>>;
+  readonly utcMs: number;
+  /** `creationTime`: when the service received it, epoch seconds. */
+  readonly body: ShownNotice & { readonly creationTime: number } & Readonly<Record<string, unknown>>;
 }
 
 function isSigned(secret: string, { headers, text }: ReceivedRequest): boolean {
@@ -35,14 +40,15 @@ interface Receiver {
 }
 
 /** Takes what it is given, but for the first delivery: that one must come again. */
-export async function openReceiver({ openHttpReceiver }: RunPorts): Promise<Receiver> {
+export async function openReceiver({ openHttpReceiver, clock }: RunPorts): Promise<Receiver> {
   const received: Received[] = [];
   let secret = '';
   const { url, close } = await openHttpReceiver((request) => {
     const isTaken = received.length > 0 && received.length < deliveriesMost;
     const id = String(request.headers['fleetward-id']);
     const body = JSON.parse(request.text) as Received['body'];
-    received.push({ id, isSigned: isSigned(secret, request), isTaken, atMs: performance.now(), body });
+    const moment = { atMs: performance.now(), utcMs: clock.utcMs() };
+    received.push({ id, isSigned: isSigned(secret, request), isTaken, ...moment, body });
     return isTaken ? 204 : 503;
   });
   return {
@@ -78,6 +84,23 @@ function repeatedOf(received: readonly Received[]): readonly Received[] {
   });
 }
 
+/**
+ * An alert is delivered this long after its receipt at the latest, ms, without stalls of the generator: a failed attempt holds up its
+ * target for 10 s, and an attempt whose broker was killed for 20 s.
+ */
+const lateMostMs = 45_000;
+
+/** How late a delivery was, ms. @param runMs time of the run at the monotonic time 0. */
+function latenessMs(
+  { stalls }: Pick<Ledger, 'stalls'>,
+  { body, utcMs, atMs }: Received,
+  runMs: number,
+): number {
+  const ageMs = utcMs - body.creationTime * 1000;
+  const toMs = runMs + atMs;
+  return ageMs - stalledMs({ stalls }, { fromMs: toMs - ageMs, toMs });
+}
+
 export const exerciseWebhook: Exercise = async (context) => {
   const { access, changes, secrets, ports } = context;
   const { service, target } = access;
@@ -97,7 +120,8 @@ export const exerciseWebhook: Exercise = async (context) => {
   changes.push({ userID: target.login.userID, action: 'rule.update', object: ruleID });
   // Received in a later second: the rule was there.
   const fromS = Math.floor(ports.clock.utcMs() / 1000) + 1;
-  return async ({ alerts }) => {
+  const runMs = context.time.nowMs() - performance.now();
+  return async ({ alerts, ledger }) => {
     const due = alerts.filter((record: ShownEvent) => record.creationTime > fromS);
     const wanted = timesByKey(due);
     const taken = (): readonly Received[] => [
@@ -114,6 +138,11 @@ export const exerciseWebhook: Exercise = async (context) => {
     }
     for (const { id, body, isSigned: isTrue } of receiver.received)
       look(body.deviceID, isTrue ? null : `delivery ${id} bears no valid signature of its rule`);
+    for (const one of taken()) {
+      const lateMs = latenessMs(ledger, one, runMs);
+      const words = `delivery ${one.id} came ${Math.round(lateMs / 1000)} s after its alert was received`;
+      look(one.body.deviceID, lateMs <= lateMostMs ? null : words);
+    }
     for (const { id, body } of repeatedOf(receiver.received))
       look(body.deviceID, `delivery ${id} came again although it was taken`);
     const [first] = receiver.received;

@@ -1,8 +1,8 @@
 // Folders of tests in the temporary directory. One is gone when the process of its test file ends: also when every test of the file
-// was skipped, where no hook of the file runs. `temporary-folders.ts` fails a run that leaves one.
-import { mkdtempSync, rmSync } from 'node:fs';
+// was skipped, where no hook of the file runs. Where the runner kills that process, `undertaker.mjs` removes them by their list.
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const folders: string[] = [];
 
@@ -24,5 +24,7 @@ process.once('SIGTERM', () => {
 export function temporaryFolder(name: string, directory = tmpdir()): string {
   const folder = mkdtempSync(join(directory, `fleetward-${name}-`));
   folders.push(folder);
+  if (directory === process.env['FLEETWARD_TEST_DIRECTORY'])
+    appendFileSync(join(directory, '.folders'), `${process.pid} ${basename(folder)}\n`);
   return folder;
 }

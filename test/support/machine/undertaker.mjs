@@ -40,7 +40,20 @@ const mounts = () =>
 
 const describe = (pid) => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
 
+/**
+ * Removes folders of test files whose process has ended. The runner kills a process that does not end within half a second, which is
+ * too short for a removal on a busy machine.
+ */
+function removeAbandoned() {
+  for (const line of read(`${directory}/.folders`).split('\n').filter(Boolean)) {
+    const [pid, ...name] = line.split(' ');
+    if (!existsSync(`/proc/${pid}`))
+      rmSync(`${directory}/${name.join(' ')}`, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
 function left() {
+  removeAbandoned();
   return [
     ...processes().map((pid) => `process ${pid} ${describe(pid)}`),
     ...mounts().map((place) => `mount ${place.slice(directory.length + 1)}`),

@@ -95,6 +95,16 @@ async function sendOnce(http, { url, secret, id, timestampS, body }) {
     found: ['deliveriesWrong'],
   }),
   broker({
+    fault: 'webhooks get everything 50 s late',
+    file: 'broker/adapters/delivery/webhook.js',
+    find: 'async ({ url, secret, id, timestampS, body }) => sendingOf(await http.post({',
+    put: `(call) => new Promise((resolve) => setTimeout(resolve, 50_000)).then(() => sendOnce(http, call));
+}
+async function sendOnce(http, { url, secret, id, timestampS, body }) {
+    return sendingOf(await http.post({`,
+    found: ['deliveriesWrong'],
+  }),
+  broker({
     fault: 'notifications and webhooks show latitudes of the other hemisphere',
     file: 'broker/core/notifications/notice.js',
     find: 'latitude: entry.latitude ?? 0,',

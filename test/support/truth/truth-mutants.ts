@@ -3,6 +3,7 @@
 import { accountMutants } from './account-mutants.ts';
 import { operationMutants } from './operation-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
+import { restartMutants } from './restart-mutants.ts';
 import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 
 const insert = 'broker/store/events/event-insert.js';
@@ -423,4 +424,5 @@ export const truthMutants: readonly TruthMutant[] = [
   ...accountMutants,
   ...operationMutants,
   ...readingMutants,
+  ...restartMutants,
 ];
