@@ -425,6 +425,20 @@ describe('what the agent keeps', () => {
       ]);
     }
   });
+
+  it('writes one page for a changed value of 800 characters', async () => {
+    const outbox = await opened();
+    const logBytes = () => statSync(`${place.path}-wal`).size;
+    const keep = (digit: string) =>
+      outbox.append([], [putState('memory', digit.repeat(800)), putState('evidence', 'x')]);
+    await keep('1');
+    await keep('2');
+    const before = logBytes();
+    await keep('3');
+    // A frame of the log: 24 bytes and the page.
+    expect(logBytes() - before).toBe(24 + 1024);
+    await outbox.close();
+  });
 });
 
 /** Fills an outbox so that every class spans many pages, and leaves the files as a power cut would. */
