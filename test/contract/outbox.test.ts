@@ -140,6 +140,21 @@ describe('appending and sending', () => {
     ]);
   });
 
+  it('gives events of the wanted boot only, and keeps those of others for the next call', async () => {
+    const before = await opened();
+    await before.append([record(3, 1)]);
+    await before.close();
+    const outbox = await opened();
+    const [event] = await outbox.append([record(3, 2)]);
+    const want = { limit: 10, bytes: 60_000 };
+    expect(await outbox.next({ ...want, boot: 'another' })).toBeNull();
+    const first = await outbox.next(want);
+    expect(first?.events.map(({ upMs }) => upMs)).toEqual([1]);
+    expect(await outbox.next({ ...want, boot: first?.boot ?? '' })).toBeNull();
+    expect((await outbox.next(want))?.events.map(({ seq }) => seq)).toEqual([event?.seq]);
+    await outbox.close();
+  });
+
   it('gives at least one event however small the byte limit', async () => {
     const outbox = await opened();
     await outbox.append([record(3, 1), record(3, 2)]);
