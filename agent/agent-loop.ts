@@ -39,16 +39,27 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
   const events: VehicleEvent[] = [];
   let { state } = start;
   let timer: Cancel = () => undefined;
+  /** What the timer waits for; null once it has fired. */
+  let armedMs: number | null = null;
   let isStopped = false;
   let isStepping = false;
   let steppedMs = clock.monoMs();
   const wait = (wakeMs: number): void => {
     if (isStopped) return;
+    armedMs = wakeMs;
     timer = clock.after(Math.max(1, Math.ceil(wakeMs - clock.monoMs())), () => {
       // Timers count whole milliseconds and fire up to one too early: a step would not be due, and wait again.
-      if (clock.monoMs() < wakeMs) wait(wakeMs);
-      else dispatch({ kind: 'time' });
+      if (clock.monoMs() < wakeMs) return wait(wakeMs);
+      armedMs = null;
+      dispatch({ kind: 'time' });
     });
+  };
+  /** Waits for the next step that time demands; most bytes of a line leave it as it was. */
+  const rearm = (): void => {
+    const wakeMs = vehicleWakeMs(state, vehicle);
+    if (wakeMs === armedMs) return;
+    timer();
+    wait(wakeMs);
   };
   const dispatch = (event: VehicleEvent): void => {
     events.push(event);
@@ -65,8 +76,7 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
     } finally {
       // The caller may swallow the error; the loop must continue all the same.
       isStepping = false;
-      timer();
-      wait(vehicleWakeMs(state, vehicle));
+      rearm();
     }
   };
   return {

@@ -9,7 +9,7 @@ import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { inboxKey, memoryKey, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
+import { inboxKey, memoryRows, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -108,17 +108,18 @@ interface StoreOptions {
 /** Writes one commit: its events, and of the records only what changed. */
 function createStore({ outbox, clock, isIntact }: StoreOptions) {
   let isTrusted = isIntact;
-  let storedMemory = '';
+  /** Rows of the memory as they are on disk, by key. */
+  const stored = new Map<string, string>();
   let storedZones: Commit['zones'];
   let startedMs: number | null = null;
   /** Gives the numbers of its events. */
   const store = async (commit: Commit): Promise<readonly number[]> => {
     startedMs = clock.monoMs();
     try {
-      const memory = JSON.stringify(commit.memory);
+      const memory = memoryRows(commit.memory).filter(([key, value]) => stored.get(key) !== value);
       const { zones } = commit;
       const statements = [
-        ...(memory === storedMemory ? [] : [putState(memoryKey, memory)]),
+        ...memory.map(([key, value]) => putState(key, value)),
         ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
         ...recordsOf(commit),
       ];
@@ -126,7 +127,7 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       const events = await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
-      storedMemory = memory;
+      for (const [key, value] of memory) stored.set(key, value);
       storedZones = zones ?? storedZones;
       return events.map(({ seq }) => seq);
     } finally {

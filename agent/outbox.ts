@@ -41,6 +41,7 @@ import { createQueue, resumeQueue } from './outbox/outbox-start.ts';
 import { openOrReplace } from './outbox/recovery/outbox-repair.ts';
 
 export type { OutboxOptions, OutboxRecord } from './outbox/outbox-run.ts';
+export type { Batch } from './outbox/outbox-sending.ts';
 
 export interface OutboxStats {
   /** Events per class that are stored and not acknowledged; a lower bound until `isExact`. */

@@ -43,7 +43,7 @@ import {
   type Lanes,
 } from './core/link/delivery.ts';
 import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import type { Outbox } from './outbox.ts';
+import type { Batch, Outbox } from './outbox.ts';
 
 const limits = {
   batchEvents: 50,
@@ -179,15 +179,18 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       say(link, hello);
       void link.publish(presence('online'));
     },
-    nextBatch: ({ backlog, urgentOnly }: Lanes) =>
-      outbox.next({
-        limit: limits.batchEvents,
-        bytes: limits.batchBytes,
-        backlog,
-        ...(urgentOnly ? { skip: [2, 3] } : {}),
-      }),
+    /** The next events of one packet: live positions go with the change of state that they were committed with, alarms alone. */
+    async nextBatch({ backlog, urgentOnly }: Lanes): Promise<Batch | null> {
+      const want = { limit: limits.batchEvents, bytes: limits.batchBytes, backlog };
+      const first = await outbox.next({ ...want, ...(urgentOnly ? { skip: [2, 3] } : {}) });
+      const limit = limits.batchEvents - (first?.events.length ?? 0);
+      if (first === null || first.isBacklog || first.priority !== 2 || limit === 0) return first;
+      const more = await outbox.next({ ...want, limit, backlog: 0, skip: [0, 1], boot: first.boot });
+      const events = [...first.events, ...(more?.events ?? [])].sort((a, b) => a.seq - b.seq);
+      return { ...first, events };
+    },
     /** Gives the bytes of the payloads. */
-    send(link: MqttLink, batch: NonNullable<Awaited<ReturnType<Outbox['next']>>>): number {
+    send(link: MqttLink, batch: Batch): number {
       let left = batch.events;
       let bytes = 0;
       while (left.length > 0) {

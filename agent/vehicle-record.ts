@@ -1,9 +1,9 @@
-// State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, inbox, requests,
-// update, zones. Read once at the start; written only together with the events that report it.
+// State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence, inbox,
+// requests, update, zones. Read once at the start; written only together with the events that report it.
 
 import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
-import { type EvidenceRecord, roundedPlace } from './core/evidence/evidence-record.ts';
+import { type EvidenceRecord, emptyEvidence, roundedPlace } from './core/evidence/evidence-record.ts';
 import { emptyFuelMemory, parseFuelMemory } from './core/fuel/fuel-memory.ts';
 import { noTraffic, trafficOf } from './core/link/data-budget.ts';
 import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
@@ -17,6 +17,7 @@ import type { Outbox } from './outbox.ts';
 
 export const recordKey = 'commands';
 export const memoryKey = 'memory';
+export const evidenceKey = 'evidence';
 export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
 export const requestsKey = 'requests';
@@ -52,6 +53,18 @@ function withoutOrders({ counter, seen, changesUtcMs }: CommandRecord): CommandR
   return { ...createCommandRecord(), counter, seen, changesUtcMs };
 }
 
+/**
+ * The rows of a memory, by key. The evidence is more than half of it and changes seldom, so it has a row of its own: a commit writes
+ * only what changed.
+ */
+export function memoryRows({
+  evidence,
+  ...others
+}: VehicleMemory): readonly (readonly [key: string, value: string])[] {
+  const rest = [memoryKey, JSON.stringify(others)] as const;
+  return evidence === undefined ? [rest] : [rest, [evidenceKey, JSON.stringify(evidence)]];
+}
+
 /** `isIntact` false: the record was lost or may be out of date, so relays count as unknown until the board is read. */
 export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
@@ -64,7 +77,9 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
 }> {
   const { values, isIntact } = await outbox.readState();
   const record = parse<CommandRecord>(values.get(recordKey), createCommandRecord());
-  const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
+  const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory).value;
+  // Checked by the evidence itself: of a damaged one no witness has credit.
+  const evidence = parse<EvidenceRecord>(values.get(evidenceKey), emptyEvidence('')).value;
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
   const isWhole = isIntact && !record.lost;
@@ -75,9 +90,10 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   return {
     record: isWhole ? record.value : withoutOrders(record.value),
     memory: {
-      ...memory.value,
-      traffic: trafficOf(memory.value.traffic),
-      fuel: parseFuelMemory(memory.value.fuel),
+      ...memory,
+      ...(values.has(evidenceKey) ? { evidence } : {}),
+      traffic: trafficOf(memory.traffic),
+      fuel: parseFuelMemory(memory.fuel),
     },
     inbox,
     requests,
@@ -118,5 +134,9 @@ export function commissionedMemory(
 /** Writes the memory of a unit that was never switched on before; a unit that has one keeps it. */
 export async function writeFirstMemory(outbox: Outbox, memory: VehicleMemory): Promise<void> {
   const { values } = await outbox.readState();
-  if (!values.has(memoryKey)) await outbox.append([], [putState(memoryKey, JSON.stringify(memory))]);
+  if (values.has(memoryKey)) return;
+  await outbox.append(
+    [],
+    memoryRows(memory).map(([key, value]) => putState(key, value)),
+  );
 }

@@ -213,7 +213,7 @@ function readChunk(fd: number | null, buffer: Buffer): Uint8Array | string | nul
   if (fd === null) return 'closed';
   try {
     const bytesRead = readSync(fd, buffer, 0, buffer.length, null);
-    return bytesRead === 0 ? 'the device hung up' : Uint8Array.from(buffer.subarray(0, bytesRead));
+    return bytesRead === 0 ? 'the device hung up' : new Uint8Array(buffer.subarray(0, bytesRead));
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException;
     const isEmpty = code === 'EAGAIN' || code === 'EWOULDBLOCK' || code === 'EINTR';

@@ -11,7 +11,7 @@ import { askPerson } from '../adapters/terminal.ts';
 import { askUnixSocket } from '../adapters/unix-http.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { countQueued } from '../outbox/file/outbox-schema.ts';
-import { memoryKey } from '../vehicle-record.ts';
+import { evidenceKey } from '../vehicle-record.ts';
 import { runDoctor } from './doctor.ts';
 import type { Flags } from './settings-file.ts';
 import { askIfRunning } from './status.ts';
@@ -28,13 +28,13 @@ export async function doctor(flags: Flags): Promise<void> {
     machine: createMachine(),
     network: createNetworkProbe(),
     inspectOutbox(path) {
-      const { rows, integrity } = inspectSqlite(path, countQueued(memoryKey));
+      const { rows, integrity } = inspectSqlite(path, countQueued(evidenceKey));
       const [row] = rows;
-      const memory = row?.['value'];
+      const evidence = row?.['value'];
       return {
         events: Number(row?.['events'] ?? 0),
         integrity,
-        memory: typeof memory === 'string' ? memory : null,
+        evidence: typeof evidence === 'string' ? evidence : null,
       };
     },
   };

@@ -78,8 +78,8 @@ export interface OutboxFacts {
   /** Events that wait, over all classes. */
   readonly events: number;
   readonly integrity: string;
-  /** The vehicle's memory as JSON; null when there is none. */
-  readonly memory: string | null;
+  /** The vehicle's record of evidence as JSON; null when there is none. */
+  readonly evidence: string | null;
 }
 
 export interface DoctorPorts {

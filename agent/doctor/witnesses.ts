@@ -51,10 +51,9 @@ export function describeWitnesses(profile: BoardProfile, { circuit }: Protection
 const day = (utcMs: number | null): string =>
   utcMs === null ? 'at an unknown time' : `on ${new Date(utcMs).toISOString().slice(0, 10)}`;
 
-function memoryOf(text: string | null): unknown {
+function parseText(text: string | null): unknown {
   try {
-    const memory: unknown = text === null ? null : JSON.parse(text);
-    return typeof memory === 'object' && memory !== null && 'evidence' in memory ? memory.evidence : null;
+    return text === null ? null : JSON.parse(text);
   } catch {
     return null;
   }
@@ -63,9 +62,9 @@ function memoryOf(text: string | null): unknown {
 type WitnessConfig = Pick<AgentConfig, 'profile' | 'accountID' | 'deviceID' | 'hardwareID'>;
 
 /** The credit of each fitted witness as the disk holds it. */
-function witnessFindings(config: WitnessConfig, memory: string | null): readonly Finding[] {
+function witnessFindings(config: WitnessConfig, evidence: string | null): readonly Finding[] {
   const { profile } = config;
-  const record = parseEvidence(memoryOf(memory), wiringOf(profile, config));
+  const record = parseEvidence(parseText(evidence), wiringOf(profile, config));
   const fitted = fittedWitnesses(profile);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
@@ -88,8 +87,8 @@ export function witnessCheck(config: WitnessConfig, path: string, ports: DoctorP
     title: 'Witnesses of standstill',
     mostS: 10,
     async run() {
-      const { memory } = ports.machine.look(path) === null ? { memory: null } : ports.inspectOutbox(path);
-      return witnessFindings(config, memory);
+      const isThere = ports.machine.look(path) !== null;
+      return witnessFindings(config, isThere ? ports.inspectOutbox(path).evidence : null);
     },
   };
 }

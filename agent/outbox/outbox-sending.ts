@@ -24,6 +24,8 @@ export interface NextBatch {
   readonly skip?: readonly Priority[];
   /** Most events of the backlog's lower classes; as many as fit when absent. */
   readonly backlog?: number;
+  /** Only events of this boot: none when others are next. */
+  readonly boot?: string;
 }
 
 export interface Batch {
@@ -120,6 +122,7 @@ async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch 
     const unsent = judged.sound.filter(({ id }) => !state.acknowledged.has(id));
     const sent = prefixOf(unsent, want.bytes);
     const first = sent[0];
+    if (first !== undefined && want.boot !== undefined && first.stored.boot !== want.boot) return null;
     moveCursor(state, lane, sent.at(-1)?.id ?? Number(page.at(-1)?.['id']));
     if (first === undefined) continue;
     const origin = bootOriginOf(await originOf(queue, bootNumberOf(first.id)));

@@ -20,12 +20,16 @@ function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').slice(0, statusMostCharacters);
 }
 
-/** Notices to the service manager; those that come while one is being sent are merged into the next. */
+/**
+ * Notices to the service manager: those of one turn of the loop go together, those that come while some are being sent are merged
+ * into the next, and a status is sent only when it changed.
+ */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { log, environment } = options;
   const waiting = new Map<string, string>();
   let isRunning = false;
   let hasWarned = false;
+  let lastStatus: string | null = null;
   const warnOnce = (reason: string): void => {
     if (!hasWarned) log.warn('systemd_notify_failed', { reason });
     hasWarned = true;
@@ -41,7 +45,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       hasEnded = true;
       isRunning = false;
       if (fault === null) hasWarned = false;
-      else warnOnce(fault);
+      else {
+        lastStatus = null;
+        warnOnce(fault);
+      }
       sendNext();
     };
     const child = spawn(options.program ?? 'systemd-notify', assignments, {
@@ -55,13 +62,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const notify = (name: string, value: string): void => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
+    if (waiting.size === 0) queueMicrotask(sendNext);
     waiting.set(name, value);
-    sendNext();
   };
   return {
     ready: () => notify('READY', '1'),
     alive: () => notify('WATCHDOG', '1'),
-    status: (text) => notify('STATUS', oneLine(text)),
+    status(text) {
+      if (text === lastStatus) return;
+      lastStatus = text;
+      notify('STATUS', oneLine(text));
+    },
     stopping: () => notify('STOPPING', '1'),
   };
 }

@@ -140,6 +140,21 @@ describe('appending and sending', () => {
     ]);
   });
 
+  it('gives events of the wanted boot only, and keeps those of others for the next call', async () => {
+    const before = await opened();
+    await before.append([record(3, 1)]);
+    await before.close();
+    const outbox = await opened();
+    const [event] = await outbox.append([record(3, 2)]);
+    const want = { limit: 10, bytes: 60_000 };
+    expect(await outbox.next({ ...want, boot: 'another' })).toBeNull();
+    const first = await outbox.next(want);
+    expect(first?.events.map(({ upMs }) => upMs)).toEqual([1]);
+    expect(await outbox.next({ ...want, boot: first?.boot ?? '' })).toBeNull();
+    expect((await outbox.next(want))?.events.map(({ seq }) => seq)).toEqual([event?.seq]);
+    await outbox.close();
+  });
+
   it('gives at least one event however small the byte limit', async () => {
     const outbox = await opened();
     await outbox.append([record(3, 1), record(3, 2)]);
@@ -424,6 +439,20 @@ describe('what the agent keeps', () => {
         ['relay', 'cut'],
       ]);
     }
+  });
+
+  it('writes one page for a changed value of 800 characters', async () => {
+    const outbox = await opened();
+    const logBytes = () => statSync(`${place.path}-wal`).size;
+    const keep = (digit: string) =>
+      outbox.append([], [putState('memory', digit.repeat(800)), putState('evidence', 'x')]);
+    await keep('1');
+    await keep('2');
+    const before = logBytes();
+    await keep('3');
+    // A frame of the log: 24 bytes and the page.
+    expect(logBytes() - before).toBe(24 + 1024);
+    await outbox.close();
   });
 });
 

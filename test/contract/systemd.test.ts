@@ -29,15 +29,50 @@ async function untilQuiet(ends: number): Promise<void> {
   await waitUntil('the end of each notice', () => calls().filter((line) => line === 'end').length >= ends);
 }
 
-it('sends READY at once and merges what comes while a notice is on its way', async () => {
+it('sends notices of one turn together and merges what comes while some are on their way', async () => {
   const environment = { ...process.env, NOTIFY_SOCKET: '/nowhere' };
   const supervisor = createSupervisor({ log: silentLog, environment, program: join(folder, 'notify') });
   supervisor.ready();
+  supervisor.status('starting');
+  await Promise.resolve();
   for (let turn = 0; turn < 50; turn++) supervisor.alive();
   supervisor.status('two\nlines');
   supervisor.stopping();
   await untilQuiet(2);
-  expect(calls()).toEqual(['start READY=1', 'end', 'start WATCHDOG=1 STATUS=two lines STOPPING=1', 'end']);
+  expect(calls()).toEqual([
+    'start READY=1 STATUS=starting',
+    'end',
+    'start WATCHDOG=1 STATUS=two lines STOPPING=1',
+    'end',
+  ]);
+});
+
+it('sends a status only when it changed, and again after a notice that failed', async () => {
+  const environment = { ...process.env, NOTIFY_SOCKET: '/nowhere' };
+  const program = join(folder, 'notify');
+  const warned: string[] = [];
+  const log: Log = { ...silentLog, warn: (event) => void warned.push(event) };
+  const supervisor = createSupervisor({ log, environment, program });
+  const feed = async (ends: number): Promise<void> => {
+    supervisor.alive();
+    supervisor.status('up');
+    await untilQuiet(ends);
+  };
+  await feed(1);
+  await feed(2);
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho "failed $*" >> ${folder}/calls\necho end >> ${folder}/calls\nexit 1\n`,
+  );
+  await feed(3);
+  await waitUntil('the failure to be noted', () => warned.length > 0);
+  await feed(4);
+  expect(calls().filter((line) => line !== 'end')).toEqual([
+    'start WATCHDOG=1 STATUS=up',
+    'start WATCHDOG=1',
+    'failed WATCHDOG=1',
+    'failed WATCHDOG=1 STATUS=up',
+  ]);
 });
 
 it('does nothing without NOTIFY_SOCKET, and survives a missing program', async () => {

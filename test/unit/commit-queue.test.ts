@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
+import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { type Commit, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
@@ -10,6 +11,7 @@ import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
+import type { SqlValue } from '../../src/ports.ts';
 import { createBenchLog } from '../support/broker/broker-bench.ts';
 
 const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<Commit> = {}): Commit => ({
@@ -33,12 +35,13 @@ const turns = async (): Promise<void> => {
 
 function createRig() {
   const clock = createVirtualClock();
-  const disk = { isFailing: true, stored: [] as OutboxRecord[] };
+  const disk = { isFailing: true, stored: [] as OutboxRecord[], states: [] as SqlValue[] };
   const told: VehicleEvent[] = [];
   const acknowledged: number[] = [];
   const outbox: Pick<Outbox, 'append'> = {
-    append: async (records) => {
+    append: async (records, extra = []) => {
       if (disk.isFailing) throw new AppError('storage', 'no');
+      disk.states.push(...extra.map(({ params }) => params[0] ?? null));
       disk.stored.push(...records);
       return [];
     },
@@ -111,5 +114,28 @@ describe('while the disk fails', () => {
       disk.stored.filter(({ event }) => event.statusCode === statusCodes[name].code).length;
     expect(count('PANIC_ON')).toBe(30);
     expect(count('IGNITION_ON')).toBe(300);
+  });
+});
+
+describe('the state of the vehicle in a commit', () => {
+  it('is written only as far as it changed since the last one that the disk took', async () => {
+    const { queue, disk, clock } = createRig();
+    const memory = { ...emptyMemory, evidence: emptyEvidence('board') };
+    queue.add(commitOf('LOCATION', { memory }));
+    await turns();
+    expect(disk.states).toEqual([]);
+    disk.isFailing = false;
+    clock.advance(1000);
+    await turns();
+    expect(disk.states.splice(0)).toEqual(['memory', 'evidence']);
+    queue.add(commitOf('LOCATION', { memory: { ...memory, odometerM: 10 } }));
+    queue.add(commitOf('LOCATION', { memory: { ...memory, odometerM: 10 } }));
+    await turns();
+    expect(disk.states.splice(0)).toEqual(['memory']);
+    queue.add(
+      commitOf('LOCATION', { memory: { ...memory, odometerM: 10, evidence: emptyEvidence('other') } }),
+    );
+    await turns();
+    expect(disk.states).toEqual(['evidence']);
   });
 });

@@ -38,10 +38,13 @@ export function decodePoll(profile: BoardProfile, name: string, read: PollReadin
     table: Readonly<Record<string, Signal | undefined>>,
     decode: (signal: Signal, key: string) => Value,
   ): Record<string, Value> | null => {
-    const own = Object.entries(table).flatMap(([key, signal]) =>
-      signal?.poll === name ? [[key, decode(signal, key)] as const] : [],
-    );
-    return own.length === 0 ? null : Object.fromEntries(own);
+    let own: Record<string, Value> | null = null;
+    for (const [key, signal] of Object.entries(table)) {
+      if (signal?.poll !== name) continue;
+      own ??= {};
+      own[key] = decode(signal, key);
+    }
+    return own;
   };
   const bits = bitsOf(profile, name, values);
   const life = lifeFor(profile, name, read);
@@ -61,9 +64,12 @@ export function decodePoll(profile: BoardProfile, name: string, read: PollReadin
     return raw === null ? null : analogValue(signal, raw);
   });
   if (analogs !== null) outputs.push({ kind: 'analogs', atMs, values: analogs });
-  const relays = pick(Object.fromEntries(wiringsOf(profile)), (relay) =>
-    decodeRelay(relay, at(readAddress(relay))),
-  );
+  let relays: Record<string, boolean | null> | null = null;
+  for (const [key, relay] of wiringsOf(profile)) {
+    if (relay.poll !== name) continue;
+    relays ??= {};
+    relays[key] = decodeRelay(relay, at(readAddress(relay)));
+  }
   if (relays !== null) outputs.push({ kind: 'relays', atMs, values: relays });
   return outputs;
 }

@@ -67,6 +67,7 @@ export type BoardPurpose =
   | { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName };
 
 export interface PendingJob {
+  readonly id: number;
   readonly purpose: BoardPurpose;
   readonly request: ModbusRequest;
 }
@@ -104,7 +105,8 @@ export interface BoardState {
   readonly master: RtuMasterState;
   readonly isLinkUp: boolean;
   readonly nextId: number;
-  readonly jobs: Readonly<Record<number, PendingJob>>;
+  /** With the master; a few at most. */
+  readonly jobs: readonly PendingJob[];
   readonly polls: Readonly<Record<string, PollState>>;
   readonly units: Readonly<Record<string, UnitState>>;
   readonly setup: readonly SetupProgress[];

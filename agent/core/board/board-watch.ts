@@ -75,6 +75,8 @@ export function recordAnswer(
 function markUnitUp(step: BoardStep, name: string, poll: string | null): void {
   const { draft, atMs } = step;
   const unit = draft.units[name] ?? freshUnit;
+  // Nearly every answer: nothing changes.
+  if (unit.isUp === true && unit.failures === 0 && unit.areRelaysRead) return;
   const relays = wiringsOf(draft.profile).filter(([, relay]) => relay.unit === name);
   const areRelaysRead = unit.areRelaysRead || relays.some(([, relay]) => relay.poll === poll);
   draft.units = { ...draft.units, [name]: { isUp: true, failures: 0, areRelaysRead } };

@@ -48,7 +48,7 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
     }),
     isLinkUp: false,
     nextId: 1,
-    jobs: {},
+    jobs: [],
     polls: {},
     units: {},
     setup: profile.setup.map(() => idleSetup),
@@ -116,7 +116,7 @@ function handleLinkDown(step: BoardStep, reason: string): void {
   for (const poll of Object.keys(draft.profile.polls)) emit(step, poll, null);
   draft.units = {};
   draft.polls = {};
-  draft.jobs = {};
+  draft.jobs = [];
   draft.setup = draft.profile.setup.map(() => idleSetup);
   step.outputs.push({ kind: 'boardDown', unit: null, reason });
 }
@@ -130,16 +130,17 @@ function feedMaster(step: BoardStep, input: RtuInput): void {
       outputs.push(output);
       continue;
     }
-    const job = draft.jobs[output.id];
+    const job = jobOf(draft, output.id);
     if (job === undefined) continue;
     forget(draft, output.id);
-    finish(step, { id: output.id, job, result: output.result });
+    finish(step, { job, result: output.result });
   }
 }
 
+const jobOf = ({ jobs }: BoardDraft, id: number): PendingJob | undefined => jobs.find((job) => job.id === id);
+
 function forget(draft: BoardDraft, id: number): void {
-  const { [id]: _, ...jobs } = draft.jobs;
-  draft.jobs = jobs;
+  draft.jobs = draft.jobs.filter((job) => job.id !== id);
 }
 
 function submit(
@@ -150,12 +151,11 @@ function submit(
   const { draft, atMs } = step;
   const id = draft.nextId;
   draft.nextId += 1;
-  draft.jobs = { ...draft.jobs, [id]: { purpose, request: job.request } };
+  draft.jobs = [...draft.jobs, { id, purpose, request: job.request }];
   feedMaster(step, { kind: 'submit', job: { ...job, id }, atMs });
 }
 
 interface Finished {
-  readonly id: number;
   readonly job: PendingJob;
   readonly result: RtuResult;
 }
@@ -225,7 +225,7 @@ function supersede(step: BoardStep, relay: RelayName): void {
   if (old === undefined) return;
   const isInFlight =
     draft.master.phase.kind === 'waiting' && draft.master.phase.exchange.job.id === old.jobId;
-  const isWriting = draft.jobs[old.jobId]?.purpose.kind === 'relayWrite';
+  const isWriting = jobOf(draft, old.jobId)?.purpose.kind === 'relayWrite';
   forget(draft, old.jobId);
   feedMaster(step, { kind: 'cancel', id: old.jobId, atMs });
   const didNothing = old.writes === 0 && !(isInFlight && isWriting);
@@ -323,7 +323,7 @@ function finishOrder(
   const wiring = wiringOf(draft.profile, relay);
   const { request } = finished.job;
   const { result } = finished;
-  if (order === undefined || wiring === undefined || order.jobId !== finished.id) return;
+  if (order === undefined || wiring === undefined || order.jobId !== finished.job.id) return;
   const describe = (code: number) => `${formatRequest(request)}: ${formatException(code)}`;
   if (purpose.kind === 'relayWrite') {
     return perform(step, relay, afterWrite(order, result, { atMs, describe }));
@@ -376,17 +376,17 @@ function schedule(step: BoardStep): void {
 }
 
 function nextWakeMs(draft: BoardDraft, atMs: number): number | null {
-  const times = draft.master.wakeAtMs === null ? [] : [draft.master.wakeAtMs];
+  let wakeMs = draft.master.wakeAtMs ?? Infinity;
   if (draft.isLinkUp) {
     // Polls that wait for the urgent one are considered again when it ends.
-    for (const [name, poll] of Object.entries(draft.polls)) {
-      const waits = poll.nextAtMs <= atMs && waitsForUrgent(draft, name, atMs);
-      if (!poll.isPending && !waits) times.push(poll.nextAtMs);
+    for (const [name, { isPending, nextAtMs }] of Object.entries(draft.polls)) {
+      if (isPending || (nextAtMs <= atMs && waitsForUrgent(draft, name, atMs))) continue;
+      wakeMs = Math.min(wakeMs, nextAtMs);
     }
     for (const { isPending, dueAtMs } of draft.setup) {
       const waits = dueAtMs !== null && dueAtMs <= atMs && setupWaitsForUrgent(draft, atMs);
-      if (!isPending && dueAtMs !== null && !waits) times.push(dueAtMs);
+      if (!isPending && dueAtMs !== null && !waits) wakeMs = Math.min(wakeMs, dueAtMs);
     }
   }
-  return times.length === 0 ? null : Math.min(...times);
+  return wakeMs === Infinity ? null : wakeMs;
 }

@@ -161,8 +161,12 @@ function requestBody(request: ModbusRequest): number[] {
 /** The frame of a request for which `checkRequest` is null: unit, function, body, CRC (SL 2.5.1, AP 6.1 to 6.12). */
 export function encodeRequest(request: ModbusRequest): Uint8Array {
   const body = [request.unit, functionCode(request), ...requestBody(request)];
-  const crc = crc16(Uint8Array.from(body));
-  return Uint8Array.from([...body, crc & 0xff, crc >> 8]);
+  const frame = new Uint8Array(body.length + 2);
+  frame.set(body);
+  const crc = crc16(frame.subarray(0, -2));
+  frame[body.length] = crc & 0xff;
+  frame[body.length + 1] = crc >> 8;
+  return frame;
 }
 
 /** Bytes of data in a good answer to a read (AP 6.1 to 6.4), 0 for a write. */
@@ -216,13 +220,13 @@ function hasGoodCrc(frame: Uint8Array): boolean {
 }
 
 function readValues(request: ModbusRequest, data: Uint8Array): number[] {
+  const values: number[] = [];
   if (request.kind === 'readBits') {
-    return Array.from({ length: request.count }, (_, at) => ((data[at >> 3] ?? 0) >> (at & 7)) & 1);
+    for (let at = 0; at < request.count; at++) values.push(((data[at >> 3] ?? 0) >> (at & 7)) & 1);
+  } else {
+    for (let at = 0; at + 1 < data.length; at += 2) values.push(((data[at] ?? 0) << 8) | (data[at + 1] ?? 0));
   }
-  return Array.from(
-    { length: data.length / 2 },
-    (_, at) => ((data[at * 2] ?? 0) << 8) | (data[at * 2 + 1] ?? 0),
-  );
+  return values;
 }
 
 /** How long an answer that starts with these bytes is: an exception is shorter than what was asked for. */

@@ -41,10 +41,11 @@ export function loopbackWaitsForUrgent(state: BoardState, atMs: number): boolean
 
 /** Polls that are due, the urgent one first, then the one that is due for longest. */
 export function duePolls(state: BoardState, atMs: number): readonly string[] {
-  const urgent = urgentPoll(state.profile);
   const due = Object.entries(state.polls).filter(
     ([, { isPending, nextAtMs }]) => !isPending && nextAtMs <= atMs,
   );
+  if (due.length < 2) return due.map(([name]) => name);
+  const urgent = urgentPoll(state.profile);
   const rank = ([name, { nextAtMs }]: (typeof due)[number]): number =>
     name === urgent && state.units[state.profile.polls[name]?.unit ?? '']?.isUp === true
       ? Number.NEGATIVE_INFINITY

@@ -63,7 +63,7 @@ export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMas
     options: full,
     phase: { kind: 'down' },
     queue: [],
-    units: {},
+    units: new Map(),
     hasEcho: full.echo === 'on',
     late: null,
     counters: {
@@ -122,7 +122,9 @@ function done(step: MasterStep, id: number, result: RtuResult): void {
 }
 
 function count(step: MasterStep, name: keyof RtuCounters, by = 1): void {
-  step.draft.counters = { ...step.draft.counters, [name]: step.draft.counters[name] + by };
+  const counters: Record<keyof RtuCounters, number> = { ...step.draft.counters };
+  counters[name] += by;
+  step.draft.counters = counters;
 }
 
 function submit(step: MasterStep, job: RtuJob): void {
@@ -180,11 +182,11 @@ function idle(step: MasterStep, quietUntilMs: number): RtuPhase {
 }
 
 function unitOf(draft: Draft, job: RtuJob): RtuUnit {
-  return draft.units[job.request.unit] ?? newRtuUnit;
+  return draft.units.get(job.request.unit) ?? newRtuUnit;
 }
 
 function setUnit(draft: Draft, job: RtuJob, unit: RtuUnit): void {
-  draft.units = { ...draft.units, [job.request.unit]: unit };
+  draft.units = new Map(draft.units).set(job.request.unit, unit);
 }
 
 /** Time that `bytes` characters take on the wire. */
@@ -230,9 +232,9 @@ function fail(
   const guardMs = hasCome ? 0 : draft.options.lateGuardMs;
   const quietUntilMs = atMs + draft.options.timeoutMinMs;
   const holdUntilMs = Math.max(quietUntilMs, exchange.sentAtMs + guardMs);
-  const isOtherAlive = Object.entries(draft.units).some(
-    ([address, other]) =>
-      Number(address) !== job.request.unit && other.lastOkMs !== null && atMs - other.lastOkMs < aliveMs,
+  const isOtherAlive = [...draft.units].some(
+    ([address, { lastOkMs }]) =>
+      address !== job.request.unit && lastOkMs !== null && atMs - lastOkMs < aliveMs,
   );
   setUnit(draft, job, withFailure(unit, { atMs, holdUntilMs, isOtherAlive }));
   count(step, reason === 'timeout' ? 'timeouts' : reason);
@@ -337,6 +339,7 @@ function readyAtMs(draft: Draft, job: RtuJob): number {
 
 function sendNext(step: MasterStep): void {
   const { draft, atMs } = step;
+  if (draft.queue.length === 0) return;
   const expired = draft.queue.filter((job) => job.deadlineMs !== undefined && job.deadlineMs < atMs);
   if (expired.length > 0) {
     draft.queue = draft.queue.filter((job) => !expired.includes(job));
@@ -361,17 +364,17 @@ function sendNext(step: MasterStep): void {
 }
 
 function nextWakeMs(draft: Draft): number | null {
-  const { phase } = draft;
-  const deadlines = draft.queue.flatMap((job) => (job.deadlineMs === undefined ? [] : [job.deadlineMs + 1]));
-  const times = [...deadlines];
-  if (phase.kind === 'waiting') times.push(phase.timeoutAtMs);
+  const { phase, queue } = draft;
+  let wakeMs = Infinity;
+  if (phase.kind === 'waiting') wakeMs = phase.timeoutAtMs;
   if (phase.kind === 'settling') {
     const { resultByMs } = phase.exchange.job;
-    const mayWait = resultByMs !== undefined && draft.queue.length === 0;
-    times.push(mayWait ? Math.max(phase.untilMs, resultByMs) : phase.untilMs);
+    const mayWait = resultByMs !== undefined && queue.length === 0;
+    wakeMs = mayWait ? Math.max(phase.untilMs, resultByMs) : phase.untilMs;
   }
-  if (phase.kind === 'idle') {
-    for (const job of draft.queue) times.push(Math.max(phase.quietUntilMs, readyAtMs(draft, job)));
+  for (const job of queue) {
+    if (job.deadlineMs !== undefined) wakeMs = Math.min(wakeMs, job.deadlineMs + 1);
+    if (phase.kind === 'idle') wakeMs = Math.min(wakeMs, Math.max(phase.quietUntilMs, readyAtMs(draft, job)));
   }
-  return times.length === 0 ? null : Math.min(...times);
+  return wakeMs === Infinity ? null : wakeMs;
 }

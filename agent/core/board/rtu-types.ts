@@ -112,7 +112,8 @@ export interface RtuMasterState {
   readonly options: RtuMasterOptions;
   readonly phase: RtuPhase;
   readonly queue: readonly RtuJob[];
-  readonly units: Readonly<Record<number, RtuUnit>>;
+  /** By address. */
+  readonly units: ReadonlyMap<number, RtuUnit>;
   readonly hasEcho: boolean;
   /** The last unanswered request, and the bytes received since: they show how late the answer is. */
   readonly late: { readonly exchange: RtuExchange; readonly bytes: Uint8Array } | null;

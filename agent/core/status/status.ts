@@ -223,7 +223,7 @@ function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] 
     address,
     isUp: board.isLinkUp ? (board.units[unit]?.isUp ?? null) : false,
     failures: board.units[unit]?.failures ?? 0,
-    answeredAgoS: ago(board.master.units[address]?.lastOkMs ?? null, nowMs),
+    answeredAgoS: ago(board.master.units.get(address)?.lastOkMs ?? null, nowMs),
   }));
 }
 

@@ -302,11 +302,19 @@ function performRelayEffect(context: StepContext, effect: RelayEffect): Tasks {
   }
 }
 
+/** A cut or an unlock is on its way to the relay. */
+function isDriven({ state: { commands } }: StepContext, relay: FeatureName): boolean {
+  return commands.work[relay]?.kind === 'driving' && commands.record.active[relay]?.state === '1';
+}
+
+function isUnderWay(context: StepContext, relay: FeatureName): boolean {
+  return context.state.relays.watch[relay]?.repairing === true || isDriven(context, relay);
+}
+
 function guardOrder(context: StepContext, relay: FeatureName): Tasks {
+  if (!isUnderWay(context, relay)) return [];
   const { commands, relays } = context.state;
-  const wanted = commands.record.active[relay]?.state;
-  const isDriving = commands.work[relay]?.kind === 'driving' && wanted === '1';
-  if (!isDriving && relays.watch[relay]?.repairing !== true) return [];
+  const isDriving = isDriven(context, relay);
   // A relay that is restrictive already is left alone, as is a repair towards the safe state.
   if (!isDriving && commands.record.confirmed[relay]?.state !== '1') return [];
   if (relays.readings[relay]?.on !== false) return [];
@@ -330,6 +338,10 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
  * slow, the driver is not. The safe state is written over it; the outcome of the order is then read, never assumed.
  */
 export function guardOrders(context: StepContext): void {
+  const { loopback, outputs } = context.config.profile;
+  const isQuiet = loopback === undefined && outputs?.warning === undefined;
+  // Without these outputs no order can come about here: most steps have nothing to guard.
+  if (isQuiet && !featureNames.some((relay) => isUnderWay(context, relay))) return;
   const guards = featureNames.map((relay) => ({ kind: 'guard', relay }) as const);
   performAll(context, [{ kind: 'superviseWarning' }, ...guards, { kind: 'superviseLoopback' }]);
 }

@@ -117,15 +117,17 @@ export interface VehicleState {
   readonly isStopping: boolean;
 }
 
-/** One step in progress: a state to be replaced piece by piece, and the effects so far. */
+/** One step in progress: a state to be replaced piece by piece by `put`, and the effects so far. */
 export interface StepContext {
   state: VehicleState;
+  /** The copy that this step has made of the state: later pieces go into it. A step must not keep the whole state beyond a `put`. */
+  copy?: VehicleState;
   readonly effects: VehicleEffect[];
   readonly now: Now;
   readonly config: VehicleConfig;
   readonly receipts: number[];
-  /** The evidence as it was last read, and the state that it is of. */
-  proven?: { readonly of: VehicleState; readonly evidence: Evidence };
+  /** The evidence of the state as it is now, once it was asked for. */
+  proven?: Evidence | undefined;
 }
 
 export const vehicleLimits = {
@@ -145,11 +147,22 @@ export const vehicleLimits = {
   } satisfies Record<PortName, PortOptions>,
 } as const;
 
-/** Replaces pieces of the state. Most steps change little: if every piece is unchanged, nothing is copied. */
+/** Whether a piece differs from what the state holds. A loop without a closure: it runs several times in every step. */
+function isChange(state: VehicleState, piece: Partial<VehicleState>): boolean {
+  for (const name of Object.keys(piece) as (keyof VehicleState)[])
+    if (piece[name] !== state[name]) return true;
+  return false;
+}
+
+/** Replaces pieces of the state, which is copied once a step, and not at all while every piece is unchanged. */
 export function put(context: StepContext, piece: Partial<VehicleState>): void {
-  const names = Object.keys(piece) as (keyof VehicleState)[];
-  if (names.some((name) => piece[name] !== context.state[name]))
-    context.state = { ...context.state, ...piece };
+  if (!isChange(context.state, piece)) return;
+  if (context.state !== context.copy) {
+    context.copy = { ...context.state };
+    context.state = context.copy;
+  }
+  Object.assign(context.copy, piece);
+  context.proven = undefined;
 }
 
 export function log(
@@ -169,9 +182,8 @@ export function sensed(state: VehicleState, name: InputName): Sensed {
 
 /** What is proven now; computed once for each state of a step, as several machines ask for it. */
 export function evidenceOf(context: StepContext): Evidence {
-  if (context.proven?.of !== context.state)
-    context.proven = { of: context.state, evidence: readEvidence(context) };
-  return context.proven.evidence;
+  context.proven ??= readEvidence(context);
+  return context.proven;
 }
 
 function busEvidence({ bus }: VehicleState, atMs: number): Pick<Evidence, 'bus'> {

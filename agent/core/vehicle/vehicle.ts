@@ -190,7 +190,7 @@ export function stepVehicle(
     return { state: context.state, effects: context.effects };
   if (!context.state.isStopping) passTime(context);
   if (state.time.disputeMs === null) reportTimeDispute(context);
-  deliver(context, { kind: 'time' });
+  if (isDeliveryDue(context, state)) deliver(context, { kind: 'time' });
   const origin = bestOrigin(context.state.time);
   if (
     origin !== null &&
@@ -200,6 +200,13 @@ export function stepVehicle(
     context.effects.unshift({ kind: 'origin', ...origin });
   }
   return { state: context.state, effects: context.effects };
+}
+
+/** Whether the session may have something to do: it, the time or the settings changed, it waited for this moment, or a tick passed. */
+function isDeliveryDue({ state, now }: StepContext, before: VehicleState): boolean {
+  const { delivery, settings, time, tickMs } = state;
+  const hasChanged = delivery !== before.delivery || time !== before.time || settings !== before.settings;
+  return hasChanged || tickMs !== before.tickMs || now.monoMs >= deliveryWakeMs(delivery, settings.link);
 }
 
 function isDue({ state, config, now }: StepContext): boolean {

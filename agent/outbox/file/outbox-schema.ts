@@ -63,9 +63,9 @@ export const outboxMigrations: readonly Migration[] = [
       ...priorities.map((priority) =>
         ddl(`CREATE TABLE p${priority} (id INTEGER PRIMARY KEY, body BLOB NOT NULL)`),
       ),
-      ddl(
-        'CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
-      ),
+      // With a row id: a leaf then holds values of up to 900 bytes, WITHOUT ROWID of 200. A longer one is written with its
+      // overflow pages and the list of free pages.
+      ddl('CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)'),
       ...createSmallTables,
     ],
   },
@@ -282,7 +282,7 @@ export function putState(key: string, value: string): Statement {
              ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum`;
 }
 
-export const readStateRows: Statement = ddl('SELECT key, value, sum FROM state');
+export const readStateRows: Statement = ddl('SELECT key, value, sum FROM state ORDER BY key');
 
 /** The agent has read the relays back and rewritten its state: an earlier loss no longer matters. */
 export function trustState(): Statement {
