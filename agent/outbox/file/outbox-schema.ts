@@ -282,7 +282,8 @@ export function putState(key: string, value: string): Statement {
              ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum`;
 }
 
-export const readStateRows: Statement = ddl('SELECT key, value, sum FROM state ORDER BY key');
+/** From the table itself: a damaged index must not cost the state. */
+export const readStateRows: Statement = ddl('SELECT key, value, sum FROM state ORDER BY +key');
 
 /** The agent has read the relays back and rewritten its state: an earlier loss no longer matters. */
 export function trustState(): Statement {
