@@ -178,6 +178,38 @@ describe('the board', () => {
     expect(writes).toBe(1);
   });
 
+  it('writes no cut into a line that has not answered one poll, from which it would come out when the vehicle drives', () => {
+    for (let beforeMs = 60; beforeMs <= 1400; beforeMs += 35) {
+      const { bus, up, run, set, result } = rig(profile, [relayD()]);
+      up();
+      run(500 + beforeMs);
+      bus.isConnected = false;
+      const before = bus.sent.length;
+      run(beforeMs);
+      set('cut', true, 500);
+      run(3000);
+      expect(bus.sent.slice(before).filter(({ bytes }) => !isRead(bytes))).toEqual([]);
+      expect(result('cut')?.outcome).toBe('refused');
+    }
+  });
+
+  it('after one lost answer reads before it writes a cut, and writes a restore at once', () => {
+    for (const energised of [true, false]) {
+      const { bus, up, run, set, result, now } = rig(profile, [relayD()]);
+      up();
+      run(500);
+      const lostUntilMs = now() + 60;
+      bus.fate = (atMs) => (atMs < lostUntilMs ? { ...good, kind: 'lost' } : good);
+      run(300);
+      const before = bus.sent.length;
+      set('order', energised, 2000);
+      run(4000);
+      const [first] = bus.sent.slice(before);
+      expect(first && isRead(first.bytes)).toBe(energised);
+      expect(result('order')).toMatchObject({ outcome: 'confirmed', readBack: energised });
+    }
+  });
+
   it('ends every order when the link goes down and refuses new ones', () => {
     const { up, run, down, set, result, of } = rig(profile, [relayD()]);
     set('t0', true);

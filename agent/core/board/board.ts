@@ -146,7 +146,10 @@ function forget(draft: BoardDraft, id: number): void {
 function submit(
   step: BoardStep,
   purpose: BoardPurpose,
-  job: { readonly request: ModbusRequest } & Pick<RtuJob, 'priority' | 'deadlineMs' | 'resultByMs'>,
+  job: { readonly request: ModbusRequest } & Pick<
+    RtuJob,
+    'priority' | 'deadlineMs' | 'needsAnswer' | 'resultByMs'
+  >,
 ): void {
   const { draft, atMs } = step;
   const id = draft.nextId;
@@ -278,7 +281,9 @@ function exchange(
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
   // Known before it is submitted: the result may come within the same step.
   draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId, held: null } };
-  const deadline = move.kind === 'write' ? { deadlineMs: order.deadlineMs } : {};
+  // Only the restrictive write waits for a line that answers: a restore is sent into any.
+  const deadline =
+    move.kind === 'write' ? { deadlineMs: order.deadlineMs, needsAnswer: order.energised } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
   submit(step, { kind, relay }, { request, priority, ...deadline });
 }

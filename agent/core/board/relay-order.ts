@@ -81,6 +81,9 @@ export function afterWrite(
     case 'timeout':
     case 'invalid':
       return wrote('unknown');
+    case 'unanswered':
+      // Written once a reading was answered: what is written into a line that stalls may arrive when the vehicle drives.
+      return { order, move: { kind: 'read' } };
     case 'linkDown':
     case 'queueFull':
     case 'expired':

@@ -345,6 +345,13 @@ function sendNext(step: MasterStep): void {
     draft.queue = draft.queue.filter((job) => !expired.includes(job));
     for (const job of expired) done(step, job.id, { kind: 'expired' });
   }
+  const unanswered = draft.queue.filter((job) => job.needsAnswer === true && unitOf(draft, job).failures > 0);
+  if (unanswered.length > 0) {
+    draft.queue = draft.queue.filter((job) => !unanswered.includes(job));
+    for (const job of unanswered) done(step, job.id, { kind: 'unanswered' });
+    // The caller speaks first, as after any result.
+    return;
+  }
   if (draft.phase.kind !== 'idle' || atMs < draft.phase.quietUntilMs) return;
   const job = draft.queue.find((candidate) => readyAtMs(draft, candidate) <= atMs);
   if (job === undefined) return;

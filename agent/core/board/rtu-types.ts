@@ -12,6 +12,8 @@ export interface RtuJob {
   readonly request: ModbusRequest;
   /** Not sent after this moment: the result is then `expired`. */
   readonly deadlineMs?: number;
+  /** Sent only while the unit answered the exchange before; else not sent at all: the result is then `unanswered`. */
+  readonly needsAnswer?: boolean;
   /**
    * The result may wait until this moment, when the caller wakes anyway; without it, it comes once the line is
    * silent.
@@ -31,6 +33,8 @@ export type RtuResult =
   | { readonly kind: 'linkDown' }
   | { readonly kind: 'queueFull' }
   | { readonly kind: 'expired' }
+  /** Not sent: the unit failed to answer the exchange before. */
+  | { readonly kind: 'unanswered' }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type RtuInput =
