@@ -36,9 +36,13 @@ export function isName(text: string): boolean {
   return namePattern.test(text);
 }
 
+const hexPairs: readonly string[] = Array.from({ length: 256 }, (_unused, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
+
 /** Lower-case hexadecimal of random bytes, for boot ids (8 bytes) and command ids (16 bytes). */
 export function hexId(bytes: Uint8Array): string {
   let text = '';
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  for (const byte of bytes) text += hexPairs[byte] ?? '';
   return text;
 }

@@ -285,7 +285,10 @@ function answerReady(exchange: Exchange, { pieces, tag }: ReadyJson, pace: Pace)
   if (tag !== null && isUnchanged(exchange, createHash('sha256').update(tag), undefined))
     return sendUnchanged(exchange.reply);
   const made = pieces();
-  if (byteLengthOf(made) < pace.gatherBytes) return sendText(exchange, Buffer.concat(made));
+  if (byteLengthOf(made) < pace.gatherBytes) {
+    const [first = Buffer.alloc(0), ...others] = made;
+    return sendText(exchange, others.length === 0 ? first : Buffer.concat(made));
+  }
   pace.begin();
   return sendPieces(exchange, made, pace);
 }

@@ -2,7 +2,7 @@
 // its connection has closed. A response that waits behind another one on its connection (pipelining) has no socket and never
 // closes by itself, so the socket of the request is watched too.
 import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Exchange } from './fastify-compress.ts';
 
 type Reason = 'answered' | 'left';
@@ -15,7 +15,13 @@ interface Ending {
   readonly onLeft: (() => void)[];
 }
 
-const endings = new WeakMap<FastifyRequest, Ending>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null: the end of the answer is not watched. */
+    ending: Ending | null;
+  }
+}
+
 /** Answers that have not ended, by connection: one listener for all of them. */
 const open = new WeakMap<Socket, Set<() => void>>();
 
@@ -30,33 +36,41 @@ function watched(socket: Socket): Set<() => void> {
   return ends;
 }
 
-/** Watches for the end of an answer; to be called when the request comes, before anything is awaited. */
-export function watchEnd({ request, reply }: Exchange): void {
-  const ending: Ending = { reason: null, controller: null, onLeft: [] };
-  endings.set(request, ending);
-  const { socket } = request.raw;
-  const ends = watched(socket);
-  const end = (): void => {
-    ends.delete(end);
-    if (ending.reason !== null) return;
-    ending.reason = reply.raw.writableFinished ? 'answered' : 'left';
-    ending.controller?.abort(ending.reason);
-    if (ending.reason === 'left') for (const note of ending.onLeft) note();
-  };
-  ends.add(end);
-  reply.raw.once('finish', end);
-  reply.raw.once('close', end);
-  if (socket.destroyed) end();
+/**
+ * Adds the hook; to be called before any other hook is added, so that nothing is awaited before it. What is known of a request is
+ * a member of it, here and elsewhere: the collector of young objects keeps an entry of a WeakMap, and the whole exchange with it.
+ */
+export function addEndings(app: FastifyInstance): void {
+  app.decorateRequest('ending', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    const ending: Ending = { reason: null, controller: null, onLeft: [] };
+    request.ending = ending;
+    const { socket } = request.raw;
+    const ends = watched(socket);
+    const end = (): void => {
+      ends.delete(end);
+      if (ending.reason !== null) return;
+      ending.reason = reply.raw.writableFinished ? 'answered' : 'left';
+      ending.controller?.abort(ending.reason);
+      if (ending.reason === 'left') for (const note of ending.onLeft) note();
+    };
+    ends.add(end);
+    // Not `once`, which would make a wrapper for each: a second call does nothing.
+    reply.raw.on('finish', end);
+    reply.raw.on('close', end);
+    if (socket.destroyed) end();
+    done();
+  });
 }
 
 function endingOf({ request }: Exchange): Ending {
-  const ending = endings.get(request);
-  if (ending === undefined) throw new Error('the end of the answer is not watched');
+  const { ending } = request;
+  if (ending === null) throw new Error('the end of the answer is not watched');
   return ending;
 }
 
 /** True when the connection closed before the whole answer was handed over. */
-export const hasLeft = (exchange: Exchange): boolean => endings.get(exchange.request)?.reason === 'left';
+export const hasLeft = ({ request }: Exchange): boolean => request.ending?.reason === 'left';
 
 /** Runs when the client leaves before the whole answer was handed over; at once when it has left. */
 export function onLeft(exchange: Exchange, run: () => void): void {

@@ -1,9 +1,9 @@
 // What is recorded of every request: a line of the log, and its figures for the metrics.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../../src/ports.ts';
 import { type Operation, servedPaths } from '../../api/base/operation.ts';
 import { hasLeft, onLeft } from './fastify-ending.ts';
-import { type RouteHost, routeUrl } from './fastify-route.ts';
+import { routeUrl } from './fastify-route.ts';
 
 export interface AnswerObserver {
   /** Called for every answer after its last byte; must not throw. `operation`: its id, or the path of what is none. */
@@ -24,7 +24,7 @@ const routeOf = (method: string, url: string): string => `${method === 'HEAD' ? 
 
 /** Structured, one line a request; the route instead of the path, and no query, because people paste tokens. */
 export function addRequestLog(
-  { app, callers }: Pick<RouteHost, 'app' | 'callers'>,
+  app: FastifyInstance,
   { operations, onAnswered, services: { log } }: Observed,
 ): void {
   const ids = new Map(
@@ -33,7 +33,7 @@ export function addRequestLog(
     ),
   );
   const fieldsOf = (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = callers.get(request);
+    const { caller } = request;
     return {
       requestId: request.id,
       method: request.method,

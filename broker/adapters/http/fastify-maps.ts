@@ -97,8 +97,7 @@ export function addMaps(host: RouteHost, folder: MapFolder): void {
     },
     async handler(request, reply) {
       const exchange = { request, reply };
-      const { accountID = '' } = host.callers.get(request) ?? {};
-      return sendPart(exchange, await openFile(maps, exchange, accountID));
+      return sendPart(exchange, await openFile(maps, exchange, request.caller?.accountID ?? ''));
     },
   });
 }

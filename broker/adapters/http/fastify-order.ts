@@ -3,6 +3,7 @@
 // made; its body is read meanwhile, so that it counts although the client leaves. Other connections do not wait.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { onLeft } from './fastify-ending.ts';
 
 /** Requests of one connection that are taken up and not answered; the connection is not read while there are so many. */
 export const pipelinedMost = 16;
@@ -27,10 +28,24 @@ interface Line {
   isPaused: boolean;
 }
 
-/** Adds the hooks; to be called before any other hook is added. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null: it has not come to the order. */
+    queued: QueuedRequest | null;
+  }
+}
+
+/** Adds the hooks; to be called after the endings, and before a hook that does something. */
 export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   const lines = new WeakMap<Socket, Line>();
-  const queuedOf = new WeakMap<FastifyRequest, QueuedRequest>();
+  app.decorateRequest('queued', null);
+  const lineOf = (socket: Socket): Line => {
+    const known = lines.get(socket);
+    if (known !== undefined) return known;
+    const line: Line = { socket, queue: [], isPaused: false };
+    lines.set(socket, line);
+    return line;
+  };
   const end = (queued: QueuedRequest): void => {
     queued.isAnswered = true;
     const { line } = queued;
@@ -42,29 +57,26 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   };
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
-    const line = lines.get(socket) ?? { socket, queue: [], isPaused: false };
+    const line = lineOf(socket);
     const queued: QueuedRequest = { line, isAnswered: false, begin: null };
-    lines.set(socket, line);
-    queuedOf.set(request, queued);
+    request.queued = queued;
     line.queue.push(queued);
     if (line.queue.length >= pipelinedMost && !line.isPaused) {
       line.isPaused = true;
       socket.pause();
     }
     // An answer that breaks off before it is made ends here.
-    reply.raw.once('close', () => end(queued));
+    onLeft({ request, reply }, () => end(queued));
     done();
   });
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    const queued = queuedOf.get(request);
     // What the request did is done; a long answer may still be on its way.
-    if (queued !== undefined) end(queued);
+    if (request.queued !== null) end(request.queued);
     done();
   });
   return {
-    turn(request) {
-      const queued = queuedOf.get(request);
-      if (queued === undefined || queued.line.queue[0] === queued) return null;
+    turn({ queued }) {
+      if (queued === null || queued.line.queue[0] === queued) return null;
       return new Promise<void>((resolve) => {
         queued.begin = resolve;
       });

@@ -30,11 +30,22 @@ export interface RouteHost {
   readonly heldBytes: number;
   /** The caller of a request by its header `authorization`. @throws AppError `unauthorized`. */
   readonly authenticate: (header: string | undefined) => Promise<Caller>;
-  /** Set once a token was checked; a request that needs none has no entry. */
-  readonly callers: WeakMap<FastifyRequest, Caller>;
   readonly order: ConnectionOrder;
-  /** When each request was taken up: before its token is looked up, so that no look-up changes the order. */
-  readonly arrivals: WeakMap<FastifyRequest, number>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once a token was checked; null for a request that needs none. */
+    caller: Caller | null;
+    /** When an order was taken up: before its token is looked up, so that no look-up changes the order; null for others. */
+    arrivedUs: number | null;
+  }
+}
+
+/** Prepares the requests of a host for its routes. */
+export function prepareRequests(app: FastifyInstance): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('arrivedUs', null);
 }
 
 /** A body that is not JSON, distinguished from a JSON text. */
@@ -85,7 +96,7 @@ const headerOf = (request: FastifyRequest, name: string): string | null => {
  * @throws AppError `unauthorized`; `throttled` after too many wrong tokens from the address.
  */
 export async function identify(
-  { authenticate, callers }: RouteHost,
+  { authenticate }: RouteHost,
   lane: AdmissionLane,
   request: FastifyRequest,
 ): Promise<Caller> {
@@ -93,7 +104,7 @@ export async function identify(
   const caller = await lane.identify({ source: request.ip, authorization }, () =>
     authenticate(authorization),
   );
-  callers.set(request, caller);
+  request.caller = caller;
   return caller;
 }
 
@@ -158,9 +169,9 @@ function paceOf(
 
 /** A request that waited for another one of its connection comes after it: that one may have ended its session. */
 async function beginAnew(route: Route, request: FastifyRequest): Promise<void> {
-  route.arrivals.set(request, route.services.ledger.arrived());
+  request.arrivedUs = route.services.ledger.arrived();
   if (route.operation.access === 'public') return;
-  route.callers.set(request, await route.authenticate(request.headers.authorization));
+  request.caller = await route.authenticate(request.headers.authorization);
 }
 
 /** Long answers of share links take no places from the users of the account. */
@@ -175,7 +186,7 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
     await turn;
     await beginAnew(route, request);
   }
-  const caller = route.callers.get(request) ?? null;
+  const { caller } = request;
   if (caller !== null) {
     needShare(caller, operation);
     needRole(caller, operation);
@@ -186,7 +197,7 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   if (operation.body !== null && request.body === undefined) parseJson(Buffer.alloc(0));
   const body = checker.readBody(bodyOf(request, operation));
   const { params, query, ip: source } = request;
-  const arrivedUs = route.arrivals.get(request) ?? services.ledger.arrived();
+  const arrivedUs = request.arrivedUs ?? services.ledger.arrived();
   const lastEventID = headerOf(request, 'last-event-id');
   const ifMatch = operation.takesIfMatch === true ? headerOf(request, 'if-match') : null;
   const userAgent = headerOf(request, 'user-agent');
@@ -230,7 +241,7 @@ export function addOperation(host: RouteHost, operation: Operation): void {
       // A HEAD must never run a GET that changes something.
       exposeHeadRoute: !operation.effects,
       onRequest: async (request, reply) => {
-        if (operation.isOrder === true) host.arrivals.set(request, host.services.ledger.arrived());
+        if (operation.isOrder === true) request.arrivedUs = host.services.ledger.arrived();
         void reply.header('cache-control', 'no-store');
         if (operation.access !== 'public') await admit(host, operation, { request, reply });
         if (operation.body !== null) needPlainBody({ request, reply });

@@ -30,12 +30,12 @@ import { type ListenAddress, listenError } from '../listen.ts';
 import { createFixedText, type Exchange } from './fastify-compress.ts';
 import { addConsole } from './fastify-console.ts';
 import { addCorsHeaders, addPreflights } from './fastify-cors.ts';
-import { hasLeft, watchEnd } from './fastify-ending.ts';
+import { addEndings, hasLeft } from './fastify-ending.ts';
 import { httpLimits, parseJson, parseText, translateFault, wireFaults } from './fastify-faults.ts';
 import { type AnswerObserver, addRequestLog } from './fastify-log.ts';
 import { addMaps } from './fastify-maps.ts';
 import { addConnectionOrder } from './fastify-order.ts';
-import { addOperation, TextBody } from './fastify-route.ts';
+import { addOperation, prepareRequests, TextBody } from './fastify-route.ts';
 import { addSourceChecks, endBehindLongBody, pathOf } from './fastify-sources.ts';
 import {
   type BoundConnections,
@@ -101,8 +101,6 @@ export interface HttpServer {
 interface Host {
   readonly app: FastifyInstance;
   readonly options: HttpOptions;
-  /** Set once a token was checked; a request that needs none has no entry. */
-  readonly callers: WeakMap<FastifyRequest, Caller>;
 }
 
 /**
@@ -188,7 +186,7 @@ function createApp(options: HttpOptions): FastifyInstance {
       // Typed by the framework for its bare server only.
       const call = { request: request as FastifyRequest, reply: reply as FastifyReply, thrown: error };
       void call.reply.headers({ ...headersOf(options), 'x-request-id': request.id });
-      answerError({ app: call.reply.server, options, callers: new WeakMap() }, call);
+      answerError({ app: call.reply.server, options }, call);
     },
     clientErrorHandler: (fault, socket) => {
       // A handshake that failed: there is nothing to answer through.
@@ -273,9 +271,8 @@ function addEntrance(
   sources: Omit<Parameters<typeof addSourceChecks>[1], 'log' | 'clock'>,
 ): void {
   const fixed = { ...headersOf(options), 'fleetward-version': options.version };
+  addEndings(app);
   app.addHook('onRequest', (request, reply, done) => {
-    // Before anything is awaited: a client that leaves later is seen.
-    watchEnd({ request, reply });
     void reply.headers(fixed).header('x-request-id', request.id);
     done();
   });
@@ -289,7 +286,7 @@ function addEntrance(
 /** Builds the host; nothing listens until `listen`. */
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
   const app = createApp(options);
-  const host: Host = { app, options, callers: new WeakMap() };
+  const host: Host = { app, options };
   let isClosing = false;
   let stopTwin: (() => void) | null = null;
   app.setErrorHandler((thrown, request, reply) => answerError(host, { request, reply, thrown }));
@@ -310,6 +307,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const isTrusted = createAddressList(options.trustedProxies ?? []);
   let connections: BoundConnections | null = null;
   const isReserved = (socket: Socket): boolean => connections?.isReserved(socket) === true;
+  prepareRequests(app);
   addEntrance(host, { isTrusted, isReserved });
   const order = addConnectionOrder(app);
   addUnknownPaths(host);
@@ -318,12 +316,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     void reply.header('connection', 'close');
     throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
   });
-  addRequestLog(host, options);
+  addRequestLog(app, options);
   const { services, rates = defaultRequestRates } = options;
   const bySession = (header: string | undefined) => authenticate(header, services);
   const admission = createAdmission(rates, services);
-  const arrivals = new WeakMap<FastifyRequest, number>();
-  const checks = { admission, order, arrivals, authenticate: options.authenticate ?? bySession };
+  const checks = { admission, order, authenticate: options.authenticate ?? bySession };
   const { stalledMs, gatherBytes, heldBytes } = { ...httpLimits, ...options };
   const routes = { ...host, ...checks, services, stalledMs, gatherBytes, heldBytes };
   for (const operation of options.operations) addOperation(routes, operation);

@@ -62,6 +62,10 @@ function createLane(
     throw new AppError('throttled', what, { retryAfterS: seconds(state.waitMs) });
   };
   let suspects = 0;
+  const isUnknown = (authorization: string | undefined): boolean => {
+    const token = tokenOf(authorization);
+    return token !== null && !knows(hashToken(token));
+  };
   const recordFailure = (source: string): void => {
     const nowMs = clock.monoMs();
     const network = networkOf(source);
@@ -71,9 +75,7 @@ function createLane(
   return {
     async identify({ source, authorization }, find) {
       const network = networkOf(source);
-      const token = tokenOf(authorization);
-      const isSuspect =
-        token !== null && failures.isSpent(network, clock.monoMs()) && !knows(hashToken(token));
+      const isSuspect = failures.isSpent(network, clock.monoMs()) && isUnknown(authorization);
       const refuseSuspect = (): never =>
         refuse('Too many wrong tokens came from this address', failures.stateOf(network, clock.monoMs()));
       if (isSuspect && suspects >= suspectsMost) refuseSuspect();
@@ -82,7 +84,8 @@ function createLane(
         return await find();
       } catch (thrown) {
         // What has not even the shape of a token costs nothing and is no guess.
-        const isGuess = token !== null && thrown instanceof AppError && thrown.code === 'unauthorized';
+        const isGuess =
+          tokenOf(authorization) !== null && thrown instanceof AppError && thrown.code === 'unauthorized';
         if (isGuess && isSuspect) refuseSuspect();
         if (isGuess) recordFailure(source);
         throw thrown;

@@ -10,8 +10,10 @@ const hex = (bytes: readonly number[]): string =>
 
 /** The network of an address, as a key; the text itself when it is no address. */
 export function networkOf(address: string): string {
+  // IPv4, of nearly every request: nothing to take apart.
+  if (!address.includes(':')) return address;
   const bytes = addressBytes(address);
-  if (bytes === null || bytes.length === 4) return address;
+  if (bytes === null) return address;
   if (hex(bytes.slice(0, 12)) === mapped) return bytes.slice(12).join('.');
   return `${hex(bytes.slice(0, 8))}/64`;
 }

@@ -48,8 +48,10 @@ export function createRates(limit: RateLimit): Rates {
       const tokens = tokensOf(key, nowMs);
       // Deleted first so that the map's order is the order of use.
       buckets.delete(key);
-      const [oldest] = buckets.keys();
-      if (buckets.size >= keysMost && oldest !== undefined) buckets.delete(oldest);
+      if (buckets.size >= keysMost) {
+        const [oldest = ''] = buckets.keys();
+        buckets.delete(oldest);
+      }
       const left = tokens >= 1 ? tokens - 1 : tokens;
       buckets.set(key, { tokens: left, atMs: nowMs });
       return tokens >= 1;
