@@ -55,7 +55,7 @@ export function addEndings(app: FastifyInstance): void {
       if (ending.reason === 'left') for (const note of ending.onLeft) note();
     };
     ends.add(end);
-    // Not `once`: V8 comes to place what `once` makes among the old objects, and that keeps the exchange too.
+    // Not `once`, which would make a wrapper for each: a second call does nothing.
     reply.raw.on('finish', end);
     reply.raw.on('close', end);
     if (socket.destroyed) end();
