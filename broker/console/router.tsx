@@ -14,6 +14,7 @@ import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
+import { deviceDialogs, deviceFilters, deviceTabs, listDialogs } from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
@@ -132,10 +133,31 @@ const approvalList = createRoute({
   component: lazyRouteComponent(() => import('./screens/approvals/approvals.tsx'), 'ApprovalsScreen'),
 });
 
+const deviceList = createRoute({
+  getParentRoute: () => shell,
+  path: '/devices',
+  validateSearch: ({ link, find, rows, open }: Given) =>
+    present({
+      link: oneOf(deviceFilters, link),
+      find: textOf(find),
+      rows: epochOf(rows),
+      open: oneOf(listDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'DevicesScreen'),
+});
+
+const device = createRoute({
+  getParentRoute: () => shell,
+  path: '/devices/$deviceID',
+  validateSearch: ({ part, open }: Given) =>
+    present({ part: oneOf(deviceTabs, part), open: oneOf(deviceDialogs, open) }),
+  component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle]),
+    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle, deviceList, device]),
   ]),
   basepath: '/console',
   defaultErrorComponent: ScreenFailed,

@@ -16,8 +16,10 @@ import type { commandOperations } from '../../api/commands/commands.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
 import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
+import type { deviceSettingOperations } from '../../api/devices/device-settings.ts';
 import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
+import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { deviceEventOperations } from '../../api/events/events-device.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
@@ -38,7 +40,9 @@ type Served =
   | (typeof deviceListOperations)[number]
   | (typeof deviceOperations)[number]
   | (typeof deviceRequestOperations)[number]
+  | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
+  | (typeof enrolmentCodeOperations)[number]
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
   | (typeof loginCodeOperations)[number]
@@ -98,6 +102,14 @@ export const routes = {
   getRequest: 'GET /diagnostic/request/{requestID}/authorization',
   showServiceCode: 'POST /device/servicecode/authorization',
   getAllUsers: 'GET /user/getallusers/authorization',
+  createDevice: 'POST /device/createdevice/authorization',
+  updateDevice: 'POST /device/updatedevice/authorization',
+  deviceSettings: 'POST /device/settings/authorization',
+  deleteDevice: 'POST /device/deletedevice/authorization',
+  issueDeviceSecret: 'POST /device/issuesecret/authorization',
+  createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
+  getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',
+  revokeEnrolmentCode: 'POST /device/revokeenrolmentcode/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

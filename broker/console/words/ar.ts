@@ -3,6 +3,7 @@
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
 import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
+import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
@@ -16,6 +17,7 @@ export const ar: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
   cut,
   approvals,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },

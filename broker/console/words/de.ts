@@ -3,6 +3,7 @@
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
+import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { tabTexts } from './tabs/de.ts';
@@ -16,6 +17,7 @@ export const de: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -4,6 +4,7 @@ import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
+import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
 import { tabTexts } from './tabs/en.ts';
 
@@ -17,6 +18,7 @@ export const en = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

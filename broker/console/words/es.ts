@@ -3,6 +3,7 @@
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
+import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { tabTexts } from './tabs/es.ts';
@@ -16,6 +17,7 @@ export const es: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },
