@@ -18,6 +18,7 @@ import { deviceDialogs, deviceFilters, deviceTabs, listDialogs } from './state/d
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
+import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -154,10 +155,34 @@ const device = createRoute({
   component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
 });
 
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: '/people',
+  validateSearch: ({ list, user, group, session: ofSession, open }: Given) =>
+    present({
+      list: oneOf(peopleLists, list),
+      user: textOf(user),
+      group: textOf(group),
+      session: textOf(ofSession),
+      open: oneOf(peopleDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle, deviceList, device]),
+    shell.addChildren([
+      start,
+      live,
+      alarmList,
+      approvalList,
+      loginAgain,
+      vehicle,
+      deviceList,
+      device,
+      people,
+    ]),
   ]),
   basepath: '/console',
   defaultErrorComponent: ScreenFailed,

@@ -2,10 +2,14 @@
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
 import type { authOperations } from '../../api/accounts/auth.ts';
+import type { confirmationOperations } from '../../api/accounts/confirmation.ts';
+import type { groupDeviceOperations } from '../../api/accounts/group-devices.ts';
+import type { groupOperations } from '../../api/accounts/groups.ts';
 import type { loginAgainOperations } from '../../api/accounts/login-again.ts';
 import type { loginCodeOperations } from '../../api/accounts/login-code.ts';
 import type { preferenceOperations } from '../../api/accounts/preferences.ts';
 import type { providerLoginOperations } from '../../api/accounts/provider-login.ts';
+import type { tokenOperations } from '../../api/accounts/tokens.ts';
 import type { userOperations } from '../../api/accounts/users.ts';
 import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
 import type { alarmOperations } from '../../api/alarms/alarms.ts';
@@ -34,6 +38,10 @@ type Served =
   | (typeof auditOperations)[number]
   | (typeof authOperations)[number]
   | (typeof commandBreakerOperations)[number]
+  | (typeof confirmationOperations)[number]
+  | (typeof groupDeviceOperations)[number]
+  | (typeof groupOperations)[number]
+  | (typeof tokenOperations)[number]
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
   | (typeof deviceEventOperations)[number]
@@ -110,6 +118,19 @@ export const routes = {
   createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
   getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',
   revokeEnrolmentCode: 'POST /device/revokeenrolmentcode/authorization',
+  createUser: 'POST /user/createuser/authorization',
+  updateUser: 'POST /user/updateuser/authorization',
+  deleteUser: 'POST /user/deleteuser/authorization',
+  confirmUser: 'POST /user/confirmuser/authorization',
+  changePassword: 'POST /user/changepassword/authorization',
+  groups: 'GET /group/groups/authorization',
+  updateGroup: 'POST /group/updategroup/authorization',
+  deleteGroup: 'POST /group/deletegroup/authorization',
+  changeGroupDevices: 'POST /group/changedevices/authorization',
+  token: 'POST /auth/token/authorization',
+  getTokens: 'GET /auth/tokens/authorization',
+  revokeToken: 'POST /auth/revoketoken/authorization',
+  revokeTokens: 'POST /auth/revoketokens/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

@@ -5,14 +5,17 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/devices';
+  readonly to: '/devices' | '/people';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices } = useWords();
-  return [{ to: '/devices', icon: 'hard-drive', text: devices.title }];
+  const { devices, people } = useWords();
+  return [
+    { to: '/devices', icon: 'hard-drive', text: devices.title },
+    { to: '/people', icon: 'users', text: people.title },
+  ];
 }
 
 export function FurtherPages() {

@@ -53,6 +53,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g a') void navigate({ to: '/alarms' });
       else if (chord === 'g p') void navigate({ to: '/approvals' });
       else if (chord === 'g d') void navigate({ to: '/devices' });
+      else if (chord === 'g u') void navigate({ to: '/people' });
       else return;
       event.preventDefault();
     };
@@ -68,7 +69,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here } = useWords();
+  const { shell, common, approvals, cut, devices, here, people } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -76,6 +77,7 @@ export function KeysDialog({
     [shell.goAlarms, ['g a']],
     [approvals.go, ['g p']],
     [devices.go, ['g d']],
+    [people.go, ['g u']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

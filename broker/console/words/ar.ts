@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/ar.ts';
 import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
+import { peopleTexts } from './people/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 
 const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
@@ -18,6 +19,7 @@ export const ar: Words = {
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },

@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/de.ts';
 import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
+import { peopleTexts } from './people/de.ts';
 import { tabTexts } from './tabs/de.ts';
 
 const locale = 'de';
@@ -18,6 +19,7 @@ export const de: Words = {
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },

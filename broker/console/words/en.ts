@@ -6,6 +6,7 @@ import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
+import { peopleTexts } from './people/en.ts';
 import { tabTexts } from './tabs/en.ts';
 
 const locale = 'en';
@@ -19,6 +20,7 @@ export const en = {
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

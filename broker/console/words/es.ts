@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/es.ts';
 import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
+import { peopleTexts } from './people/es.ts';
 import { tabTexts } from './tabs/es.ts';
 
 const locale = 'es';
@@ -18,6 +19,7 @@ export const es: Words = {
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/fr.ts';
 import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
+import { peopleTexts } from './people/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 
 const locale = 'fr';
@@ -18,6 +19,7 @@ export const fr: Words = {
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V' },
