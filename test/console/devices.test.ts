@@ -322,6 +322,45 @@ describe.skipIf(why !== null)(
       await page.getByText('There is no device truck-44').waitFor();
     });
 
+    it('imports a file only when no line is wrong, and says of each line what would happen', async () => {
+      const { page, user, complaints, open } = await openAs('olga');
+      await open('/devices');
+      await page.locator('table.devices tbody tr').first().waitFor();
+      await user.goTo('Import…');
+      await user.press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Import devices from a file' });
+      const choose = async (lines: readonly string[]): Promise<void> => {
+        await user.goTo('Choose a CSV file…', 'Shift+Tab');
+        const choosing = page.waitForEvent('filechooser');
+        await user.press('Enter');
+        const buffer = Buffer.from(['deviceID,uniqueid,deviceDriver', ...lines].join('\r\n'));
+        await (await choosing).setFiles({ name: 'fleet.csv', mimeType: 'text/csv', buffer });
+      };
+      await choose(['bus-01,111,M. Roy', 'bus 02,222,', 'van-01,,A. Tremblay']);
+      await dialog.getByText('1 line is wrong').waitFor();
+      const rows = dialog.locator('tbody tr');
+      await expect.poll(() => rows.count()).toBe(3);
+      const actions = await Promise.all((await rows.all()).map((row) => row.getAttribute('data-action')));
+      expect(actions).toEqual(['error', 'create', 'update']);
+      expect(await rows.first().textContent()).toMatch(/^3bus 02Wrong.*deviceID/);
+      expect(await dialog.getByRole('button', { name: /^Import/ }).isDisabled()).toBe(true);
+      expect(await findFaultsInThemes(page)).toEqual([]);
+      expect((await deviceOf('bus-01'))['error']).toBeDefined();
+      await choose(['bus-01,111,M. Roy', 'bus-02,222,', 'van-01,,A. Tremblay']);
+      await dialog.getByText('Would create 2, change 1, leave 0 as they are').waitFor();
+      expect((await deviceOf('bus-01'))['error']).toBeDefined();
+      await user.goTo('Import 3 devices');
+      await user.press('Enter');
+      await dialog.getByText('Created 2, changed 1').waitFor();
+      await user.expectFocus();
+      expect(await deviceOf('bus-01')).toMatchObject({ deviceUnique: '111', deviceDriver: 'M. Roy' });
+      expect(await deviceOf('van-01')).toMatchObject({ deviceDriver: 'A. Tremblay' });
+      await user.goTo('Close');
+      await user.press('Enter');
+      await page.getByRole('link', { name: 'bus-02' }).waitFor();
+      expect(complaints).toEqual([]);
+    });
+
     it('offers each role what it may do, and says who may do the rest', async () => {
       const viewer = await openAs('vera');
       await viewer.open('/devices');

@@ -18,6 +18,7 @@ import type { commandBreakerOperations } from '../../api/commands/command-breake
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
+import type { deviceImportOperations } from '../../api/devices/device-import.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
 import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
 import type { deviceSettingOperations } from '../../api/devices/device-settings.ts';
@@ -45,6 +46,7 @@ type Served =
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
   | (typeof deviceEventOperations)[number]
+  | (typeof deviceImportOperations)[number]
   | (typeof deviceListOperations)[number]
   | (typeof deviceOperations)[number]
   | (typeof deviceRequestOperations)[number]
@@ -113,6 +115,7 @@ export const routes = {
   createDevice: 'POST /device/createdevice/authorization',
   updateDevice: 'POST /device/updatedevice/authorization',
   deviceSettings: 'POST /device/settings/authorization',
+  importDevices: 'POST /device/import/authorization',
   deleteDevice: 'POST /device/deletedevice/authorization',
   issueDeviceSecret: 'POST /device/issuesecret/authorization',
   createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',

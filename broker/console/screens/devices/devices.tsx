@@ -17,6 +17,7 @@ import {
 } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
 import { CreateDevice } from './create.tsx';
+import { ImportDevices } from './import.tsx';
 import { DeviceTable } from './table.tsx';
 import { useDevices } from './use-devices.ts';
 
@@ -33,6 +34,16 @@ function Actions() {
   if (user.roleID !== 'admin' && !user.groups.includes(everyDevice)) return <p>{texts.limited}</p>;
   return (
     <div className="row wrap push">
+      <Link
+        className="button secondary"
+        from="/devices"
+        to="/devices"
+        search={(before) => ({ ...before, open: 'import' as const })}
+        replace
+      >
+        <Icon name="upload" />
+        {texts.import.open}…
+      </Link>
       <Link
         className="button primary"
         from="/devices"
@@ -168,6 +179,7 @@ export function DevicesScreen() {
         </View>
       </section>
       <CreateDevice />
+      <ImportDevices />
     </main>
   );
 }

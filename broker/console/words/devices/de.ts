@@ -55,6 +55,26 @@ export const deviceTexts: DeviceTexts = {
     createTitle: 'Ein Gerät anlegen',
     createHint: 'Ein Gerät steht für ein Fahrzeug mit seiner Einheit. Danach meldet ein Code die Einheit an',
     taken: (id) => `Ein Gerät ${id} gibt es schon. Öffnen Sie es in der Liste, um es zu ändern`,
+    import: {
+      open: 'Importieren',
+      title: 'Geräte aus einer Datei importieren',
+      about:
+        'Die Datei wird erst geprüft, ohne dass etwas geschrieben wird. Dann gelten alle Zeilen oder keine',
+      columns: 'CSV, dessen erste Zeile die Spalten nennt:',
+      choose: 'CSV-Datei wählen',
+      tooLarge: 'Die Datei ist größer als 1 MiB. Teilen Sie sie',
+      lines: 'Zeilen der Datei, fehlerhafte zuerst',
+      line: 'Zeile',
+      device: 'Gerät',
+      result: 'Was geschähe',
+      actions: { create: 'Legt an', update: 'Ändert', unchanged: 'Unverändert', error: 'Falsch' },
+      faults: (count) =>
+        `${many(count, 'Zeile ist', 'Zeilen sind')} falsch. Berichtigen Sie die Datei und wählen Sie sie erneut`,
+      would: (created, updated, unchanged) =>
+        `Würde ${n(created)} anlegen, ${n(updated)} ändern, ${n(unchanged)} so lassen`,
+      action: (count) => `${many(count, 'Gerät', 'Geräte')} importieren`,
+      done: (created, updated) => `${n(created)} angelegt, ${n(updated)} geändert`,
+    },
     fields: {
       id: 'Geräte-ID',
       name: 'Name',

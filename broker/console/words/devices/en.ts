@@ -55,6 +55,25 @@ export const deviceTexts = {
     createTitle: 'Create a device',
     createHint: 'A device stands for one vehicle with its unit. Next, a code enrols the unit',
     taken: (id: string) => `There is a device ${id} already. Open it in the list to change it`,
+    import: {
+      open: 'Import',
+      title: 'Import devices from a file',
+      about: 'The file is checked first, and nothing is written. Then all lines are written, or none',
+      columns: 'CSV with a first line that names the columns:',
+      choose: 'Choose a CSV file',
+      tooLarge: 'The file is larger than 1 MiB. Split it',
+      lines: 'Lines of the file, those at fault first',
+      line: 'Line',
+      device: 'Device',
+      result: 'What would happen',
+      actions: { create: 'Creates', update: 'Changes', unchanged: 'No change', error: 'Wrong' },
+      faults: (count: number) =>
+        `${many(count, 'line is', 'lines are')} wrong. Correct the file and choose it again`,
+      would: (created: number, updated: number, unchanged: number) =>
+        `Would create ${n(created)}, change ${n(updated)}, leave ${n(unchanged)} as they are`,
+      action: (count: number) => `Import ${many(count, 'device', 'devices')}`,
+      done: (created: number, updated: number) => `Created ${n(created)}, changed ${n(updated)}`,
+    },
     fields: {
       id: 'Device ID',
       name: 'Name',

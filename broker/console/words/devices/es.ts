@@ -55,6 +55,26 @@ export const deviceTexts: DeviceTexts = {
     createTitle: 'Crear un dispositivo',
     createHint: 'Un dispositivo representa un vehículo con su equipo. Después, un código inscribe el equipo',
     taken: (id) => `Ya hay un dispositivo ${id}. Ábralo en la lista para cambiarlo`,
+    import: {
+      open: 'Importar',
+      title: 'Importar dispositivos de un archivo',
+      about:
+        'Primero se comprueba el archivo sin escribir nada. Después se escriben todas las líneas o ninguna',
+      columns: 'CSV cuya primera línea nombra las columnas:',
+      choose: 'Elegir un archivo CSV',
+      tooLarge: 'El archivo supera 1 MiB. Divídalo',
+      lines: 'Líneas del archivo, primero las erróneas',
+      line: 'Línea',
+      device: 'Dispositivo',
+      result: 'Qué ocurriría',
+      actions: { create: 'Crea', update: 'Cambia', unchanged: 'Sin cambio', error: 'Mal' },
+      faults: (count) =>
+        `${many(count, 'línea está', 'líneas están')} mal. Corrija el archivo y elíjalo de nuevo`,
+      would: (created, updated, unchanged) =>
+        `Crearía ${n(created)}, cambiaría ${n(updated)}, dejaría ${n(unchanged)} como están`,
+      action: (count) => `Importar ${many(count, 'dispositivo', 'dispositivos')}`,
+      done: (created, updated) => `${n(created)} creados, ${n(updated)} cambiados`,
+    },
     fields: {
       id: 'ID del dispositivo',
       name: 'Nombre',

@@ -56,6 +56,26 @@ export const deviceTexts: DeviceTexts = {
     createTitle: 'Créer un appareil',
     createHint: 'Un appareil représente un véhicule et son boîtier. Ensuite, un code enrôle le boîtier',
     taken: (id) => `L’appareil ${id} existe déjà. Ouvrez-le dans la liste pour le modifier`,
+    import: {
+      open: 'Importer',
+      title: 'Importer des appareils d’un fichier',
+      about:
+        'Le fichier est d’abord vérifié sans rien écrire. Ensuite toutes les lignes sont écrites, ou aucune',
+      columns: 'CSV dont la première ligne nomme les colonnes :',
+      choose: 'Choisir un fichier CSV',
+      tooLarge: 'Le fichier dépasse 1 Mio. Divisez-le',
+      lines: 'Lignes du fichier, les fautives d’abord',
+      line: 'Ligne',
+      device: 'Appareil',
+      result: 'Ce qui se passerait',
+      actions: { create: 'Crée', update: 'Modifie', unchanged: 'Inchangé', error: 'Faux' },
+      faults: (count) =>
+        `${many(count, 'ligne est fausse', 'lignes sont fausses')}. Corrigez le fichier et choisissez-le de nouveau`,
+      would: (created, updated, unchanged) =>
+        `Créerait ${n(created)}, modifierait ${n(updated)}, laisserait ${n(unchanged)} tels quels`,
+      action: (count) => `Importer ${many(count, 'appareil', 'appareils')}`,
+      done: (created, updated) => `${n(created)} créés, ${n(updated)} modifiés`,
+    },
     fields: {
       id: 'Identifiant de l’appareil',
       name: 'Nom',
