@@ -14,6 +14,7 @@ import './styles/tokens.css';
 import './styles/parts.css';
 import './styles/console.css';
 import './styles/cut.css';
+import './styles/administration.css';
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -14,9 +14,11 @@ import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
+import { deviceDialogs, deviceFilters, deviceTabs, listDialogs } from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
+import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -132,10 +134,55 @@ const approvalList = createRoute({
   component: lazyRouteComponent(() => import('./screens/approvals/approvals.tsx'), 'ApprovalsScreen'),
 });
 
+const deviceList = createRoute({
+  getParentRoute: () => shell,
+  path: '/devices',
+  validateSearch: ({ link, find, rows, open }: Given) =>
+    present({
+      link: oneOf(deviceFilters, link),
+      find: textOf(find),
+      rows: epochOf(rows),
+      open: oneOf(listDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'DevicesScreen'),
+});
+
+const device = createRoute({
+  getParentRoute: () => shell,
+  path: '/devices/$deviceID',
+  validateSearch: ({ part, open }: Given) =>
+    present({ part: oneOf(deviceTabs, part), open: oneOf(deviceDialogs, open) }),
+  component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
+});
+
+const people = createRoute({
+  getParentRoute: () => shell,
+  path: '/people',
+  validateSearch: ({ list, user, group, session: ofSession, open }: Given) =>
+    present({
+      list: oneOf(peopleLists, list),
+      user: textOf(user),
+      group: textOf(group),
+      session: textOf(ofSession),
+      open: oneOf(peopleDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle]),
+    shell.addChildren([
+      start,
+      live,
+      alarmList,
+      approvalList,
+      loginAgain,
+      vehicle,
+      deviceList,
+      device,
+      people,
+    ]),
   ]),
   basepath: '/console',
   defaultErrorComponent: ScreenFailed,

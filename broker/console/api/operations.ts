@@ -2,10 +2,14 @@
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
 import type { authOperations } from '../../api/accounts/auth.ts';
+import type { confirmationOperations } from '../../api/accounts/confirmation.ts';
+import type { groupDeviceOperations } from '../../api/accounts/group-devices.ts';
+import type { groupOperations } from '../../api/accounts/groups.ts';
 import type { loginAgainOperations } from '../../api/accounts/login-again.ts';
 import type { loginCodeOperations } from '../../api/accounts/login-code.ts';
 import type { preferenceOperations } from '../../api/accounts/preferences.ts';
 import type { providerLoginOperations } from '../../api/accounts/provider-login.ts';
+import type { tokenOperations } from '../../api/accounts/tokens.ts';
 import type { userOperations } from '../../api/accounts/users.ts';
 import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
 import type { alarmOperations } from '../../api/alarms/alarms.ts';
@@ -14,10 +18,13 @@ import type { commandBreakerOperations } from '../../api/commands/command-breake
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
+import type { deviceImportOperations } from '../../api/devices/device-import.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
 import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
+import type { deviceSettingOperations } from '../../api/devices/device-settings.ts';
 import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
+import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { deviceEventOperations } from '../../api/events/events-device.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
@@ -32,13 +39,20 @@ type Served =
   | (typeof auditOperations)[number]
   | (typeof authOperations)[number]
   | (typeof commandBreakerOperations)[number]
+  | (typeof confirmationOperations)[number]
+  | (typeof groupDeviceOperations)[number]
+  | (typeof groupOperations)[number]
+  | (typeof tokenOperations)[number]
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
   | (typeof deviceEventOperations)[number]
+  | (typeof deviceImportOperations)[number]
   | (typeof deviceListOperations)[number]
   | (typeof deviceOperations)[number]
   | (typeof deviceRequestOperations)[number]
+  | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
+  | (typeof enrolmentCodeOperations)[number]
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
   | (typeof loginCodeOperations)[number]
@@ -98,6 +112,28 @@ export const routes = {
   getRequest: 'GET /diagnostic/request/{requestID}/authorization',
   showServiceCode: 'POST /device/servicecode/authorization',
   getAllUsers: 'GET /user/getallusers/authorization',
+  createDevice: 'POST /device/createdevice/authorization',
+  updateDevice: 'POST /device/updatedevice/authorization',
+  deviceSettings: 'POST /device/settings/authorization',
+  importDevices: 'POST /device/import/authorization',
+  deleteDevice: 'POST /device/deletedevice/authorization',
+  issueDeviceSecret: 'POST /device/issuesecret/authorization',
+  createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
+  getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',
+  revokeEnrolmentCode: 'POST /device/revokeenrolmentcode/authorization',
+  createUser: 'POST /user/createuser/authorization',
+  updateUser: 'POST /user/updateuser/authorization',
+  deleteUser: 'POST /user/deleteuser/authorization',
+  confirmUser: 'POST /user/confirmuser/authorization',
+  changePassword: 'POST /user/changepassword/authorization',
+  groups: 'GET /group/groups/authorization',
+  updateGroup: 'POST /group/updategroup/authorization',
+  deleteGroup: 'POST /group/deletegroup/authorization',
+  changeGroupDevices: 'POST /group/changedevices/authorization',
+  token: 'POST /auth/token/authorization',
+  getTokens: 'GET /auth/tokens/authorization',
+  revokeToken: 'POST /auth/revoketoken/authorization',
+  revokeTokens: 'POST /auth/revoketokens/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

@@ -48,6 +48,10 @@ const paths = {
   'wifi-off':
     'M3 3l18 18M5 12a10 10 0 0 1 4-2.500M2 8.500a15 15 0 0 1 4-2.500M12 5a15 15 0 0 1 10 3.500M15.500 10A10 10 0 0 1 19 12M8.500 15.500a5 5 0 0 1 7 0M12 19v.1',
   x: 'M5 5l14 14M19 5L5 19',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  ellipsis: 'M5 12h.1M12 12h.1M19 12h.1',
+  'hard-drive': 'M4 6h16v12H4zM4 12h16M7 15.1v.1M10 15.1v.1',
+  upload: 'M12 16V4M7 9l5-5 5 5M4 20h16',
   download: 'M12 3v12M7 10l5 5 5-5M4 20h16',
   'message-square': 'M4 4h16v13H9l-5 4z',
   pause: 'M8 4v16M16 4v16',

@@ -87,6 +87,10 @@ export function showAlarm(alarm: Alarm): void {
 }
 
 let current: Picture | null = null;
+let readCurrent: (() => void) | null = null;
+
+/** Reads vehicles and alarms anew, after a change of devices that the stream does not report. */
+export const readFleetAgain = (): void => readCurrent?.();
 
 async function readDevices(picture: Picture, signal: AbortSignal): Promise<void> {
   const query = { fields: listedFields, since: String(picture.asOf) };
@@ -220,6 +224,7 @@ export function followFleet(): () => void {
       }, publishMs);
     },
   };
+  readCurrent = handlers.readAgain;
   const close = openStream({
     onMessages: (messages) => messages.forEach((message) => handle(handlers, message)),
     onAlive: () => connection.set({ state: 'live', aliveMs: Date.now() }),
@@ -231,6 +236,7 @@ export function followFleet(): () => void {
     if (picture.timer !== null) clearTimeout(picture.timer);
     if (rereading !== null) clearTimeout(rereading);
     current = null;
+    readCurrent = null;
     vehicles.set(new Map());
     alarms.set(new Map());
     liveEvents.set([]);

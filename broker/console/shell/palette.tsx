@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals } = useWords();
+  const { shell, approvals, devices, people } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -87,6 +87,20 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: approvals.go,
       keys: 'g p',
       run: go(() => navigate({ to: '/approvals' })),
+    },
+    {
+      id: 'devices',
+      icon: 'hard-drive',
+      text: devices.go,
+      keys: 'g d',
+      run: go(() => navigate({ to: '/devices' })),
+    },
+    {
+      id: 'people',
+      icon: 'users',
+      text: people.go,
+      keys: 'g u',
+      run: go(() => navigate({ to: '/people' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

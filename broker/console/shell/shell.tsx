@@ -10,6 +10,7 @@ import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
+import { FurtherPages } from './further-pages.tsx';
 import { ThemeButton, UserMenu } from './menus.tsx';
 import { KeysDialog, useShortcuts } from './shortcuts.tsx';
 
@@ -162,6 +163,7 @@ export function Shell() {
             countText={shell.newAlarms(newAlarms)}
           />
           <ApprovalsLink />
+          <FurtherPages />
         </nav>
         <div className="content">
           <StaleNotice />

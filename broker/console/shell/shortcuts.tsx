@@ -52,6 +52,8 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g m') void navigate({ to: '/live' });
       else if (chord === 'g a') void navigate({ to: '/alarms' });
       else if (chord === 'g p') void navigate({ to: '/approvals' });
+      else if (chord === 'g d') void navigate({ to: '/devices' });
+      else if (chord === 'g u') void navigate({ to: '/people' });
       else return;
       event.preventDefault();
     };
@@ -67,13 +69,15 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, here } = useWords();
+  const { shell, common, approvals, cut, devices, here, people } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
     [shell.goLive, ['g m']],
     [shell.goAlarms, ['g a']],
     [approvals.go, ['g p']],
+    [devices.go, ['g d']],
+    [people.go, ['g u']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

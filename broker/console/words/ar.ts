@@ -3,8 +3,10 @@
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
 import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
+import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
+import { peopleTexts } from './people/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 
 const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
@@ -16,6 +18,8 @@ export const ar: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },

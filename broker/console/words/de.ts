@@ -3,8 +3,10 @@
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
+import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
+import { peopleTexts } from './people/de.ts';
 import { tabTexts } from './tabs/de.ts';
 
 const locale = 'de';
@@ -16,6 +18,8 @@ export const de: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -4,7 +4,9 @@ import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
+import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
+import { peopleTexts } from './people/en.ts';
 import { tabTexts } from './tabs/en.ts';
 
 const locale = 'en';
@@ -17,6 +19,8 @@ export const en = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

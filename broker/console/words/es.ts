@@ -3,8 +3,10 @@
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
+import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
+import { peopleTexts } from './people/es.ts';
 import { tabTexts } from './tabs/es.ts';
 
 const locale = 'es';
@@ -16,6 +18,8 @@ export const es: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -3,8 +3,10 @@
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
+import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
+import { peopleTexts } from './people/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 
 const locale = 'fr';
@@ -16,6 +18,8 @@ export const fr: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...deviceTexts,
+  ...peopleTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -1,0 +1,117 @@
+// The page of one device: what it is, the enrolment of its unit, its settings. Tab and dialog stand in the address.
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
+import type { Device } from '../../api/operations.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Empty } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { View } from '../../components/view.tsx';
+import { call, ServiceError } from '../../service/call.ts';
+import { changedDevices, vehicles } from '../../service/live.ts';
+import { type DeviceTab, deviceTabs } from '../../state/device-view.ts';
+import { DeviceDetails } from './details.tsx';
+import { Enrolment } from './enrolment.tsx';
+import { LinkBadge } from './table.tsx';
+
+function Head({ device }: { readonly device: Device }) {
+  const { devices: texts } = useWords();
+  const { part = 'details' } = useSearch({ from: '/shell/devices/$deviceID' });
+  const { deviceID, deviceDescription, deviceDisplayName, deviceLastHeartbeat } = device;
+  const live = useValue(vehicles).get(deviceID);
+  const row = {
+    id: deviceID,
+    name: deviceDisplayName,
+    description: deviceDescription,
+    driver: '',
+    unique: '',
+    isOnline: live?.isOnline ?? null,
+    heartbeatS: Math.max(live?.heartbeatS ?? 0, deviceLastHeartbeat),
+  };
+  return (
+    <header className="card hero-card">
+      <div className="hero">
+        <div className="stack">
+          <div className="row wrap">
+            <h1>{deviceDisplayName || deviceID}</h1>
+            <LinkBadge row={row} />
+          </div>
+          <p className="muted">{[deviceDescription, deviceID].filter((text) => text !== '').join(' · ')}</p>
+        </div>
+        <div className="row wrap">
+          <Link className="button secondary" to="/vehicle/$deviceID" params={{ deviceID }}>
+            <Icon name="truck" />
+            {texts.openVehicle}
+          </Link>
+          <Link className="button" to="/devices">
+            {texts.title}
+          </Link>
+        </div>
+      </div>
+      <nav className="tabs" aria-label={texts.tabs.label}>
+        {deviceTabs.map((one) => (
+          <Link
+            key={one}
+            to="/devices/$deviceID"
+            params={{ deviceID }}
+            search={{ part: one }}
+            {...(one === part ? { 'aria-current': 'page' as const } : {})}
+          >
+            {texts.tabs[one]}
+          </Link>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+const screens: Readonly<Record<DeviceTab, (props: { readonly device: Device }) => ReactNode>> = {
+  details: DeviceDetails,
+  enrol: Enrolment,
+};
+
+export function DeviceScreen() {
+  const words = useWords();
+  const { deviceID } = useParams({ from: '/shell/devices/$deviceID' });
+  const { part = 'details' } = useSearch({ from: '/shell/devices/$deviceID' });
+  const changed = useValue(changedDevices);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['device', deviceID],
+    queryFn: ({ signal }) => call('getDevice', { params: { deviceID }, signal }),
+  });
+  useEffect(() => {
+    if (changed.has(deviceID)) void refetch();
+  }, [changed, deviceID, refetch]);
+  const name = data?.deviceDisplayName || deviceID;
+  useEffect(() => {
+    document.title = `${name} · ${words.devices.title} · ${words.common.brand}`;
+  }, [name, words]);
+  const isMissing = error instanceof ServiceError && error.code === 'not_found';
+  if (data === undefined || isMissing)
+    return (
+      <main className="page" id="main">
+        <h1 className="hidden">{deviceID}</h1>
+        <View
+          error={isMissing ? null : error}
+          isLoaded={isMissing}
+          empty={
+            <Empty icon="hard-drive" title={words.devices.notFound(deviceID)}>
+              <p>{words.vehicle.notFoundHint}</p>
+              <Link className="button secondary" to="/devices">
+                {words.devices.title}
+              </Link>
+            </Empty>
+          }
+        >
+          {null}
+        </View>
+      </main>
+    );
+  const Tab = screens[part];
+  return (
+    <main className="page" id="main">
+      <Head device={data} />
+      <Tab key={deviceID} device={data} />
+    </main>
+  );
+}

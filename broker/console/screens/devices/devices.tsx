@@ -1,0 +1,185 @@
+// The devices of the account: a list with filter and search, creation and import. What is shown stands in the address.
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { Button, Input, SearchField } from 'react-aria-components';
+import { Chips } from '../../components/chips.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Empty, numberText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { View } from '../../components/view.tsx';
+import { useUser } from '../../service/role.ts';
+import {
+  type DeviceFilter,
+  type DeviceRow,
+  deviceFilters,
+  findsDevice,
+  matchesDevice,
+} from '../../state/device-view.ts';
+import { without } from '../../state/search.ts';
+import { CreateDevice } from './create.tsx';
+import { ImportDevices } from './import.tsx';
+import { DeviceTable } from './table.tsx';
+import { useDevices } from './use-devices.ts';
+
+/** Rows at first, and with each press for more. */
+const rowsAtOnce = 100;
+/** Stands among the groups of a user who sees every device. */
+const everyDevice = 'all';
+
+function Actions() {
+  const { devices: texts } = useWords();
+  const user = useUser();
+  if (user === undefined) return null;
+  if (user.roleID === 'viewer') return <p>{texts.viewer}</p>;
+  if (user.roleID !== 'admin' && !user.groups.includes(everyDevice)) return <p>{texts.limited}</p>;
+  return (
+    <div className="row wrap push">
+      <Link
+        className="button secondary"
+        from="/devices"
+        to="/devices"
+        search={(before) => ({ ...before, open: 'import' as const })}
+        replace
+      >
+        <Icon name="upload" />
+        {texts.import.open}…
+      </Link>
+      <Link
+        className="button primary"
+        from="/devices"
+        to="/devices"
+        search={(before) => ({ ...before, open: 'create' as const })}
+        replace
+      >
+        <Icon name="plus" />
+        {texts.create}
+      </Link>
+    </div>
+  );
+}
+
+function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
+  const { devices: texts } = useWords();
+  const navigate = useNavigate({ from: '/devices' });
+  const { link = 'all', find = '' } = useSearch({ from: '/shell/devices' });
+  const choose = (one: DeviceFilter): void =>
+    void navigate({
+      search: (before) => without(one === 'all' ? without(before, 'link') : { ...before, link: one }, 'rows'),
+      replace: true,
+    });
+  return (
+    <>
+      <Chips
+        label={texts.filter}
+        values={deviceFilters}
+        chosen={link}
+        content={(one) => (
+          <>
+            {texts.filters[one]} <b>{numberText(rows.filter((row) => matchesDevice(row, one)).length)}</b>
+          </>
+        )}
+        onChoose={choose}
+      />
+      <SearchField
+        className="find push"
+        aria-label={texts.find}
+        value={find}
+        onChange={(text) =>
+          void navigate({
+            search: (before) =>
+              without(text === '' ? without(before, 'find') : { ...before, find: text }, 'rows'),
+            replace: true,
+          })
+        }
+      >
+        <Icon name="search" />
+        <Input className="input" placeholder={texts.find} maxLength={200} />
+      </SearchField>
+    </>
+  );
+}
+
+function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
+  const { devices: texts, live } = useWords();
+  const navigate = useNavigate({ from: '/devices' });
+  const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
+  const found = useMemo(
+    () => rows.filter((row) => matchesDevice(row, link) && findsDevice(row, find)),
+    [rows, link, find],
+  );
+  if (found.length === 0)
+    return (
+      <Empty icon="search" title={texts.noMatch}>
+        <Button
+          className="button secondary"
+          onPress={() =>
+            void navigate({ search: (before) => without(without(before, 'link'), 'find'), replace: true })
+          }
+        >
+          {live.clear}
+        </Button>
+      </Empty>
+    );
+  return (
+    <>
+      <DeviceTable rows={found.slice(0, most)} />
+      {found.length <= most ? null : (
+        <div className="card-body row wrap">
+          <Button
+            className="button secondary"
+            onPress={() =>
+              void navigate({
+                search: (before) => ({ ...before, rows: most + rowsAtOnce }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          >
+            {texts.showMore}
+          </Button>
+          <span className="muted">{texts.shown(most, found.length)}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function DevicesScreen() {
+  const words = useWords();
+  const { devices: texts } = words;
+  const { rows, error } = useDevices();
+  useEffect(() => {
+    document.title = `${texts.title} · ${words.common.brand}`;
+  }, [texts, words]);
+  return (
+    <main className="page" id="main">
+      <header className="page-head">
+        <h1>{texts.title}</h1>
+        {rows === undefined ? null : <span className="muted">{texts.count(rows.length)}</span>}
+        <Actions />
+      </header>
+      <section className="card" aria-label={texts.title}>
+        {rows === undefined || rows.length === 0 ? null : (
+          <header className="wrap">
+            <Filters rows={rows} />
+          </header>
+        )}
+        <View
+          error={error}
+          isLoaded={rows !== undefined}
+          empty={
+            rows?.length === 0 ? (
+              <Empty icon="hard-drive" title={texts.empty}>
+                <p>{texts.emptyHint}</p>
+              </Empty>
+            ) : null
+          }
+        >
+          <List rows={rows ?? []} />
+        </View>
+      </section>
+      <CreateDevice />
+      <ImportDevices />
+    </main>
+  );
+}

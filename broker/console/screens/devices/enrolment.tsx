@@ -1,0 +1,178 @@
+// Enrolment of the unit of a device: its code, shown once, and how far the unit has come, on a screen that also fits a phone beside the vehicle.
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Button } from 'react-aria-components';
+import type { Device, Result } from '../../api/operations.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Badge, Empty, Loading, spanText, Time, timeText } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { View } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { vehicles } from '../../service/live.ts';
+import { useRole } from '../../service/role.ts';
+import { type EnrolmentCode, enrolmentSteps } from '../../state/device-view.ts';
+import { EndCode, type MadeCode, NewCode, ShownCode } from './code.tsx';
+import { Steps } from './steps.tsx';
+import { useDeviceDialog } from './use-dialog.ts';
+
+/** While something is awaited, and afterwards. */
+const [askMs, restMs] = [2000, 30_000] as const;
+const earlierMost = 10;
+
+function useCodes(deviceID: string) {
+  const { data, error } = useQuery({
+    queryKey: ['enrolment-codes'],
+    queryFn: ({ signal }) => call('getEnrolmentCodes', { signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.codes.some((code) => code.deviceID === deviceID && code.state === 'open') === true
+        ? askMs
+        : restMs,
+  });
+  return { codes: data?.codes.filter((code) => code.deviceID === deviceID), error };
+}
+
+function useHealth(deviceID: string, code: EnrolmentCode | null) {
+  const isOnline = useValue(vehicles).get(deviceID)?.isOnline ?? null;
+  const isDone = (health: Result<'diagnostic'> | undefined): boolean =>
+    health !== undefined && (code === null || enrolmentSteps(code, health).fitted !== null);
+  const { data, refetch } = useQuery({
+    queryKey: ['diagnostic', deviceID],
+    queryFn: ({ signal }) => call('diagnostic', { params: { deviceID }, signal }),
+    refetchInterval: ({ state }) => (code?.state !== 'used' || isDone(state.data) ? restMs : askMs),
+  });
+  // The stream says at once that a unit came.
+  useEffect(() => {
+    if (isOnline !== null) void refetch();
+  }, [isOnline, refetch]);
+  return data ?? null;
+}
+
+const codeLooks = {
+  open: ['hourglass', 'busy'],
+  used: ['circle-check', 'ok'],
+  revoked: ['undo-2', undefined],
+  expired: ['timer-off', 'look'],
+} as const;
+
+function CodeLine({ code }: { readonly code: EnrolmentCode }) {
+  const words = useWords();
+  const { enrol: texts } = words.devices;
+  const now = useNow();
+  const [icon, tone] = codeLooks[code.state];
+  return (
+    <div className="row wrap">
+      <Badge icon={icon} {...(tone === undefined ? {} : { tone })}>
+        {texts.state[code.state]}
+      </Badge>
+      <span>{texts.codeLine(code.codeID, code.createdBy)}</span>
+      <span className="muted push">
+        {code.state === 'open' ? (
+          texts.ends(spanText(Math.max(0, code.expires - now), words), timeText(code.expires))
+        ) : (
+          <Time at={code.usedOn ?? code.createdOn} />
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface CodeCardProps {
+  readonly device: Device;
+  readonly newest: EnrolmentCode | null;
+  readonly made: MadeCode | null;
+  onMade(code: MadeCode): void;
+}
+
+function CodeCard({ device, newest, made, onMade }: CodeCardProps) {
+  const { enrol: texts } = useWords().devices;
+  const creating = useDeviceDialog('code');
+  const ending = useDeviceDialog('end');
+  const isOpen = newest?.state === 'open';
+  return (
+    <section className="card" aria-labelledby="code-title">
+      <header>
+        <h2 id="code-title">{texts.title}</h2>
+      </header>
+      <div className="card-body stack">
+        {newest === null ? <p>{texts.none}</p> : <CodeLine code={newest} />}
+        {made !== null && made.codeID === newest?.codeID && isOpen ? (
+          <ShownCode made={made} />
+        ) : (
+          <p className="muted">{isOpen ? texts.hidden : texts.about}</p>
+        )}
+        <div className="row wrap">
+          <Button
+            className={isOpen ? 'button secondary' : 'button primary'}
+            aria-haspopup="dialog"
+            onPress={creating.open}
+          >
+            <Icon name="key-round" />
+            {isOpen ? texts.again : texts.open}…
+          </Button>
+          {isOpen ? (
+            <Button className="button" aria-haspopup="dialog" onPress={ending.open}>
+              {texts.end}…
+            </Button>
+          ) : null}
+        </div>
+        <NewCode device={device} dialog={creating} hasOpen={isOpen} onMade={onMade} />
+        {newest === null ? null : <EndCode codeID={newest.codeID} dialog={ending} />}
+      </div>
+    </section>
+  );
+}
+
+function Content({ device }: { readonly device: Device }) {
+  const { enrol: texts } = useWords().devices;
+  const { codes, error } = useCodes(device.deviceID);
+  const [made, setMade] = useState<MadeCode | null>(null);
+  const newest = codes?.[0] ?? null;
+  const health = useHealth(device.deviceID, newest);
+  const earlier = codes?.slice(1, earlierMost + 1) ?? [];
+  if (codes === undefined)
+    return (
+      <section className="card">
+        <View error={error} isLoaded={false} empty={null}>
+          {null}
+        </View>
+      </section>
+    );
+  return (
+    <div className="split">
+      <CodeCard device={device} newest={newest} made={made} onMade={setMade} />
+      <aside className="stack">
+        {newest === null || newest.state === 'revoked' || newest.state === 'expired' ? null : (
+          <Steps device={device} code={newest} health={health} />
+        )}
+        {earlier.length === 0 ? null : (
+          <section className="card" aria-labelledby="earlier-title">
+            <header>
+              <h2 id="earlier-title">{texts.earlier}</h2>
+            </header>
+            <ul className="card-body stack">
+              {earlier.map((code) => (
+                <li key={code.codeID + String(code.createdOn)}>
+                  <CodeLine code={code} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </aside>
+    </div>
+  );
+}
+
+export function Enrolment({ device }: { readonly device: Device }) {
+  const { devices: texts } = useWords();
+  const role = useRole();
+  if (role === '') return <Loading rows={4} />;
+  if (role === 'admin') return <Content device={device} />;
+  return (
+    <section className="card">
+      <Empty icon="lock" title={texts.adminsOnly}>
+        <p>{texts.adminsOnlyHint}</p>
+      </Empty>
+    </section>
+  );
+}

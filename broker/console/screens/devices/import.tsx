@@ -1,0 +1,168 @@
+// Import of devices from a CSV file: first a dry run that says of each line what would happen, then all lines or none.
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button, FileTrigger } from 'react-aria-components';
+import type { Result } from '../../api/operations.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Badge, Loading, Notice, numberText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { without } from '../../state/search.ts';
+import { useDevicesChanged } from './use-devices.ts';
+
+type Checked = Result<'importDevices'>;
+type Line = Checked['lines'][number];
+
+/** As the service takes it, bytes. */
+const fileMost = 1024 * 1024;
+/** Lines that are listed at once; those at fault come first. */
+const linesMost = 200;
+
+const looks = {
+  create: ['plus', 'ok'],
+  update: ['check', 'busy'],
+  unchanged: ['minus', undefined],
+  error: ['triangle-alert', 'look'],
+} as const;
+
+function Lines({ lines }: { readonly lines: readonly Line[] }) {
+  const { import: texts } = useWords().devices;
+  const sorted = lines.toSorted(
+    (one, other) =>
+      Number(other.action === 'error') - Number(one.action === 'error') || one.line - other.line,
+  );
+  return (
+    <div className="scroll import-lines" tabIndex={0} role="region" aria-label={texts.lines}>
+      <table className="table">
+        <caption className="hidden">{texts.lines}</caption>
+        <thead>
+          <tr>
+            {[texts.line, texts.device, texts.result].map((name) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.slice(0, linesMost).map(({ line, deviceID, action, message }) => {
+            const [icon, tone] = looks[action];
+            return (
+              <tr key={line} data-action={action}>
+                <td>{numberText(line)}</td>
+                <th scope="row">
+                  <bdi>{deviceID}</bdi>
+                </th>
+                <td>
+                  <Badge icon={icon} {...(tone === undefined ? {} : { tone })}>
+                    {texts.actions[action]}
+                  </Badge>
+                  {message === '' ? null : <span className="note">{message}</span>}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface Chosen {
+  readonly name: string;
+  readonly csv: string;
+}
+
+function useImport() {
+  const changed = useDevicesChanged();
+  const [file, setFile] = useState<Chosen | null>(null);
+  const [isTooLarge, setTooLarge] = useState(false);
+  const checking = useMutation({
+    mutationFn: (csv: string) => call('importDevices', { body: { csv }, query: { dryRun: 'true' } }),
+  });
+  const writing = useMutation({
+    mutationFn: (csv: string) => call('importDevices', { body: { csv } }),
+    onSettled: () => changed(),
+  });
+  return {
+    file,
+    isTooLarge,
+    checking,
+    writing,
+    async choose(chosen: File | undefined) {
+      if (chosen === undefined) return;
+      writing.reset();
+      checking.reset();
+      setFile(null);
+      setTooLarge(chosen.size > fileMost);
+      if (chosen.size > fileMost) return;
+      const csv = await chosen.text();
+      setFile({ name: chosen.name, csv });
+      checking.mutate(csv);
+    },
+    reset() {
+      checking.reset();
+      writing.reset();
+      setFile(null);
+      setTooLarge(false);
+    },
+  };
+}
+
+export function ImportDevices() {
+  const { import: texts } = useWords().devices;
+  const navigate = useNavigate({ from: '/devices' });
+  const { open } = useSearch({ from: '/shell/devices' });
+  const { file, isTooLarge, checking, writing, choose, reset } = useImport();
+  const checked = checking.data;
+  const written = writing.data;
+  const counts = checked === undefined ? 0 : checked.created + checked.updated;
+  const isReady = checked !== undefined && checked.failed === 0 && counts > 0;
+  return (
+    <FormDialog
+      isOpen={open === 'import'}
+      icon="upload"
+      title={texts.title}
+      action={written === undefined ? texts.action(counts) : null}
+      isOff={!isReady || writing.isPending || file === null}
+      error={writing.error ?? checking.error}
+      submit={() => (file === null ? undefined : writing.mutate(file.csv))}
+      close={() => {
+        reset();
+        void navigate({ search: (before) => without(before, 'open'), replace: true });
+      }}
+    >
+      <p>{texts.about}</p>
+      <p className="muted">
+        {texts.columns} <code>deviceID, uniqueid, deviceDisplayName, deviceDriver, deviceDescription, …</code>
+      </p>
+      <div className="row wrap">
+        <FileTrigger acceptedFileTypes={['text/csv', '.csv']} onSelect={(list) => void choose(list?.[0])}>
+          <Button className="button secondary">
+            <Icon name="upload" />
+            {texts.choose}…
+          </Button>
+        </FileTrigger>
+        {file === null ? null : <bdi>{file.name}</bdi>}
+      </div>
+      {isTooLarge ? <Notice tone="look" icon="triangle-alert" role="alert" title={texts.tooLarge} /> : null}
+      {checking.isPending ? <Loading rows={3} /> : null}
+      <div className="stack" role="status">
+        {written !== undefined ? (
+          <Notice tone="ok" icon="circle-check" title={texts.done(written.created, written.updated)} />
+        ) : checked === undefined ? null : checked.failed > 0 ? (
+          <Notice tone="look" icon="triangle-alert" title={texts.faults(checked.failed)} />
+        ) : (
+          <Notice
+            tone="busy"
+            icon="circle-check"
+            title={texts.would(checked.created, checked.updated, checked.unchanged)}
+          />
+        )}
+      </div>
+      {checked === undefined || written !== undefined ? null : <Lines lines={checked.lines} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,50 @@
+// The devices of the account as the list shows them: what the service has of each, and the link as the stream has it.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { useValue } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { readFleetAgain, vehicles } from '../../service/live.ts';
+import { type DeviceRow, deviceListFields } from '../../state/device-view.ts';
+
+/** Undefined rows: not read yet. Sorted by name. */
+export function useDevices() {
+  const live = useValue(vehicles);
+  const { data, error } = useQuery({
+    queryKey: ['devices'],
+    queryFn: ({ signal }) => call('getAllDevices', { query: { fields: deviceListFields }, signal }),
+  });
+  const rows = useMemo(
+    () =>
+      data?.devices
+        .map((device): DeviceRow => {
+          const vehicle = live.get(device.deviceID);
+          return {
+            id: device.deviceID,
+            name: device.deviceDisplayName || device.deviceID,
+            description: device.deviceDescription ?? '',
+            driver: device.deviceDriver ?? '',
+            unique: device.deviceUnique ?? '',
+            isOnline: vehicle?.isOnline ?? null,
+            heartbeatS: Math.max(vehicle?.heartbeatS ?? 0, device.deviceLastHeartbeat ?? 0),
+          };
+        })
+        .toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true })),
+    [data, live],
+  );
+  return { rows, error };
+}
+
+/** Reads devices anew after a change, here and in the live picture. */
+export function useDevicesChanged(): (deviceID?: string) => Promise<void> {
+  const queries = useQueryClient();
+  return useCallback(
+    async (deviceID) => {
+      readFleetAgain();
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['devices'] }),
+        ...(deviceID === undefined ? [] : [queries.invalidateQueries({ queryKey: ['device', deviceID] })]),
+      ]);
+    },
+    [queries],
+  );
+}

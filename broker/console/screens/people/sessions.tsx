@@ -1,0 +1,111 @@
+// Open sessions and tokens of one user, each with its end.
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { Icon } from '../../components/icon.tsx';
+import { Age, Badge, Empty, Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { View } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { session } from '../../service/session.ts';
+import type { OpenSession } from '../../state/people-view.ts';
+import { Ask } from './ask.tsx';
+import { DialogButton } from './dialog-button.tsx';
+
+/** What people know it by. */
+function useNameOf(): (one: OpenSession) => string {
+  const { sessions: texts } = useWords().people;
+  return ({ kind, description, userAgent, tokenID }) =>
+    `${texts[kind]} ${description || userAgent.slice(0, 40) || tokenID.slice(0, 6)}`;
+}
+
+function Row({ one }: { readonly one: OpenSession }) {
+  const { sessions: texts } = useWords().people;
+  const nameOf = useNameOf();
+  const { tokenID, kind, scopes, isLimited, devices, groups, lastUsedOn, expires, isCurrent } = one;
+  return (
+    <li className="stack tight" data-session={kind}>
+      <div className="row wrap">
+        <Icon name={kind === 'api' ? 'key-round' : 'users'} />
+        <span className="strong cut-off">{nameOf(one)}</span>
+        {isCurrent ? (
+          <Badge icon="circle-check" tone="ok">
+            {texts.current}
+          </Badge>
+        ) : (
+          <span className="push">
+            <DialogButton
+              name="session-end"
+              className="button small"
+              label={texts.endOf(nameOf(one))}
+              session={tokenID}
+            >
+              {texts.end}…
+            </DialogButton>
+          </span>
+        )}
+      </div>
+      <small>
+        {kind === 'api' ? `${scopes.map((scope) => texts.scopes[scope]).join(', ')} · ` : ''}
+        {isLimited ? `${texts.limited([...groups, ...devices].join(', '))} · ` : ''}
+        {texts.used} <Age at={lastUsedOn} /> · {texts.ends} <Time at={expires} />
+      </small>
+    </li>
+  );
+}
+
+export function Sessions({ userID }: { readonly userID: string }) {
+  const { sessions: texts } = useWords().people;
+  const present = useValue(session);
+  const { session: tokenID } = useSearch({ from: '/shell/people' });
+  const nameOf = useNameOf();
+  const isOwn = present?.userID === userID;
+  const { data, error } = useQuery({
+    queryKey: ['people', 'sessions', userID],
+    queryFn: ({ signal }) => call('getTokens', { query: isOwn ? {} : { userID }, signal }),
+  });
+  const target = data?.tokens.find((one) => one.tokenID === tokenID);
+  const targetName = target === undefined ? '' : nameOf(target);
+  const others = data?.tokens.filter(({ isCurrent }) => !isCurrent).length ?? 0;
+  return (
+    <section className="card" aria-labelledby="sessions-title">
+      <header className="wrap">
+        <h2 id="sessions-title">{isOwn ? texts.own : texts.title(userID)}</h2>
+        {others === 0 ? null : (
+          <span className="push">
+            <DialogButton name="sessions-end" className="button small secondary">
+              {isOwn ? texts.endAll : texts.endAllOf(userID)}…
+            </DialogButton>
+          </span>
+        )}
+      </header>
+      <View
+        error={error}
+        isLoaded={data !== undefined}
+        empty={data?.tokens.length === 0 ? <Empty icon="key-round" title={texts.none} /> : null}
+      >
+        <ul className="card-body stack">
+          {data?.tokens.map((one) => (
+            <Row key={one.tokenID} one={one} />
+          ))}
+        </ul>
+      </View>
+      <Ask
+        name="session-end"
+        title={texts.endTitle(targetName)}
+        action={texts.endOf(targetName)}
+        isOff={target === undefined}
+        run={() => call('revokeToken', { body: { tokenID: tokenID ?? '', ...(isOwn ? {} : { userID }) } })}
+      >
+        <p>{texts.endText(userID)}</p>
+      </Ask>
+      <Ask
+        name="sessions-end"
+        title={texts.endAllTitle(userID)}
+        action={isOwn ? texts.endAll : texts.endAllOf(userID)}
+        run={() => call('revokeTokens', { body: isOwn ? {} : { userID } })}
+      >
+        <p>{texts.endAllText}</p>
+      </Ask>
+    </section>
+  );
+}

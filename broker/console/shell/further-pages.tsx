@@ -1,0 +1,53 @@
+// Pages that are needed less often: beside the others in the rail, and behind one button in the dock of a phone.
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { useWords } from '../components/use.ts';
+
+interface FurtherPage {
+  readonly to: '/devices' | '/people';
+  readonly icon: IconName;
+  readonly text: string;
+}
+
+function usePages(): readonly FurtherPage[] {
+  const { devices, people } = useWords();
+  return [
+    { to: '/devices', icon: 'hard-drive', text: devices.title },
+    { to: '/people', icon: 'users', text: people.title },
+  ];
+}
+
+export function FurtherPages() {
+  const { forms } = useWords();
+  const pages = usePages();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  const isHere = pages.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
+  return (
+    <>
+      {pages.map(({ to, icon, text }) => (
+        <Link key={to} className="less" to={to} activeProps={{ 'aria-current': 'page' }}>
+          <Icon name={icon} isLarge />
+          {text}
+        </Link>
+      ))}
+      <MenuTrigger>
+        <Button className="more" {...(isHere ? { 'aria-current': 'page' as const } : {})}>
+          <Icon name="ellipsis" isLarge />
+          {forms.more}
+        </Button>
+        <Popover className="menu" placement="top end">
+          <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
+            {pages.map(({ to, icon, text }) => (
+              <MenuItem key={to} id={to} textValue={text}>
+                <Icon name={icon} />
+                {text}
+              </MenuItem>
+            ))}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// What the screens of people show and which of it an address may name, and what a user may do with the reason for it. Pure.
+import type { Result } from '../api/operations.ts';
+
+export const peopleLists = ['users', 'groups', 'own'] as const;
+
+export const peopleDialogs = [
+  'user-create',
+  'user-edit',
+  'user-password',
+  'user-access',
+  'user-confirm',
+  'user-delete',
+  'sessions-end',
+  'session-end',
+  'token-create',
+  'own-password',
+  'group-create',
+  'group-edit',
+  'group-delete',
+] as const;
+export type PeopleDialog = (typeof peopleDialogs)[number];
+
+export type User = Result<'getAllUsers'>['users'][number];
+export type Group = Result<'groups'>['groups'][number];
+export type OpenSession = Result<'getTokens'>['tokens'][number];
+
+/** Stands among the groups of a user who sees every device; no group can have this id. */
+export const everyDevice = 'all';
+
+export const roles = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+export const tokenScopes = ['read', 'write', 'command', 'admin'] as const;
+export type TokenScope = (typeof tokenScopes)[number];
+
+/** As the service wants them. */
+export const passwordLeast = 12;
+export const passwordMost = 256;
+
+export const rightNames = ['see', 'change', 'command', 'second', 'manage'] as const;
+export type RightName = (typeof rightNames)[number];
+
+/** Why a user may do something, or not. */
+export type RightReason =
+  | 'suspended'
+  | 'every'
+  | 'groups'
+  | 'noGroups'
+  | 'role'
+  | 'unconfirmed'
+  | 'confirmed';
+
+export interface Right {
+  readonly name: RightName;
+  readonly isAllowed: boolean;
+  readonly reason: RightReason;
+}
+
+/** What a user may do by role, groups and confirmation. A second person also counts a day after the last change of rights only. */
+export function rightsOf({ isActive, roleID, groups, isConfirmed }: User): readonly Right[] {
+  const isOperator = roleID !== 'viewer';
+  const sees: RightReason =
+    roleID === 'admin' || groups.includes(everyDevice) ? 'every' : groups.length > 0 ? 'groups' : 'noGroups';
+  const second: RightReason = !isOperator ? 'role' : isConfirmed ? 'confirmed' : 'unconfirmed';
+  const found: readonly Right[] = [
+    { name: 'see', isAllowed: sees !== 'noGroups', reason: sees },
+    { name: 'change', isAllowed: isOperator, reason: 'role' },
+    { name: 'command', isAllowed: isOperator, reason: 'role' },
+    { name: 'second', isAllowed: second === 'confirmed', reason: second },
+    { name: 'manage', isAllowed: roleID === 'admin', reason: 'role' },
+  ];
+  return isActive ? found : found.map((right) => ({ ...right, isAllowed: false, reason: 'suspended' }));
+}
