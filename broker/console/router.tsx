@@ -18,6 +18,7 @@ import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
+import { parseDraft } from './state/zones/zone-draft.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -132,10 +133,24 @@ const approvalList = createRoute({
   component: lazyRouteComponent(() => import('./screens/approvals/approvals.tsx'), 'ApprovalsScreen'),
 });
 
+const zoneList = createRoute({
+  getParentRoute: () => shell,
+  path: '/zones',
+  validateSearch: ({ find, zone, at, edit, shape }: Given) =>
+    present({
+      find: textOf(find),
+      zone: textOf(zone),
+      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      edit: oneOf(['new', 'change'] as const, edit),
+      shape: typeof shape === 'string' && parseDraft(shape) !== null ? shape : undefined,
+    }),
+  component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle]),
+    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle, zoneList]),
   ]),
   basepath: '/console',
   defaultErrorComponent: ScreenFailed,

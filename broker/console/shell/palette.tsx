@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals } = useWords();
+  const { shell, approvals, zones } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -87,6 +87,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: approvals.go,
       keys: 'g p',
       run: go(() => navigate({ to: '/approvals' })),
+    },
+    {
+      id: 'zones',
+      icon: 'hexagon',
+      text: zones.go,
+      keys: 'g z',
+      run: go(() => navigate({ to: '/zones' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

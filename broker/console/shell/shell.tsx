@@ -22,7 +22,7 @@ function NavigationLink({
   count = 0,
   countText = '',
 }: {
-  readonly to: '/live' | '/alarms' | '/approvals';
+  readonly to: '/live' | '/alarms' | '/approvals' | '/zones';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: number;
@@ -121,7 +121,7 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
 }
 
 export function Shell() {
-  const { shell, common } = useWords();
+  const { shell, common, zones } = useWords();
   const router = useRouter();
   const present = useValue(session);
   const open = useValue(alarms);
@@ -162,6 +162,7 @@ export function Shell() {
             countText={shell.newAlarms(newAlarms)}
           />
           <ApprovalsLink />
+          <NavigationLink to="/zones" icon="hexagon" text={zones.title} />
         </nav>
         <div className="content">
           <StaleNotice />

@@ -52,6 +52,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g m') void navigate({ to: '/live' });
       else if (chord === 'g a') void navigate({ to: '/alarms' });
       else if (chord === 'g p') void navigate({ to: '/approvals' });
+      else if (chord === 'g z') void navigate({ to: '/zones' });
       else return;
       event.preventDefault();
     };
@@ -67,13 +68,14 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, here } = useWords();
+  const { shell, common, approvals, cut, here, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
     [shell.goLive, ['g m']],
     [shell.goAlarms, ['g a']],
     [approvals.go, ['g p']],
+    [zones.go, ['g z']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

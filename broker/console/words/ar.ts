@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
+import { zoneTexts } from './zones/ar.ts';
 
 const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
 const alarms: Forms = { one: 'إنذار واحد', two: 'إنذاران', few: 'إنذارات', many: 'إنذارًا' };
@@ -16,6 +17,7 @@ export const ar: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },

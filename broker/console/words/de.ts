@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { tabTexts } from './tabs/de.ts';
+import { zoneTexts } from './zones/de.ts';
 
 const locale = 'de';
 const n = (value: number): string => formatNumber(value, locale);
@@ -16,6 +17,7 @@ export const de: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },

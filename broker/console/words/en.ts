@@ -6,6 +6,7 @@ import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
 import { mapTexts } from './map/en.ts';
 import { tabTexts } from './tabs/en.ts';
+import { zoneTexts } from './zones/en.ts';
 
 const locale = 'en';
 const n = (value: number): string => formatNumber(value, locale);
@@ -17,6 +18,7 @@ export const en = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

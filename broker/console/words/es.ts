@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { tabTexts } from './tabs/es.ts';
+import { zoneTexts } from './zones/es.ts';
 
 const locale = 'es';
 const n = (value: number): string => formatNumber(value, locale);
@@ -16,6 +17,7 @@ export const es: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

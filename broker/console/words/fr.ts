@@ -6,6 +6,7 @@ import { approvals, cut } from './cut/fr.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
+import { zoneTexts } from './zones/fr.ts';
 
 const locale = 'fr';
 const n = (value: number): string => formatNumber(value, locale);
@@ -16,6 +17,7 @@ export const fr: Words = {
   codes,
   ...tabTexts,
   ...mapTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V' },
