@@ -20,6 +20,7 @@ import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
+import { parseDraft } from './state/zones/zone-draft.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -169,6 +170,20 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
 });
 
+const zoneList = createRoute({
+  getParentRoute: () => shell,
+  path: '/zones',
+  validateSearch: ({ find, zone, at, edit, shape }: Given) =>
+    present({
+      find: textOf(find),
+      zone: textOf(zone),
+      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      edit: oneOf(['new', 'change'] as const, edit),
+      shape: typeof shape === 'string' && parseDraft(shape) !== null ? shape : undefined,
+    }),
+  component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -182,6 +197,7 @@ export const router = createRouter({
       deviceList,
       device,
       people,
+      zoneList,
     ]),
   ]),
   basepath: '/console',

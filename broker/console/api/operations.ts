@@ -26,9 +26,11 @@ import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
 import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
+import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
 import type { deviceEventOperations } from '../../api/events/events-device.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
 import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
+import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 
@@ -53,6 +55,7 @@ type Served =
   | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
   | (typeof enrolmentCodeOperations)[number]
+  | (typeof geozoneOperations)[number]
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
   | (typeof loginCodeOperations)[number]
@@ -62,7 +65,8 @@ type Served =
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
   | (typeof serviceCodeOperations)[number]
-  | (typeof userOperations)[number];
+  | (typeof userOperations)[number]
+  | (typeof vehicleSettingOperations)[number];
 
 type Of<I extends Served['id']> = Extract<Served, { readonly id: I }>;
 
@@ -92,6 +96,11 @@ export const routes = {
   commandFeature: 'POST /command/feature/authorization',
   getMaps: 'GET /map/list/authorization',
   getGeozones: 'GET /geozone/getgeozones/authorization',
+  createGeozone: 'POST /geozone/creategeozone/authorization',
+  updateGeozone: 'POST /geozone/updategeozone/authorization',
+  deleteGeozone: 'POST /geozone/deletegeozone/authorization',
+  getDeviceSettings: 'GET /settings/device/{deviceID}/authorization',
+  reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
   reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',

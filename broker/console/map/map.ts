@@ -11,19 +11,22 @@ import {
 } from 'maplibre-gl';
 import 'maplibre-gl/dist/maplibre-gl.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
+import type { Point } from '../../../src/core/geo/geo.ts';
+import type { Zone } from '../../../src/core/geo/geozone.ts';
 import type { Geozone } from '../api/operations.ts';
 import type { Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
 import { type BaseMap, partReader } from './base-map.ts';
 import { coloursOf } from './colours.ts';
+import type { Drawing, DrawingHandlers } from './drawing.ts';
 import { createFleetMarks } from './fleet-marks.ts';
 import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
 import { listenToPresses } from './presses.ts';
 import { coarseCountries, fineCountries, graticule, towns } from './world.ts';
-import { zoneShapes } from './zone-shapes.ts';
+import { draftShapes, zoneShapes } from './zone-shapes.ts';
 
 export interface MapOptions {
   readonly host: HTMLElement;
@@ -41,6 +44,13 @@ export interface FleetMap {
   show(vehicles: readonly Vehicle[], selected: string | null): void;
   /** The geozones; a change replaces all. */
   showZones(zones: readonly Geozone[]): void;
+  /** The geozone that is selected or being drawn; its points can be moved while the map draws. */
+  showDraft(draft: Zone | null): void;
+  fitDraft(): void;
+  /** Presses set points from now on; null: they open what is there. The code of it is loaded with the first drawing. */
+  draw(handlers: DrawingHandlers | null): Promise<void>;
+  /** The middle of what is shown. */
+  middle(): Point;
   /** The way of the selected vehicle; a break in it is a list of its own. @param late the part that arrived late. */
   showTrack(track: Track, late?: Track): void;
   /** The place of a replay; null takes it from the map. */
@@ -70,7 +80,7 @@ export interface ReplayMark {
   readonly isFollowed: boolean;
 }
 
-type Source = 'countries-far' | 'countries' | 'towns' | 'graticule' | 'zones' | 'track';
+type Source = 'countries-far' | 'countries' | 'towns' | 'graticule' | 'zones' | 'draft' | 'track';
 
 const sourceOf = (map: LibreMap, name: Source): GeoJSONSource | undefined =>
   map.getSource<GeoJSONSource>(name);
@@ -92,6 +102,7 @@ interface Shown {
   vehicles: readonly Vehicle[];
   track: Track;
   zones: FeatureCollection;
+  draft: Zone | null;
   lateTrack: Track;
 }
 
@@ -155,6 +166,61 @@ function boundsOfTrack(tracks: readonly Track[]): LngLatBounds | null {
   return bounds.isEmpty() ? null : bounds;
 }
 
+function boundsOfDraft(draft: Zone | null): LngLatBounds | null {
+  const bounds = new LngLatBounds();
+  for (const { geometry } of draftShapes(draft).features) {
+    if (!('coordinates' in geometry)) continue;
+    const numbers = (geometry.coordinates as unknown[]).flat(3) as number[];
+    for (let at = 0; at + 1 < numbers.length; at += 2)
+      bounds.extend([numbers[at] ?? 0, numbers[at + 1] ?? 0]);
+  }
+  for (const { latitude, longitude } of draft?.points ?? []) bounds.extend([longitude, latitude]);
+  return bounds.isEmpty() ? null : bounds;
+}
+
+/** The selected zone, and the drawing of one. */
+function createDraft(map: LibreMap, host: HTMLElement, shown: Shown) {
+  let handlers: DrawingHandlers | null = null;
+  let drawing: Drawing | null = null;
+  const show = (): void => {
+    setData(map, 'draft', draftShapes(shown.draft));
+    drawing?.show(shown.draft?.points ?? []);
+  };
+  return {
+    isOn: () => handlers !== null,
+    pause: () => drawing?.pause(),
+    /** With each new style of the map, which takes all layers away. */
+    begin() {
+      drawing?.resume();
+      show();
+    },
+    methods: {
+      showDraft(draft: Zone | null) {
+        shown.draft = draft;
+        show();
+      },
+      fitDraft() {
+        const bounds = boundsOfDraft(shown.draft);
+        if (bounds !== null) map.fitBounds(bounds, { padding: 56, maxZoom: 16, animate: false });
+      },
+      async draw(wanted: DrawingHandlers | null) {
+        handlers = wanted;
+        drawing?.end();
+        drawing = null;
+        if (wanted === null) return;
+        const { startDrawing } = await import('./drawing.ts');
+        if (handlers !== wanted) return;
+        drawing = startDrawing(map, host, wanted);
+        show();
+      },
+      middle(): Point {
+        const { lat, lng } = map.getCenter().wrap();
+        return { latitude: lat, longitude: lng };
+      },
+    },
+  };
+}
+
 /** Distances of the lines of the grid, degrees. */
 const steps = [10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001] as const;
 
@@ -179,8 +245,9 @@ function boundsOf(vehicles: readonly Vehicle[]): LngLatBounds | null {
   return bounds.isEmpty() ? null : bounds;
 }
 
-function listen(map: LibreMap, options: MapOptions): void {
-  listenToPresses(map, options);
+function listen(map: LibreMap, options: MapOptions, isDrawing: () => boolean): void {
+  const { onSelect, onSeveral } = options;
+  listenToPresses(map, { onSelect, onSeveral, isDrawing });
   map.on('moveend', ({ originalEvent }) => {
     // Only what a person did; the map's own moves follow the address already.
     if (originalEvent === undefined) return;
@@ -194,6 +261,7 @@ const nothingShown = (): Shown => ({
   track: [],
   lateTrack: [],
   zones: collection([]),
+  draft: null,
 });
 
 function openMap({ host, place, title }: MapOptions, ground: Ground): LibreMap {
@@ -230,6 +298,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   let isPlaced = place !== null;
   const map = openMap(options, ground);
   const marks = createFleetMarks(map);
+  const drawing = createDraft(map, host, shown);
   const begin = (): void => {
     ground.taken();
     for (const [name, image] of markImages(coloursOf(host))) {
@@ -238,6 +307,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     marks.begin();
     drawTrack(map, shown);
     setData(map, 'zones', shown.zones);
+    drawing.begin();
     drawGrid(map);
     // Vehicles come first: the world is drawn once they stand.
     map.once('idle', () => {
@@ -246,13 +316,16 @@ export function createFleetMap(options: MapOptions): FleetMap {
     });
   };
   map.on('style.load', begin);
-  listen(map, options);
+  listen(map, options, drawing.isOn);
   const fit = (isAnimated: boolean): void => {
     const bounds = boundsOf(shown.vehicles);
     if (bounds !== null) map.fitBounds(bounds, { padding: 56, maxZoom: 13, animate: isAnimated });
   };
   const showReplay = createReplayMark(map);
-  const repaint = (): void => void map.setStyle(ground.style(), { diff: false });
+  const repaint = (): void => {
+    drawing.pause();
+    map.setStyle(ground.style(), { diff: false });
+  };
   return {
     show(vehicles, selected) {
       shown.vehicles = vehicles;
@@ -270,6 +343,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
       shown.zones = zoneShapes(zones);
       setData(map, 'zones', shown.zones);
     },
+    ...drawing.methods,
     showReplay,
     fitTrack() {
       const bounds = boundsOfTrack([shown.track, shown.lateTrack]);
@@ -285,6 +359,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     },
     repaint,
     remove() {
+      void drawing.methods.draw(null);
       marks.end();
       ground.end();
       map.remove();

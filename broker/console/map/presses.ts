@@ -6,6 +6,8 @@ interface PressHandlers {
   onSelect(deviceID: string): void;
   /** Their marks lie on each other there. */
   onSeveral(places: readonly Place[]): void;
+  /** Presses set points now, and open nothing. */
+  isDrawing(): boolean;
 }
 
 /** Half the side of what a press at a point takes in, px: a mark has 12. */
@@ -58,7 +60,7 @@ async function openCluster(
 
 function press(map: LibreMap, { x, y }: { x: number; y: number }, by: number, handlers: PressHandlers): void {
   // While a style is being replaced there are no layers.
-  if (map.getLayer('marks') === undefined) return;
+  if (handlers.isDrawing() || map.getLayer('marks') === undefined) return;
   const box: [PointLike, PointLike] = [
     [x - by, y - by],
     [x + by, y + by],

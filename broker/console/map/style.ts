@@ -10,7 +10,7 @@ import type { BaseMap } from './base-map.ts';
 import type { Colours } from './colour-names.ts';
 import { nameImage, nameText } from './joined-names.ts';
 import { fonts as localFonts } from './labels.ts';
-import { zoneLayers, zoneSource } from './zones.ts';
+import { draftLayers, draftSource, zoneLayers, zoneSource } from './zones.ts';
 
 const empty = { type: 'FeatureCollection', features: [] } as const;
 const fonts = [...localFonts];
@@ -285,6 +285,7 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       towns: { type: 'geojson', data: empty as never },
       graticule: { type: 'geojson', data: empty as never },
       [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
+      [draftSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       track: { type: 'geojson', data: empty as never },
       vehicles: {
         type: 'geojson',
@@ -304,6 +305,7 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
     layers: [
       ...groundLayers(colours, base, language),
       ...zoneLayers(colours, fonts),
+      ...draftLayers(colours),
       ...trackLayers(colours),
       ...clusterLayers(colours),
       ...vehicleLayers(colours, 'vehicles'),

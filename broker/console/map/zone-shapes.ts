@@ -1,10 +1,11 @@
 // Geozones as shapes for the map: areas, corridors, places, and the places of their names. Pure.
 import type { Feature, FeatureCollection, Position } from 'geojson';
 import { earthRadiusM, type Point, radians } from '../../../src/core/geo/geo.ts';
-import { eastOf, edgesOf } from '../../../src/core/geo/geo-edge.ts';
-import { isSetPoint } from '../../../src/core/geo/geozone.ts';
+import { edgesOf } from '../../../src/core/geo/geo-edge.ts';
+import { isSetPoint, type Zone } from '../../../src/core/geo/geozone.ts';
 import type { Geozone } from '../api/operations.ts';
 import { isJoined } from '../state/joined-script.ts';
+import { unrolled, zoneOf } from '../state/zones/zone-geometry.ts';
 
 /** What the layers of `zones.ts` draw; `kind` says by which of them. */
 interface ZoneProperties {
@@ -21,40 +22,6 @@ const corners = 64;
 /** Of each side of a corridor between two points. */
 const sideSteps = 12;
 const degrees = (radian: number): number => (radian * 180) / Math.PI;
-
-function pointsOf(zone: Geozone): readonly Point[] {
-  const { geozonePoint1, geozonePoint2, geozonePoint3, geozonePoint4 } = zone;
-  const { geozonePoint5, geozonePoint6, geozonePoint7, geozonePoint8 } = zone;
-  return [
-    geozonePoint1,
-    geozonePoint2,
-    geozonePoint3,
-    geozonePoint4,
-    geozonePoint5,
-    geozonePoint6,
-    geozonePoint7,
-    geozonePoint8,
-  ]
-    .map((text) => {
-      const [latitude = Number.NaN, longitude = Number.NaN] = text.split(',').map(Number);
-      return { latitude, longitude };
-    })
-    .filter((point) => !Number.isNaN(point.latitude + point.longitude) && isSetPoint(point));
-}
-
-/** The points with longitudes that go on beyond 180 degrees: lines then go the shorter way round the Earth. */
-function unrolled(points: readonly Point[]): readonly Point[] {
-  const [first, ...rest] = points;
-  if (first === undefined) return [];
-  const line = [first];
-  let [before, longitude] = [first, first.longitude];
-  for (const point of rest) {
-    longitude += eastOf(before, point);
-    line.push({ latitude: point.latitude, longitude });
-    before = point;
-  }
-  return line;
-}
 
 const positionOf = ({ latitude, longitude }: Point): Position => [longitude, latitude];
 
@@ -129,8 +96,7 @@ const centreOf = (line: readonly Point[]): Position => [
   mean(line.map(({ latitude }) => latitude)),
 ];
 
-function geometryOf(zone: Geozone, line: readonly Point[]): Feature['geometry'] | null {
-  const { geozoneType: type, geozoneRadius: radiusM } = zone;
+function geometryOf({ type, radiusM }: Zone, line: readonly Point[]): Feature['geometry'] | null {
   const polygon = (ring: readonly Position[]): Feature['geometry'] => ({
     type: 'Polygon',
     coordinates: [[...ring]],
@@ -147,15 +113,14 @@ function geometryOf(zone: Geozone, line: readonly Point[]): Feature['geometry'] 
   return { type: 'MultiPoint', coordinates: line.map(positionOf) };
 }
 
-function featuresOf(zone: Geozone): readonly ZoneFeature[] {
-  const line = unrolled(pointsOf(zone));
-  const name = zone.geozoneDisplayName || zone.geozoneID;
+function featuresOf(zone: Zone, name: string): readonly ZoneFeature[] {
+  const line = unrolled(zone.points.filter(isSetPoint));
   const geometry = line.length === 0 ? null : geometryOf(zone, line);
   if (geometry === null) return [];
-  const isCorridor = zone.geozoneType === 2 && line.length > 1;
+  const isCorridor = zone.type === 2 && line.length > 1;
   const kind = geometry.type === 'MultiPoint' ? 'place' : isCorridor ? 'corridor' : 'area';
   // Circles and places may lie far apart: each has the name.
-  const named = zone.geozoneType === 0 || kind === 'place' ? line.map(positionOf) : [centreOf(line)];
+  const named = zone.type === 0 || kind === 'place' ? line.map(positionOf) : [centreOf(line)];
   const properties = { name, isJoined: isJoined(name) };
   const feature = (of: ZoneProperties['kind'], shape: Feature['geometry']): ZoneFeature => ({
     type: 'Feature',
@@ -172,5 +137,23 @@ function featuresOf(zone: Geozone): readonly ZoneFeature[] {
 /** All that can be drawn; a geozone with too few points, which no vehicle is ever in, is left out. */
 export const zoneShapes = (zones: readonly Geozone[]): FeatureCollection => ({
   type: 'FeatureCollection',
-  features: zones.flatMap(featuresOf),
+  features: zones.flatMap((zone) => featuresOf(zoneOf(zone), zone.geozoneDisplayName || zone.geozoneID)),
 });
+
+/** One shape that is selected or being drawn, without a name; as long as it has too few points, the line along them. */
+export function draftShapes(draft: Zone | null): FeatureCollection {
+  const line = draft === null ? [] : unrolled(draft.points.filter(isSetPoint));
+  const features =
+    draft === null ? [] : featuresOf(draft, '').filter(({ properties: { kind } }) => kind !== 'name');
+  const begun: readonly ZoneFeature[] =
+    features.length > 0 || line.length < 2
+      ? []
+      : [
+          {
+            type: 'Feature',
+            properties: { kind: 'line', name: '', isJoined: false },
+            geometry: { type: 'LineString', coordinates: line.map(positionOf) },
+          },
+        ];
+  return { type: 'FeatureCollection', features: [...features, ...begun] };
+}

@@ -4,6 +4,8 @@ import type { Colours } from './colour-names.ts';
 import { nameImage, nameText } from './joined-names.ts';
 
 export const zoneSource = 'zones';
+/** The zone that is selected or being drawn. */
+export const draftSource = 'draft';
 
 const ofKind = (kind: string): FilterSpecification => ['==', ['get', 'kind'], kind];
 
@@ -64,6 +66,42 @@ export function zoneLayers(colours: Colours, fonts: readonly string[]): LayerSpe
         'text-padding': 4,
       },
       paint: { 'text-color': colour, 'text-halo-color': colours['map-halo'], 'text-halo-width': 1.5 },
+    },
+  ];
+}
+
+/** The zone that is selected or being drawn, above the others and below the vehicles. */
+export function draftLayers(colours: Colours): LayerSpecification[] {
+  const colour = colours.accent;
+  const line = { 'line-color': colour, 'line-width': 2.5 };
+  const source = draftSource;
+  return [
+    {
+      id: 'draft-areas',
+      type: 'fill',
+      source,
+      filter: ['in', ['get', 'kind'], ['literal', ['area', 'corridor']]],
+      paint: { 'fill-color': colour, 'fill-opacity': 0.14 },
+    },
+    { id: 'draft-borders', type: 'line', source, filter: ofKind('area'), paint: line },
+    {
+      id: 'draft-lines',
+      type: 'line',
+      source,
+      filter: ofKind('line'),
+      paint: { ...line, 'line-dasharray': [3, 2] },
+    },
+    {
+      id: 'draft-places',
+      type: 'circle',
+      source,
+      filter: ofKind('place'),
+      paint: {
+        'circle-color': colours['map-halo'],
+        'circle-radius': 6,
+        'circle-stroke-color': colour,
+        'circle-stroke-width': 2.5,
+      },
     },
   ];
 }

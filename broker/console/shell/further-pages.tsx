@@ -5,14 +5,15 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/devices' | '/people';
+  readonly to: '/zones' | '/devices' | '/people';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people } = useWords();
+  const { devices, people, zones } = useWords();
   return [
+    { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
     { to: '/people', icon: 'users', text: people.title },
   ];

@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people } = useWords();
+  const { shell, approvals, devices, people, zones } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -101,6 +101,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: people.go,
       keys: 'g u',
       run: go(() => navigate({ to: '/people' })),
+    },
+    {
+      id: 'zones',
+      icon: 'hexagon',
+      text: zones.go,
+      keys: 'g z',
+      run: go(() => navigate({ to: '/zones' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

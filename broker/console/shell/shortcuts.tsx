@@ -54,6 +54,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g p') void navigate({ to: '/approvals' });
       else if (chord === 'g d') void navigate({ to: '/devices' });
       else if (chord === 'g u') void navigate({ to: '/people' });
+      else if (chord === 'g z') void navigate({ to: '/zones' });
       else return;
       event.preventDefault();
     };
@@ -69,7 +70,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -78,6 +79,7 @@ export function KeysDialog({
     [approvals.go, ['g p']],
     [devices.go, ['g d']],
     [people.go, ['g u']],
+    [zones.go, ['g z']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
+import { zoneTexts } from './zones/ar.ts';
 
 const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
 const alarms: Forms = { one: 'إنذار واحد', two: 'إنذاران', few: 'إنذارات', many: 'إنذارًا' };
@@ -20,6 +21,7 @@ export const ar: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },

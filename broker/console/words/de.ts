@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
 import { tabTexts } from './tabs/de.ts';
+import { zoneTexts } from './zones/de.ts';
 
 const locale = 'de';
 const n = (value: number): string => formatNumber(value, locale);
@@ -20,6 +21,7 @@ export const de: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
 import { tabTexts } from './tabs/en.ts';
+import { zoneTexts } from './zones/en.ts';
 
 const locale = 'en';
 const n = (value: number): string => formatNumber(value, locale);
@@ -21,6 +22,7 @@ export const en = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

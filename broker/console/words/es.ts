@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { tabTexts } from './tabs/es.ts';
+import { zoneTexts } from './zones/es.ts';
 
 const locale = 'es';
 const n = (value: number): string => formatNumber(value, locale);
@@ -20,6 +21,7 @@ export const es: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },

@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
+import { zoneTexts } from './zones/fr.ts';
 
 const locale = 'fr';
 const n = (value: number): string => formatNumber(value, locale);
@@ -20,6 +21,7 @@ export const fr: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...zoneTexts,
   cut,
   approvals,
   units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V' },

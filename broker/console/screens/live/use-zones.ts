@@ -8,9 +8,10 @@ import { zoneChanges } from '../../service/live.ts';
 
 const none: readonly Geozone[] = [];
 
-export function useZones(): readonly Geozone[] {
+/** All geozones, with the states of their reading and whether this user may change them. */
+export function useZoneList() {
   const changes = useValue(zoneChanges);
-  const { data, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['geozones'],
     queryFn: ({ signal }) => call('getGeozones', { signal }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -18,5 +19,8 @@ export function useZones(): readonly Geozone[] {
   useEffect(() => {
     if (changes > 0) void refetch();
   }, [changes, refetch]);
-  return useMemo(() => (data === undefined ? none : Object.values(data.geozones)), [data]);
+  const zones = useMemo(() => (data === undefined ? none : Object.values(data.geozones)), [data]);
+  return { zones, isLoaded: data !== undefined, error, mayChange: data?.hasUpdateGeozonePrivileges === true };
 }
+
+export const useZones = (): readonly Geozone[] => useZoneList().zones;

@@ -1,0 +1,67 @@
+// What the panel and the editor of a zone share: its acts in words, and a dialog that asks before a change.
+import type { ReactNode } from 'react';
+import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { type ZoneSwitch, zoneSwitches } from '../../../../src/core/geo/geozone.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { useWords } from '../../components/use.ts';
+import { type Moment, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
+import type { Words } from '../../words/en.ts';
+
+function actText(name: ZoneSwitch, { zones: texts }: Words): string {
+  const moment: Moment = name.startsWith('arrival') || name === 'alertEntry' ? 'arrival' : 'departure';
+  const does = name.startsWith('alert') ? texts.does.Alert : texts.does[name.slice(moment.length) as ZoneAct];
+  return `${texts.moments[moment]}: ${does}`;
+}
+
+export function ActList({ switches }: { readonly switches: ReadonlySet<ZoneSwitch> }) {
+  const words = useWords();
+  return (
+    <ul className="stack tight">
+      {zoneSwitches
+        .filter((name) => switches.has(name))
+        .map((name) => (
+          <li key={name} className="row">
+            <Icon name={needsLook(name) ? 'lock' : name.startsWith('alert') ? 'bell' : 'power'} />
+            {actText(name, words)}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+interface AskDialogProps {
+  readonly isOpen: boolean;
+  readonly title: string;
+  readonly confirm: string;
+  readonly isOff: boolean;
+  readonly children: ReactNode;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+/** The consequence first; the focus begins on Cancel. */
+export function AskDialog({ isOpen, title, confirm, isOff, children, onConfirm, onClose }: AskDialogProps) {
+  const { common } = useWords();
+  return (
+    <ModalOverlay className="overlay" isOpen={isOpen} onOpenChange={(open) => (open ? undefined : onClose())}>
+      <Modal className="modal small-modal">
+        <Dialog className="dialog" role="alertdialog">
+          <header>
+            <Icon name="circle-alert" isLarge />
+            <Heading slot="title">{title}</Heading>
+          </header>
+          <div className="body">{children}</div>
+          <footer>
+            <Button className="button secondary" onPress={onClose} autoFocus>
+              {common.cancel}
+            </Button>
+            <ActionButton className="button primary" isOff={isOff} onPress={onConfirm}>
+              {confirm}
+            </ActionButton>
+          </footer>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

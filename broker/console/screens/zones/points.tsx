@@ -1,0 +1,97 @@
+// The points of a zone as numbers: each can be typed, moved in the order, and removed.
+import { useState } from 'react';
+import { Button, FieldError, Input, Label, TextField } from 'react-aria-components';
+import type { Point } from '../../../../src/core/geo/geo.ts';
+import type { Zone } from '../../../../src/core/geo/geozone.ts';
+import { Icon } from '../../components/icon.tsx';
+import { useWords } from '../../components/use.ts';
+import { pointsMost, pointText } from '../../state/zones/zone-draft.ts';
+import { parsePoint } from '../../state/zones/zone-geometry.ts';
+
+interface PointFieldProps {
+  readonly label: string;
+  /** As it stands; empty for the next point. */
+  readonly text: string;
+  onPoint(point: Point): void;
+}
+
+/** What is typed counts with Enter, and for a point that is there when the field is left. */
+function PointField({ label, text, onPoint }: PointFieldProps) {
+  const { zones: texts } = useWords();
+  const [typed, setTyped] = useState(text);
+  const [isWrong, setWrong] = useState(false);
+  const take = (): void => {
+    if (typed === text) return setWrong(false);
+    const point = parsePoint(typed);
+    setWrong(point === null);
+    if (point === null) return;
+    onPoint(point);
+    setTyped(text);
+  };
+  return (
+    <TextField
+      className="field"
+      value={typed}
+      onChange={setTyped}
+      isInvalid={isWrong}
+      onBlur={take}
+      onKeyDown={({ key }) => (key === 'Enter' ? take() : undefined)}
+    >
+      <Label className="hidden">{label}</Label>
+      <Input className="input mono" dir="ltr" placeholder={text === '' ? label : ''} />
+      <FieldError className="look">{texts.refused.form}</FieldError>
+    </TextField>
+  );
+}
+
+interface PointsProps {
+  readonly draft: Zone;
+  /** Index of the point that the next one follows. */
+  readonly after: number;
+  onAdd(point: Point): void;
+  onMove(at: number, point: Point): void;
+  onRemove(at: number): void;
+  onInsertAfter(at: number): void;
+}
+
+export function Points({ draft, after, onAdd, onMove, onRemove, onInsertAfter }: PointsProps) {
+  const { zones: texts } = useWords();
+  const { points } = draft;
+  const isEnd = after === points.length - 1;
+  return (
+    <>
+      <ol className="zone-points" aria-label={texts.points}>
+        {points.map((point, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two points may be the same
+          <li key={`${at} ${pointText(point)}`} className="row">
+            <PointField
+              label={texts.point(at + 1)}
+              text={pointText(point).replace(',', ', ')}
+              onPoint={(to) => onMove(at, to)}
+            />
+            <Button
+              className="button square small"
+              aria-label={texts.insert(at + 1)}
+              aria-pressed={at === after && !isEnd}
+              onPress={() => onInsertAfter(at)}
+            >
+              <Icon name="plus" />
+            </Button>
+            <Button
+              className="button square small"
+              aria-label={texts.take(at + 1)}
+              onPress={() => onRemove(at)}
+            >
+              <Icon name="x" />
+            </Button>
+          </li>
+        ))}
+      </ol>
+      <PointField key={`next ${points.map(pointText).join()}`} label={texts.next} text="" onPoint={onAdd} />
+      <p className="row wrap" role="status">
+        <span className="muted">{texts.count(points.length, pointsMost)}</span>
+        {isEnd || points.length === 0 ? null : <span>{texts.after(after + 1)}</span>}
+      </p>
+    </>
+  );
+}

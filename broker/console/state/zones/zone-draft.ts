@@ -1,0 +1,80 @@
+// A geozone that is being drawn, as text in the address: `type;radius;lat,lng;...`. What is wrong with it is data; screens say it. Pure.
+import type { Point } from '../../../../src/core/geo/geo.ts';
+import { isSetPoint, type Zone, zoneFault, zoneLimits } from '../../../../src/core/geo/geozone.ts';
+import { crossingOf, parsePoint, zoneTypes } from './zone-geometry.ts';
+
+export const pointsMost = zoneLimits.points;
+
+export const newDraft: Zone = { type: 3, radiusM: 500, points: [] };
+
+/** Decimals that the service keeps. */
+const digits = 5;
+
+export const pointText = ({ latitude, longitude }: Point): string =>
+  `${latitude.toFixed(digits)},${longitude.toFixed(digits)}`;
+
+export const draftText = ({ type, radiusM, points }: Zone): string =>
+  [type, radiusM, ...points.map(pointText)].join(';');
+
+/** @returns null for what is no such text, and for more points than a geozone has. */
+export function parseDraft(text: string | undefined): Zone | null {
+  const [typeText = '', radiusText = '', ...pointTexts] = (text ?? '').split(';');
+  const type = zoneTypes.find((one) => String(one) === typeText);
+  const points = pointTexts.map(parsePoint).filter((point) => point !== null);
+  if (type === undefined || !/^\d{1,5}$/.test(radiusText)) return null;
+  if (points.length !== pointTexts.length || points.length > pointsMost) return null;
+  return { type, radiusM: Number(radiusText), points };
+}
+
+export type DraftFault =
+  /** So many points more are needed, each different from the others. */
+  | { readonly code: 'few'; readonly missing: number }
+  /** The edges that begin at these points, from 1. */
+  | { readonly code: 'crossing'; readonly edges: readonly [number, number] }
+  | { readonly code: 'radius' }
+  | { readonly code: 'wide' };
+
+const pointsLeast = { 0: 1, 1: 2, 2: 2, 3: 3, 4: 1 } as const satisfies Record<Zone['type'], number>;
+
+export const hasRadius = ({ type }: Zone): boolean => type === 0 || type === 2;
+
+/** Why this may not be saved; null: it may. A polygon that crosses itself has holes by the even-odd rule, so nobody means one. */
+export function draftFault(draft: Zone): DraftFault | null {
+  const different = new Set(draft.points.map(pointText)).size;
+  const missing = pointsLeast[draft.type] - different;
+  if (missing > 0) return { code: 'few', missing };
+  const isRadius = draft.radiusM >= zoneLimits.radiusLeastM && draft.radiusM <= zoneLimits.radiusMostM;
+  if (hasRadius(draft) && !isRadius) return { code: 'radius' };
+  const edges = draft.type === 3 ? crossingOf(draft.points) : null;
+  if (edges !== null) return { code: 'crossing', edges };
+  return draft.type === 1 && zoneFault(draft) !== null ? { code: 'wide' } : null;
+}
+
+export type PointChange =
+  | { readonly draft: Zone }
+  /** `full`: a geozone has eight points; `unset`: at 0, 0 a point counts as not set. */
+  | { readonly refused: 'full' | 'unset' };
+
+const rounded = ({ latitude, longitude }: Point): Point => ({
+  latitude: Number(latitude.toFixed(digits)),
+  longitude: Number((((((longitude + 180) % 360) + 360) % 360) - 180).toFixed(digits)),
+});
+
+/** @param after index of the point that it follows; -1: before all. */
+export function withPoint(draft: Zone, point: Point, after: number): PointChange {
+  if (draft.points.length >= pointsMost) return { refused: 'full' };
+  const to = rounded(point);
+  return isSetPoint(to)
+    ? { draft: { ...draft, points: draft.points.toSpliced(after + 1, 0, to) } }
+    : { refused: 'unset' };
+}
+
+export function movedPoint(draft: Zone, at: number, point: Point): PointChange {
+  const to = rounded(point);
+  return isSetPoint(to) ? { draft: { ...draft, points: draft.points.with(at, to) } } : { refused: 'unset' };
+}
+
+export const withoutPoint = (draft: Zone, at: number): Zone => ({
+  ...draft,
+  points: draft.points.toSpliced(at, 1),
+});
