@@ -1,5 +1,5 @@
 // The tasks of a dispatcher by keyboard alone, in Chromium against the real broker and the real simulated fleet: after every key the focus is in
-// sight, and it is never lost. Not yet there, because their screens are not: draw a zone, enrol a unit, revoke a user.
+// sight, and it is never lost. A zone is drawn in `zones.test.ts`. Not yet there, because their screens are not: enrol a unit, revoke a user.
 import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePage, createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
