@@ -1,6 +1,6 @@
 // The tasks of a dispatcher by keyboard alone, in Chromium against the real broker and the real simulated fleet: after every key the focus is in
-// sight, and it is never lost. Enrolling a unit and revoking a user
-// are in devices.test.ts and people.test.ts. Not yet there, because its screen is not: draw a zone.
+// sight, and it is never lost. Drawing a zone, enrolling a unit and revoking a user are in `zones.test.ts`, `devices.test.ts` and
+// `people.test.ts`.
 import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePage, createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';

@@ -9,7 +9,7 @@ import { unrolled, zoneOf } from '../state/zones/zone-geometry.ts';
 
 /** What the layers of `zones.ts` draw; `kind` says by which of them. */
 interface ZoneProperties {
-  readonly kind: 'area' | 'corridor' | 'line' | 'place' | 'name';
+  readonly kind: 'area' | 'border' | 'corridor' | 'line' | 'place' | 'name';
   readonly name: string;
   /** The name is drawn as a picture. */
   readonly isJoined: boolean;
@@ -140,20 +140,21 @@ export const zoneShapes = (zones: readonly Geozone[]): FeatureCollection => ({
   features: zones.flatMap((zone) => featuresOf(zoneOf(zone), zone.geozoneDisplayName || zone.geozoneID)),
 });
 
-/** One shape that is selected or being drawn, without a name; as long as it has too few points, the line along them. */
+/**
+ * One shape that is selected or being drawn, without a name; as long as it has too few points, the line along them. The border of a polygon is a
+ * line too: MapLibre draws no area whose parts cancel each other where it crosses itself.
+ */
 export function draftShapes(draft: Zone | null): FeatureCollection {
-  const line = draft === null ? [] : unrolled(draft.points.filter(isSetPoint));
-  const features =
-    draft === null ? [] : featuresOf(draft, '').filter(({ properties: { kind } }) => kind !== 'name');
-  const begun: readonly ZoneFeature[] =
-    features.length > 0 || line.length < 2
-      ? []
-      : [
-          {
-            type: 'Feature',
-            properties: { kind: 'line', name: '', isJoined: false },
-            geometry: { type: 'LineString', coordinates: line.map(positionOf) },
-          },
-        ];
-  return { type: 'FeatureCollection', features: [...features, ...begun] };
+  if (draft === null) return { type: 'FeatureCollection', features: [] };
+  const points = draft.points.filter(isSetPoint);
+  const features = featuresOf(draft, '').filter(({ properties: { kind } }) => kind !== 'name');
+  const isBegun = features.length === 0;
+  const ring = draft.type === 3 && !isBegun ? [...points, ...points.slice(0, 1)] : points;
+  const line: ZoneFeature = {
+    type: 'Feature',
+    properties: { kind: isBegun ? 'line' : 'border', name: '', isJoined: false },
+    geometry: { type: 'LineString', coordinates: unrolled(ring).map(positionOf) },
+  };
+  const hasLine = points.length > 1 && (isBegun || draft.type === 3);
+  return { type: 'FeatureCollection', features: hasLine ? [...features, line] : features };
 }

@@ -83,7 +83,13 @@ export function draftLayers(colours: Colours): LayerSpecification[] {
       filter: ['in', ['get', 'kind'], ['literal', ['area', 'corridor']]],
       paint: { 'fill-color': colour, 'fill-opacity': 0.14 },
     },
-    { id: 'draft-borders', type: 'line', source, filter: ofKind('area'), paint: line },
+    {
+      id: 'draft-borders',
+      type: 'line',
+      source,
+      filter: ['in', ['get', 'kind'], ['literal', ['area', 'border']]],
+      paint: line,
+    },
     {
       id: 'draft-lines',
       type: 'line',

@@ -23,7 +23,7 @@ function NavigationLink({
   count = 0,
   countText = '',
 }: {
-  readonly to: '/live' | '/alarms' | '/approvals' | '/zones';
+  readonly to: '/live' | '/alarms' | '/approvals';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: number;
@@ -122,7 +122,7 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
 }
 
 export function Shell() {
-  const { shell, common, zones } = useWords();
+  const { shell, common } = useWords();
   const router = useRouter();
   const present = useValue(session);
   const open = useValue(alarms);
