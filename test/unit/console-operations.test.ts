@@ -22,6 +22,7 @@ const places: Readonly<Record<string, string>> = {
     getTokens revokeToken revokeTokens`,
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
+  'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
     getAllDevices diagnosticAll`,
   shell: 'logout',
@@ -35,11 +36,11 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  'Devices: settings, secrets of an import, units that stay silent': `getAccountSettings saveAccountSettings getDeviceSettings
+  'Devices: settings, secrets of an import, units that stay silent': `getAccountSettings saveAccountSettings
     saveDeviceSettings importDevicesWithSecrets deleteDevices passengerCount lostVehicles lostVehiclesFor listQuarantine getQuarantined
     dropQuarantined`,
-  'Zones and routes': `createGeozone updateGeozone deleteGeozone getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate
-    deleteRoute getRoutes`,
+  'Routes, and what the list of zones has already':
+    'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
   Reports: 'reportSummary fleetData fleetDataRange fleetMetadata updateAddress',
   Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
     setViewed getVapidKey subscribePush registerPush unregisterPush`,

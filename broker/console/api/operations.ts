@@ -100,7 +100,6 @@ export const routes = {
   updateGeozone: 'POST /geozone/updategeozone/authorization',
   deleteGeozone: 'POST /geozone/deletegeozone/authorization',
   getDeviceSettings: 'GET /settings/device/{deviceID}/authorization',
-  reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
   reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',
