@@ -39,6 +39,57 @@ describe('a vehicle fresh from the shop', () => {
   });
 });
 
+describe('a dip of the supply at the start of the engine', () => {
+  /** The receiver restarts and goes on with its last place, alive to the last digit; the contacts stay dead. */
+  const dip = (lostS: number) => {
+    let place = { latitude: 0, longitude: 0 };
+    let count = 0;
+    const drive = commissioned({ fitted: ['gnss', 'ignition'] })
+      .receiver((fix) => {
+        place = fix;
+        return fix;
+      })
+      .set({ motion: false })
+      .for(20)
+      .trip()
+      .for(2)
+      .set({ ignition: false })
+      .for(20)
+      .set({ ignition: true })
+      .for(1)
+      .set({ ignition: false });
+    if (lostS > 0) drive.receiver(() => null).for(lostS, 10);
+    const { latitude, longitude } = place;
+    return drive.receiver((fix) => {
+      count += 1;
+      return { ...fix, latitude: latitude + (count % 5) * 1e-6, longitude, speedKmh: 0.1 };
+    });
+  };
+
+  it('leaves no rest that the receiver showed before it, for a minute', () => {
+    for (const lostS of [2, 3, 4, 8]) {
+      const drive = dip(lostS);
+      for (let s = 0; s < 55; s += 1)
+        expect([lostS, drive.for(1, 50).of('gnss').claim]).not.toEqual([lostS, 'rest']);
+    }
+  });
+
+  it('is none when one fix is missing, and costs a parked vehicle a minute at most', () => {
+    for (const lostS of [0, 1]) expect(dip(lostS).for(11, 0).of('gnss').claim).toBe('rest');
+    expect(dip(2).for(75, 0).of('gnss').claim).toBe('rest');
+  });
+
+  it('is told from a receiver that loses its fix long after the key', () => {
+    const drive = commissioned().for(20).trip().for(2).set({ ignition: false }).for(20);
+    drive
+      .receiver(() => null)
+      .for(3)
+      .receiver((fix) => fix)
+      .for(2);
+    expect(drive.of('gnss').claim).toBe('rest');
+  });
+});
+
 describe('the motion state', () => {
   it('is driving by the third moving fix, standing by an observed stop, and says by whom', () => {
     const drive = commissioned().for(20).set({ ignition: true }).for(2).for(4, 20);

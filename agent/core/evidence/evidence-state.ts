@@ -35,6 +35,8 @@ export const evidenceLimits = {
   movedMs: 2000,
   /** Without a position: ignition off for this long. */
   offNoFixMs: 60_000,
+  /** An ignition that falls within this of an interruption of the receiver may have lost the supply that both share: the longest silence of a board that suspends nothing. */
+  dipMs: 3000,
   /** An analog value that is lost for this long: the board has lost its supply or its common. */
   analogLostMs: 3000,
   /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
@@ -77,6 +79,8 @@ export interface EvidenceState {
   /** When the receiver last showed rest, and since when it has given no position; monotonic. */
   readonly restedMs: number;
   readonly blindSinceMs: number | null;
+  /** When the receiver came back from an interruption about the time at which the ignition was switched, monotonic. */
+  readonly resumedMs: number;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
@@ -118,6 +122,7 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
     supply: { peakV: null, hasDropped: record.motion === 'standing', baseV: null, roseMs: null },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
+    resumedMs: Number.NEGATIVE_INFINITY,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     credit: createCreditState(record.credits, causes, nowMs),
@@ -132,7 +137,8 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
 /** The receiver's claim at `nowMs`, with the known place. */
 export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
   const engineOnMs = state.ignition.roseMs;
-  return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs }, nowMs);
+  const { resumedMs } = state;
+  return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs, resumedMs }, nowMs);
 }
 
 export const isStill = (claim: GnssClaim): boolean =>

@@ -50,6 +50,7 @@ function copyOf(state: EvidenceState): Draft {
     supply: state.supply,
     restedMs: state.restedMs,
     blindSinceMs: state.blindSinceMs,
+    resumedMs: state.resumedMs,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
     credit: state.credit,
@@ -240,6 +241,15 @@ function isTowed({ ignition, restedMs }: EvidenceState): boolean {
   return ignition.activeMs < restedMs;
 }
 
+/** One dip of the supply restarts the receiver and kills the contacts: the ignition falls while fixes are missing, or soon before or after. */
+function resumedAfter({ gnss, ignition, resumedMs }: EvidenceState): number {
+  const { pause } = gnss.stream;
+  if (pause === null || ignition.isLive) return resumedMs;
+  const { dipMs } = evidenceLimits;
+  const isDip = ignition.fellMs >= pause.fromMs - dipMs && ignition.fellMs <= pause.toMs + dipMs;
+  return isDip ? Math.max(resumedMs, pause.toMs) : resumedMs;
+}
+
 /** The receiver has repeated one position since before the engine was switched on, and it runs for long. */
 function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: number): boolean {
   const { pinnedMs } = evidenceLimits;
@@ -262,6 +272,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   state.rpm = levelAfter(before.rpm, rpmActivity(seen.rpm), atMs);
   state.voltage = levelAfter(before.voltage, voltageActivity(seen, supply, atMs), atMs);
   state.supply = supply;
+  state.resumedMs = resumedAfter(state);
   const claim = claimOf(state, atMs);
   const blind = blindAfter(state, claim, atMs);
   state.gnss = blind.gnss;

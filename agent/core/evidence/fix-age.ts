@@ -1,4 +1,4 @@
-// Whether a fix is of this moment: a stream that lags says of a vehicle that moves that it stands.
+// Whether a fix is a measurement of this moment: a stream that lags, or was interrupted, says of a vehicle that moves that it stands.
 import type { Fix } from '../gnss/epochs.ts';
 
 const fixAgeLimits = {
@@ -8,9 +8,22 @@ const fixAgeLimits = {
    */
   lateMs: 2000,
   lateTrustedMs: 5000,
+  /** More intervals than this between two fixes: two epochs in a row are missing, as when the receiver restarts. */
+  pauseIntervals: 2.5,
   /** By how much two quartz clocks part, at most. */
   quartzPpm: 700,
 } as const;
+
+/** Mode indicators of RMC that are real measurements: autonomous, differential, precise, RTK fixed and float. */
+export const measuredModes: readonly (string | null)[] = [
+  'A',
+  'D',
+  'P',
+  'R',
+  'F',
+  // Before NMEA 2.3 there is none; an estimate is known by the quality of GGA, and is no fix (`epoch-content.ts`).
+  null,
+];
 
 /** When a fix is taken in, and by what it is measured. */
 export interface FixTime {
@@ -45,4 +58,31 @@ export function hasSetItsClock(last: Fix | null, { utcMs }: Fix): boolean {
 
 export function soonestAfter(soonest: Soonest, offsetMs: number, atMs: number): Soonest {
   return soonest === null || offsetMs >= soonestAt(soonest, atMs) ? { offsetMs, atMs } : soonest;
+}
+
+export const isSamePlace = (a: Fix | null, b: Fix): boolean =>
+  a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
+
+/** A fix that says again what the one before said. */
+export function isRepeated(a: Fix | null, b: Fix): boolean {
+  return (
+    a !== null &&
+    isSamePlace(a, b) &&
+    a.altitudeM === b.altitudeM &&
+    a.speedKmh === b.speedKmh &&
+    a.hdop === b.hdop &&
+    a.satellites === b.satellites
+  );
+}
+
+/** The good fixes of a receiver: when the newest came, and the last interruption, from the fix before it to the fix after it; monotonic. */
+export interface Stream {
+  readonly goodMs: number | null;
+  readonly pause: { readonly fromMs: number; readonly toMs: number } | null;
+}
+
+/** After one more good fix of a receiver that has one each `intervalMs`. */
+export function streamAfter({ goodMs, pause }: Stream, atMs: number, intervalMs: number): Stream {
+  const isPause = goodMs !== null && atMs - goodMs > fixAgeLimits.pauseIntervals * intervalMs;
+  return { goodMs: atMs, pause: isPause ? { fromMs: goodMs, toMs: atMs } : pause };
 }

@@ -3,7 +3,18 @@
 // nothing.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { type FixTime, hasSetItsClock, isLate, type Soonest, soonestAfter } from './fix-age.ts';
+import {
+  type FixTime,
+  hasSetItsClock,
+  isLate,
+  isRepeated,
+  isSamePlace,
+  measuredModes,
+  type Soonest,
+  type Stream,
+  soonestAfter,
+  streamAfter,
+} from './fix-age.ts';
 import { type Drift, driftOf, isJump, noDrift, placeOf, type RestingFix } from './position-drift.ts';
 
 export const gnssLimits = {
@@ -46,17 +57,6 @@ export const gnssLimits = {
   /** For this long after a doubtful position, "no position" does not count as a real absence of one. */
   suspectMs: 60_000,
 } as const;
-
-/** Mode indicators of RMC that are real measurements: autonomous, differential, precise, RTK fixed and float. */
-const measuredModes: readonly (string | null)[] = [
-  'A',
-  'D',
-  'P',
-  'R',
-  'F',
-  // Before NMEA 2.3 there is none; an estimate is known by the quality of GGA, and is no fix (`epoch-content.ts`).
-  null,
-];
 
 /** Why the receiver proves no standstill. */
 export type GnssFault =
@@ -122,6 +122,8 @@ export interface GnssState {
   readonly soonest: Soonest;
   /** The last position was far from those before: one alone is an outlier. */
   readonly hasJumped: boolean;
+  /** Its good fixes as a stream, and the last interruption of it. */
+  readonly stream: Stream;
   /** What the receiver last said of speed, in an epoch of any quality. */
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
@@ -148,14 +150,26 @@ export function createGnssState(): GnssState {
     suspectMs: null,
     soonest: null,
     hasJumped: false,
+    stream: { goodMs: null, pause: null },
     said: null,
   };
 }
 
 /** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
-  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, said } = state;
-  return { ...createGnssState(), intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, said, fault };
+  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, stream, said } = state;
+  return {
+    ...createGnssState(),
+    intervalMs,
+    last,
+    variedMs,
+    wanderedMs,
+    suspectMs,
+    soonest,
+    stream,
+    said,
+    fault,
+  };
 }
 
 /** After an epoch that says nothing: what was seen before goes on when the next good fix comes soon and agrees. */
@@ -173,20 +187,6 @@ function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
   if (fix.hdop === null || fix.hdop > Math.min(now.hdopMost, gnssLimits.hdop)) return 'hdop';
   if (fix.doubts.length > 0) return 'doubtful';
   return isLate(state.soonest, fix, now) ? 'fix_late' : null;
-}
-
-const isSamePlace = (a: Fix | null, b: Fix): boolean =>
-  a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
-
-function isRepeated(a: Fix | null, b: Fix): boolean {
-  return (
-    a !== null &&
-    isSamePlace(a, b) &&
-    a.altitudeM === b.altitudeM &&
-    a.speedKmh === b.speedKmh &&
-    a.hdop === b.hdop &&
-    a.satellites === b.satellites
-  );
 }
 
 /** For how long a fix is valid, ms. */
@@ -300,6 +300,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     wanderedMs: state.wanderedMs,
     suspectMs: state.suspectMs,
     said: state.said,
+    stream: streamAfter(known.stream, atMs, known.intervalMs),
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
     takenMs: now.atMs,
@@ -344,6 +345,8 @@ export interface KnownPlace {
   readonly at: Point | null;
   /** When the engine was last switched on, monotonic: a fix that has not varied since proves nothing. */
   readonly engineOnMs: number;
+  /** When fixes came again after a dip of the supply, monotonic; absent without one. Rest from before it is not believed. */
+  readonly resumedMs?: number;
 }
 
 /** The receiver's claim at this moment. */
@@ -382,6 +385,9 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   const forMs = lastGoodMs - restSinceMs;
   const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
   if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
+  const { resumedMs = Number.NEGATIVE_INFINITY } = known;
+  const isDoubted = lastGoodMs - resumedMs < gnssLimits.holdMs && (state.stopMs ?? 0) <= resumedMs;
+  if (isDoubted) return { ...unknown('no_stop_seen'), heldMs: Math.min(forMs, lastGoodMs - resumedMs) };
   if (state.stopMs !== null) return still;
   if (known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM) return still;
   return forMs >= gnssLimits.holdMs ? still : { ...unknown('no_stop_seen'), heldMs: forMs };
