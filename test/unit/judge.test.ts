@@ -225,7 +225,7 @@ const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
   fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
 );
 const anyCauses = fc.uniqueArray(
-  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'contacts:io', 'board:io'),
+  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'bus', 'contacts:io', 'board:io'),
   { minLength: 1 },
 );
 const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
@@ -241,6 +241,8 @@ const witnesses: fc.Arbitrary<Witnesses> = fc.record({
   ignition: witness('ignition'),
   rpm: witness('rpm'),
   voltage: witness('voltage'),
+  bus_speed: witness('bus_speed'),
+  bus_rpm: witness('bus_rpm'),
 });
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
@@ -312,7 +314,7 @@ describe('for any evidence', () => {
         });
         // Two of them, one of the vehicle, that no single fault explains; and the voltage is none of them.
         const pairs = proven.flatMap((a, at) => proven.slice(at + 1).map((b) => [a, b] as const));
-        const isKey = (name: string): boolean => name === 'gnss' || name === 'motion';
+        const isKey = (name: string): boolean => name === 'gnss' || name === 'motion' || name === 'bus_speed';
         const keys = pairs.filter(([a, b]) => {
           const causes = evidence.witnesses[a].causes.filter((cause) =>
             evidence.witnesses[b].causes.includes(cause),

@@ -170,13 +170,29 @@ function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): reado
   return heldMs === undefined ? [rule] : [rule, lasting('standstill_s', heldMs, gnssLimits.holdMs, nowMs)];
 }
 
-/** How standstill is shown: by the receiver, or by the motion input where there is truly no position. */
+/** Speed on the vehicle bus, where there is truly no position: a parked truck in a garage. */
+function standstillByBus(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
+  const isAllowedWithout = rules.noGnss === 'ignition_off_only';
+  const { restForMs } = evidence.witnesses.bus_speed;
+  return [
+    found('no_position_allowed', { isMet: isAllowedWithout, value: isAllowedWithout, needed: true }),
+    found('standstill', { isMet: true, value: 'bus_speed', needed: 'proven' }),
+    lasting('standstill_s', restForMs, rules.standstillMs, evidence.nowMs),
+    trustedPosition(evidence),
+  ];
+}
+
+const isStillByBus = ({ bus_speed: { state, claim } }: Evidence['witnesses']): boolean =>
+  state === 'proven' && claim === 'rest';
+
+/** How standstill is shown: by the receiver, or where there is truly no position by the vehicle bus or the motion input. */
 function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
-  const { gnss } = evidence;
+  const { gnss, witnesses } = evidence;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
-  return isBlind(gnss)
-    ? standstillByMotion(evidence, rules, gnss.fault)
-    : standstillByReceiver(evidence, rules.standstillMs);
+  if (!isBlind(gnss)) return standstillByReceiver(evidence, rules.standstillMs);
+  return isStillByBus(witnesses)
+    ? standstillByBus(evidence, rules)
+    : standstillByMotion(evidence, rules, gnss.fault);
 }
 
 const keyReading = ({ value }: Evidence['ignition']): 'on' | 'off' | 'unknown' =>

@@ -8,8 +8,12 @@ import { interlockLimits } from './interlock-rules.ts';
 import { found } from './rule-findings.ts';
 
 /** The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. */
-export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'];
+export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'bus_speed', 'bus_rpm'];
+/** With the key on: the bus is not asked, as a driver leaves before it shows it. */
 export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
+
+/** What measures the vehicle itself. */
+const speaksOfVehicle: readonly WitnessName[] = [...ofVehicle, 'bus_speed'];
 
 /** Which witnesses are asked. */
 interface Wanted {
@@ -26,7 +30,7 @@ function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly 
   return names
     .flatMap((a, at) => names.slice(at + 1).map((b): Pair => [a, b]))
     .filter((pair) => {
-      const vehicle = pair.filter((name) => ofVehicle.includes(name)).length;
+      const vehicle = pair.filter((name) => speaksOfVehicle.includes(name)).length;
       return vehicle > 0 && (!needsEngine || vehicle < 2);
     });
 }
@@ -56,7 +60,10 @@ export function witnessRules(
   const agreeing = names.filter(
     (name) => witnesses[name].state === 'proven' && witnesses[name].claim === 'rest' && isLong(name),
   );
-  const pairs = pairsOf(agreeing, needsEngine);
+  // Two witnesses of one bus are one.
+  const pairs = pairsOf(agreeing, needsEngine).filter(
+    ([a, b]) => !sharedCauses(witnesses[a].causes, witnesses[b].causes).includes('bus'),
+  );
   const common = commonCause(pairs, witnesses);
   const isMet = pairs.length > 0 && common === 'none';
   const needed = interlockLimits.witnesses;

@@ -105,7 +105,8 @@ export function metText(row: string, findings: readonly Finding[], words: Words)
     case 'ignition':
       return [common.off, seconds('ignition_off_s')].filter((text) => text !== null).join(', ');
     case 'standstill': {
-      const by = of('standstill')?.value === 'motion' ? cut.byMotion : cut.byGnss;
+      const value = of('standstill')?.value;
+      const by = value === 'motion' ? cut.byMotion : value === 'bus_speed' ? cut.byBus : cut.byGnss;
       return [by, seconds('standstill_s')].filter((text) => text !== null).join(', ');
     }
     case 'position':

@@ -173,6 +173,7 @@ export const cut: CutTexts = {
   notJudged: 'لم يُقيَّم',
   byGnss: 'أثبته GNSS',
   byMotion: 'أثبته مدخل الحركة',
+  byBus: 'أثبته ناقل المركبة',
   sinceTime: (time) => `منذ ${time}`,
   forSeconds: (seconds) => `منذ ${n(seconds)} ث`,
   agree: (count) => `عدد المتفقة: ${n(count)}`,

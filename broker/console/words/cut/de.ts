@@ -175,6 +175,7 @@ export const cut: CutTexts = {
   notJudged: 'Nicht beurteilt',
   byGnss: 'Durch GNSS belegt',
   byMotion: 'Durch den Bewegungseingang belegt',
+  byBus: 'Durch den Fahrzeugbus belegt',
   sinceTime: (time) => `seit ${time}`,
   forSeconds: (seconds) => `seit ${seconds} s`,
   agree: (count) => `${count} stimmen überein`,

@@ -172,6 +172,7 @@ export const cut = {
   notJudged: 'Not judged',
   byGnss: 'Proved by GNSS',
   byMotion: 'Proved by the motion input',
+  byBus: 'Proved by the vehicle bus',
   sinceTime: (time: string) => `since ${time}`,
   forSeconds: (seconds: number) => `for ${seconds} s`,
   agree: (count: number) => `${count} agree`,

@@ -173,6 +173,7 @@ export const cut: CutTexts = {
   notJudged: 'Sin juzgar',
   byGnss: 'Probado por GNSS',
   byMotion: 'Probado por la entrada de movimiento',
+  byBus: 'Probado por el bus del vehículo',
   sinceTime: (time) => `desde ${time}`,
   forSeconds: (seconds) => `desde hace ${seconds} s`,
   agree: (count) => `${count} coinciden`,

@@ -174,6 +174,7 @@ export const cut: CutTexts = {
   notJudged: 'Non jugé',
   byGnss: 'Prouvé par GNSS',
   byMotion: 'Prouvé par l’entrée de mouvement',
+  byBus: 'Prouvé par le bus du véhicule',
   sinceTime: (time) => `depuis ${time}`,
   forSeconds: (seconds) => `depuis ${seconds} s`,
   agree: (count) => `${count} concordent`,
