@@ -19,7 +19,7 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const config = await readAgentConfig(value);
   verifyKey(value.broker.publicKey);
   const panic = describePanicGap(config.profile);
-  const witnesses = describeWitnesses(config.profile, config.protection);
+  const witnesses = describeWitnesses(config, config.protection);
   const facts = describeConfig(config);
   const warnings = [...panic.warnings, ...witnesses.warnings];
   const lines = [

@@ -32,15 +32,23 @@ export interface WitnessReport {
 }
 
 /** What the witnesses of a configuration allow; the engine cut-off is asked about only where its relay is fitted. */
-export function describeWitnesses(profile: BoardProfile, { circuit }: Protection): WitnessReport {
-  const fitted = fittedWitnesses(profile);
+export function describeWitnesses(
+  { profile, bus }: Pick<AgentConfig, 'profile' | 'bus'>,
+  { circuit }: Protection,
+): WitnessReport {
+  const fitted = fittedWitnesses(profile, bus);
   const warnings: string[] = [];
   const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
   lines.push(...proofLine(profile, 'ignition'), ...proofLine(profile, 'motion'));
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
-  if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
+  if (fitted.includes('bus_speed'))
+    lines.push(
+      'the vehicle bus shows rest where it is alive, an engine is heard and the parking brake is set',
+    );
+  else if (!fitted.includes('motion'))
+    lines.push('no motion input is mapped, so without a position a cut waits');
   if (circuit !== 'starter')
     warnings.push(
       `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,
@@ -59,13 +67,13 @@ function parseText(text: string | null): unknown {
   }
 }
 
-type WitnessConfig = Pick<AgentConfig, 'profile' | 'accountID' | 'deviceID' | 'hardwareID'>;
+type WitnessConfig = Pick<AgentConfig, 'profile' | 'bus' | 'accountID' | 'deviceID' | 'hardwareID'>;
 
 /** The credit of each fitted witness as the disk holds it. */
 function witnessFindings(config: WitnessConfig, evidence: string | null): readonly Finding[] {
   const { profile } = config;
   const record = parseEvidence(parseText(evidence), wiringOf(profile, config));
-  const fitted = fittedWitnesses(profile);
+  const fitted = fittedWitnesses(profile, config.bus);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
     .map((name) => {

@@ -42,6 +42,7 @@ describe('the table [bus]', () => {
     expect(bus).toEqual({
       port: { path: '/dev/fleet-bus', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
       bitRate: 250_000,
+      engine: 'hybrid',
     });
     const { bus: searched } = await toAgentConfig(fileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'), given);
     expect(searched?.bitRate).toBe('auto');
@@ -79,7 +80,7 @@ async function check(
     },
   } as unknown as DoctorPorts;
   const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;
-  const bus: BusConfig = { port, bitRate: 250_000 };
+  const bus: BusConfig = { port, bitRate: 250_000, engine: 'hybrid' };
   const progress = { isDone: false };
   const running = vehicleBusCheck({ bus, ports, isStopped: () => false }).run();
   void running.finally(() => {

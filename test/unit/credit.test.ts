@@ -18,7 +18,15 @@ import { plainCauses } from '../support/vehicle/plain-causes.ts';
 
 const startUtcMs = Date.UTC(2026, 11, 1);
 const dayMs = 86_400_000;
-const silent: Activities = { gnss: null, motion: null, ignition: null, rpm: null, voltage: null };
+const silent: Activities = {
+  gnss: null,
+  motion: null,
+  ignition: null,
+  rpm: null,
+  voltage: null,
+  bus_speed: null,
+  bus_rpm: null,
+};
 
 /** Steps twice a second through what the witnesses are seen to do. */
 function createCredit(credits: Credits = {}, causes: Causes = plainCauses) {
@@ -225,6 +233,7 @@ describe('the record on disk', () => {
     by: 'gnss',
     utcMs: startUtcMs,
     parkedAt: { latitude: 43.65, longitude: -79.34 },
+    bus: null,
   } as const;
 
   it('comes back as it was written', () => {

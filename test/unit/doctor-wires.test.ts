@@ -142,10 +142,10 @@ describe('the relay test of the doctor', () => {
 
 describe('the check of the configuration', () => {
   it('names the wires that prove an input, and what helps where there is none', async () => {
-    const positive = describeWitnesses((await configOf('positive')).profile, standardProtection);
+    const positive = describeWitnesses(await configOf('positive'), standardProtection);
     expect(positive.lines).toContain('wires that prove ignition: off contact, life input, loop-back');
     expect(positive.lines).toContain('wires that prove motion: life input, loop-back');
-    const plain = describeWitnesses((await configOf('plain')).profile, standardProtection);
+    const plain = describeWitnesses(await configOf('plain'), standardProtection);
     expect(plain.lines.join('\n')).toMatch(
       /ignition is a plain contact.*an off contact or a life input helps/,
     );

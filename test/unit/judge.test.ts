@@ -225,7 +225,7 @@ const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
   fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
 );
 const anyCauses = fc.uniqueArray(
-  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'contacts:io', 'board:io'),
+  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'bus', 'contacts:io', 'board:io'),
   { minLength: 1 },
 );
 const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
@@ -241,6 +241,8 @@ const witnesses: fc.Arbitrary<Witnesses> = fc.record({
   ignition: witness('ignition'),
   rpm: witness('rpm'),
   voltage: witness('voltage'),
+  bus_speed: witness('bus_speed'),
+  bus_rpm: witness('bus_rpm'),
 });
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
@@ -300,6 +302,21 @@ describe('for any evidence', () => {
     expect(refused).toBeGreaterThan(20);
   });
 
+  it('the witnesses of a bus allow nothing: what they claim changes no verdict', () => {
+    const none = { state: 'absent', claim: null, restForMs: null, causes: [] } as const;
+    let allowed = 0;
+    fc.assert(
+      fc.property(anyChange, anyEvidence, anyRules, (change, evidence, rules) => {
+        const witnesses = { ...evidence.witnesses, bus_speed: none, bus_rpm: none };
+        const isWithout = isAllowed(judge(change, { ...evidence, witnesses }, rules));
+        if (isWithout) allowed += 1;
+        expect(isAllowed(judge(change, evidence, rules))).toBe(isWithout);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(allowed).toBeGreaterThan(20);
+  });
+
   it('what is allowed has two proven witnesses that agree, one of them of the vehicle, and no veto', () => {
     let allowed = 0;
     fc.assert(
@@ -310,14 +327,15 @@ describe('for any evidence', () => {
           const { state, claim } = evidence.witnesses[name];
           return state === 'proven' && claim === 'rest';
         });
-        // Two of them, one of the vehicle, that no single fault explains; and the voltage is none of them.
+        // Two of them, one of the vehicle, that no single fault explains; and neither voltage nor bus is one of them.
+        const silent: readonly string[] = ['voltage', 'bus_speed', 'bus_rpm'];
         const pairs = proven.flatMap((a, at) => proven.slice(at + 1).map((b) => [a, b] as const));
         const isKey = (name: string): boolean => name === 'gnss' || name === 'motion';
         const keys = pairs.filter(([a, b]) => {
           const causes = evidence.witnesses[a].causes.filter((cause) =>
             evidence.witnesses[b].causes.includes(cause),
           );
-          return (isKey(a) || isKey(b)) && b !== 'voltage' && causes.length === 0;
+          return (isKey(a) || isKey(b)) && !silent.includes(b) && causes.length === 0;
         });
         expect(keys).not.toEqual([]);
         expect(evidence.gnss.kind).not.toBe('moving');

@@ -2,6 +2,9 @@
 import { type Static, Type } from 'typebox';
 import { type BitRate, bitRates } from './slcan-opening.ts';
 
+/** What drives a vehicle with a bus. */
+export const engineKinds = ['combustion', 'hybrid', 'electric'] as const;
+
 const rateNames = bitRates.map(String);
 
 export const busSchema = Type.Object({
@@ -27,6 +30,11 @@ export const busSchema = Type.Object({
     default: '250000',
     description: 'Bit rate of the bus in bit/s; auto listens at each until frames come',
   }),
+  engine: Type.Enum([...engineKinds], {
+    default: 'hybrid',
+    description:
+      'What drives the vehicle. Only where combustion is declared does an engine speed of 0 on the bus show rest; it stops on the road in the others',
+  }),
 });
 
 /** What the reader of the bus runs on. */
@@ -39,20 +47,22 @@ export interface BusConfig {
     readonly stopBits: 1;
   };
   readonly bitRate: BitRate | 'auto';
+  readonly engine: (typeof engineKinds)[number];
 }
 
 /** The settings as the reader takes them; null: no bus is read. */
 export function busConfigOf(file: Static<typeof busSchema> | undefined): BusConfig | null {
   if (file?.port === undefined) return null;
-  const { port, baud, bitRate } = file;
+  const { port, baud, bitRate, engine } = file;
   return {
     port: { path: port, baudRate: baud, dataBits: 8, parity: 'none', stopBits: 1 },
     bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
+    engine,
   };
 }
 
 /** The settings in one line, for `config check` and the log. */
-export function describeBus({ port, bitRate }: BusConfig): string {
+export function describeBus({ port, bitRate, engine }: BusConfig): string {
   const rate = bitRate === 'auto' ? 'bit rate searched' : `${bitRate} bit/s`;
-  return `j1939 at ${port.path}, ${rate}; listens only`;
+  return `j1939 at ${port.path}, ${rate}; listens only; engine ${engine}`;
 }

@@ -1,7 +1,8 @@
 // The slots of the signals of a J1939 bus: one for each signal and sender, with its age and period. Senders repeat a signal as "not
 // available" that another one has, so that the last frame of a group means nothing.
 import { busLimits } from './bus-limits.ts';
-import type { BusActivity, BusValue, BusView } from './bus-reading.ts';
+import { type MotionSlot, motionOf } from './bus-motion.ts';
+import type { BusActivity, BusMotion, BusValue, BusView } from './bus-reading.ts';
 import { type BusName, type BusSignal, busSignals, readSignal } from './j1939-signals.ts';
 import { createOdometer, type OdometerState, stepOdometer } from './odometer-check.ts';
 
@@ -19,16 +20,26 @@ interface Slot {
   periodMs: number | null;
   /** Since when its frames come without a gap. */
   sinceMs: number;
+  /** Since when every frame has had a value. */
+  validSinceMs: number;
+  /** The newest value that was one, when a value last changed, and when it was last beyond rest. */
+  known: number | null;
+  changedMs: number;
+  aboveMs: number;
   /** Frames in a row with a running engine. */
   running: number;
+  /** The newest frame that speaks for movement or a running engine: another one of the same address may deny it at once. */
+  active: { readonly value: number; readonly atMs: number } | null;
   odometer: OdometerState;
 }
 
 const speedNames: readonly BusName[] = ['speed', 'axleSpeed', 'tachographSpeed'];
 
-function freshMs({ signal, periodMs }: Slot): number {
-  if (signal.ageMostMs !== 'motion') return signal.ageMostMs;
-  return Math.max(freshPeriods * (periodMs ?? 0), freshLeastMs);
+const motionFreshMs = ({ periodMs }: Slot): number => Math.max(freshPeriods * (periodMs ?? 0), freshLeastMs);
+
+function freshMs(slot: Slot): number {
+  const { ageMostMs } = slot.signal;
+  return ageMostMs === 'motion' ? motionFreshMs(slot) : ageMostMs;
 }
 
 /** Learns the period of a slot, and whether it begins anew after a gap. */
@@ -40,31 +51,48 @@ function recordPeriod(slot: Slot, atMs: number): void {
   slot.periodMs = slot.periodMs === null ? measuredMs : slot.periodMs + (measuredMs - slot.periodMs) * share;
 }
 
+/** What a value says of movement, and whether the sender measures. */
+function recordMotion(slot: Slot, atMs: number): void {
+  const { value } = slot;
+  const { name } = slot.signal;
+  if (value === null) {
+    slot.validSinceMs = Number.POSITIVE_INFINITY;
+    slot.running = 0;
+    return;
+  }
+  if (slot.validSinceMs === Number.POSITIVE_INFINITY) slot.validSinceMs = atMs;
+  if (slot.known !== null && slot.known !== value) slot.changedMs = atMs;
+  slot.known = value;
+  if (value > (name === 'rpm' ? 0 : busLimits.stillKmh)) slot.aboveMs = atMs;
+  if (name === 'rpm') slot.running = value >= busLimits.runningRpm ? slot.running + 1 : 0;
+  const isActive =
+    name === 'rpm'
+      ? slot.running >= busLimits.runningFrames
+      : speedNames.includes(name) && value > busLimits.movingKmh;
+  if (isActive) slot.active = { value, atMs };
+}
+
 /** Takes one reading of a signal into its slot. */
 function recordReading(slot: Slot, data: Uint8Array, atMs: number): void {
   const reading = readSignal(slot.signal, data);
   slot.fault = typeof reading === 'number' ? null : reading;
   slot.value = typeof reading === 'number' ? reading : null;
-  if (slot.signal.name === 'rpm')
-    slot.running = slot.value !== null && slot.value >= busLimits.runningRpm ? slot.running + 1 : 0;
+  recordMotion(slot, atMs);
   if (slot.signal.name === 'odometer' && slot.value !== null) {
     slot.odometer = stepOdometer(slot.odometer, slot.value, atMs);
     slot.value = slot.odometer.km;
   }
 }
 
-/** The most active of the slots that are fresh and beyond a limit; null: none is. */
-function mostActive(
-  slots: readonly Slot[],
-  nowMs: number,
-  isActive: (slot: Slot) => boolean,
-): BusActivity | null {
+/** The most active of the slots that speak for movement, or for an engine, and are fresh; null: none does. */
+function mostActive(slots: readonly Slot[], nowMs: number): BusActivity | null {
   let most: BusActivity | null = null;
   for (const slot of slots) {
-    const { value, source, atMs } = slot;
-    const untilMs = atMs + freshMs(slot);
-    if (value === null || nowMs > untilMs || !isActive(slot)) continue;
-    if (most === null || value > most.value) most = { value, source, untilMs };
+    const { active, source } = slot;
+    if (active === null) continue;
+    const untilMs = active.atMs + motionFreshMs(slot);
+    if (nowMs <= untilMs && (most === null || active.value > most.value))
+      most = { value: active.value, source, untilMs };
   }
   return most;
 }
@@ -90,6 +118,17 @@ function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
   };
 }
 
+const motionSlotOf = (slot: Slot): MotionSlot => ({
+  name: slot.signal.name,
+  source: slot.source,
+  value: slot.value,
+  freshUntilMs: slot.atMs + motionFreshMs(slot),
+  sinceMs: slot.sinceMs,
+  validSinceMs: slot.validSinceMs,
+  changedMs: slot.changedMs,
+  aboveMs: slot.aboveMs,
+});
+
 /** The slots of one bus. */
 export interface BusSlots {
   /** Takes the signals of one frame of their group. */
@@ -102,6 +141,8 @@ export interface BusSlots {
   activity(nowMs: number): Pick<BusView, 'movement' | 'engine'>;
   /** All slots, in the order of the table. @param sinceMs since when the bus has been without a gap. */
   values(sinceMs: number, nowMs: number): readonly BusValue[];
+  /** What they show of rest. @param sinceMs as of `values`. */
+  motion(sinceMs: number, vin: string | null, nowMs: number): BusMotion;
   odometerJumps(): number;
 }
 
@@ -122,7 +163,12 @@ export function createBusSlots(): BusSlots {
       atMs,
       periodMs: null,
       sinceMs: atMs,
+      validSinceMs: Number.POSITIVE_INFINITY,
+      known: null,
+      changedMs: Number.NEGATIVE_INFINITY,
+      aboveMs: Number.NEGATIVE_INFINITY,
       running: 0,
+      active: null,
       odometer: createOdometer(),
     };
     slots.set(key, slot);
@@ -141,11 +187,12 @@ export function createBusSlots(): BusSlots {
       }
     },
     activity: (nowMs) => ({
-      movement: mostActive(speeds, nowMs, ({ value }) => value !== null && value > busLimits.movingKmh),
-      engine: mostActive(engines, nowMs, ({ running }) => running >= busLimits.runningFrames),
+      movement: mostActive(speeds, nowMs),
+      engine: mostActive(engines, nowMs),
     }),
     values: (sinceMs, nowMs) =>
       [...slots.values()].map((slot) => valueOf(slot, sinceMs, nowMs)).sort(byOrder),
+    motion: (sinceMs, vin, nowMs) => motionOf([...slots.values()].map(motionSlotOf), { sinceMs, vin }, nowMs),
     odometerJumps: () => [...slots.values()].reduce((sum, { odometer }) => sum + odometer.jumps, 0),
   };
 }

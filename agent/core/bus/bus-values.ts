@@ -78,6 +78,7 @@ export function createBusValues(): BusValues {
       driverCards,
       troubleCodes: [...codes.values()].filter(({ atMs }) => nowMs - atMs <= busLimits.codesMs),
       odometerJumps: slots.odometerJumps(),
+      motion: slots.motion(sinceMs, vin?.value ?? null, nowMs),
       ...slots.activity(nowMs),
     }),
   };

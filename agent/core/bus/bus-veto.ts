@@ -1,4 +1,4 @@
-// What the vehicle bus says against a relay change: a fresh speed above 3 km/h from any sender, or an engine that runs. It never shows rest, and
+// The veto of the vehicle bus: a fresh speed above 3 km/h from any sender, or an engine that runs. What it shows of rest is `bus-motion.ts`;
 // silence is nothing: what was possible without a bus stays possible.
 import type { BusActivity, BusReading } from './bus-reading.ts';
 

@@ -3,8 +3,8 @@
 // both of their lists.
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
-/** `receiver`, `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a board), `board:UNIT` (repeats, or reads nothing). */
-export type Cause = 'receiver' | `${'sensor' | 'contacts' | 'board'}:${string}`;
+/** `receiver`, `bus` (adapter, line and senders of the vehicle bus), `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a board), `board:UNIT` (repeats, or reads nothing). */
+export type Cause = 'receiver' | 'bus' | `${'sensor' | 'contacts' | 'board'}:${string}`;
 export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
 
 /** Causes that both could have; none when they are independent. */

@@ -54,14 +54,28 @@ export interface CreditState {
   readonly atMs: number;
 }
 
+/** A bus gives no credit, as a speed of its own would be all that shows it to be the right one. It earns it by the receiver alone. */
+const ofBus: readonly WitnessName[] = ['bus_speed', 'bus_rpm'];
+
+const canProve = (pair: WitnessPair): boolean =>
+  !pair.some((name) => ofBus.includes(name)) || pair.includes('gnss');
+
 export function createCreditState(credits: Credits, causes: Causes, nowMs: number): CreditState {
   const idle = { activity: null, atMs: nowMs } as const;
-  const independent = independentPairs(causes);
+  const independent = independentPairs(causes).filter(canProve);
   return {
     credits,
     independent,
     pairs: independent.map(() => freshPair),
-    since: { gnss: idle, motion: idle, ignition: idle, rpm: idle, voltage: idle },
+    since: {
+      gnss: idle,
+      motion: idle,
+      ignition: idle,
+      rpm: idle,
+      voltage: idle,
+      bus_speed: idle,
+      bus_rpm: idle,
+    },
     atMs: nowMs,
   };
 }
@@ -108,7 +122,7 @@ function contradictions(state: CreditState, { isTowed }: CreditContext): readonl
   const isProven = (name: WitnessName): boolean => credits[name]?.kind === 'proven';
   const { contradictionMs, voltageMs, stuckMs, hungMs } = creditLimits;
   const found: Contradiction[] = [];
-  for (const witness of ['motion', 'ignition', 'rpm', 'voltage'] as const) {
+  for (const witness of ['motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const) {
     if (isTowed && witness !== 'motion') continue;
     const forMs = witness === 'voltage' ? voltageMs : contradictionMs;
     if (lasts('gnss', 'active', forMs) && lasts(witness, 'rest', forMs)) found.push({ witness, by: 'gnss' });
@@ -170,6 +184,8 @@ function sinceAfter(
     ignition: at('ignition'),
     rpm: at('rpm'),
     voltage: at('voltage'),
+    bus_speed: at('bus_speed'),
+    bus_rpm: at('bus_rpm'),
   };
 }
 
@@ -199,8 +215,8 @@ export function stepCredits(
     if (pair?.restSinceMs === undefined || pair.restSinceMs === null) continue;
     if (atMs - pair.restSinceMs < creditLimits.restMs) continue;
     if (suspended.includes(a) || suspended.includes(b)) continue;
-    const proven = withProof(state.credits, a, { utcMs, against: b });
-    const credits = withProof(proven, b, { utcMs, against: a });
+    const proven = ofBus.includes(b) ? state.credits : withProof(state.credits, a, { utcMs, against: b });
+    const credits = ofBus.includes(a) ? proven : withProof(proven, b, { utcMs, against: a });
     state = {
       ...state,
       credits,
@@ -208,6 +224,17 @@ export function stepCredits(
     };
   }
   return state;
+}
+
+/** Without the credit of these, and without what they have earned of it. */
+export function withoutCredit(state: CreditState, names: readonly WitnessName[]): CreditState {
+  const credits = Object.fromEntries(
+    Object.entries(state.credits).filter(([name]) => !names.some((one) => one === name)),
+  );
+  const pairs = state.pairs.map((pair, at) =>
+    state.independent[at]?.some((name) => names.includes(name)) === true ? freshPair : pair,
+  );
+  return { ...state, credits, pairs };
 }
 
 /** The state of a witness by its credit, regardless of its present claim. */

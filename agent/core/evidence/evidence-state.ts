@@ -2,6 +2,7 @@
 // it.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import type { BusMotion } from '../bus/bus-reading.ts';
 import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
 import { atPlace, type Contact, createContact, type Sensed } from './contact.ts';
 import { type Activity, type CreditState, createCreditState, creditState } from './credit.ts';
@@ -59,6 +60,8 @@ export interface Seen {
   readonly supplyV: number | null;
   /** Units whose loop-back answered lately: they do not repeat old values. */
   readonly answering: readonly string[];
+  /** What the vehicle bus showed last; absent or null: none, or its adapter is not open. */
+  readonly bus?: BusMotion | null;
 }
 
 export interface Level {

@@ -4,6 +4,7 @@
 import { type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import { busActivities, busAt, hasBusChanged } from './bus-witness.ts';
 import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
@@ -16,7 +17,7 @@ import {
   suspendByCommon,
   suspendByMovement,
 } from './contact.ts';
-import { type Activities, type Activity, creditState, stepCredits } from './credit.ts';
+import { type Activities, type Activity, creditState, stepCredits, withoutCredit } from './credit.ts';
 import { type EvidenceRecord, type MotionState, roundedPlace } from './evidence-record.ts';
 import {
   causesNow,
@@ -104,6 +105,7 @@ function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Ac
     motion: pulsed ? 'active' : contact(motion),
     rpm: rpm.activity,
     voltage: voltage.activity,
+    ...busActivities(busAt(state.seen.bus ?? null, nowMs), claim),
   };
 }
 
@@ -168,7 +170,11 @@ function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Poi
 }
 
 /** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
-function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number | null): EvidenceRecord {
+function recordAfter(
+  state: EvidenceState,
+  { parkedAt, bus }: Pick<EvidenceRecord, 'parkedAt' | 'bus'>,
+  utcMs: number | null,
+): EvidenceRecord {
   const { record, drive, credit } = state;
   const { credits } = credit;
   const isParked =
@@ -177,9 +183,30 @@ function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number
   const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
   const motion = isParked || wasParked ? 'standing' : worst;
   const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
-  if (isSame) return record;
+  if (isSame && record.bus === bus) return record;
   const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, ...change };
+  return { ...record, credits, motion, parkedAt, bus, ...change };
+}
+
+const busNames = ['bus_speed', 'bus_rpm'] as const;
+
+/** Ends the credit of a bus that is another one now. */
+function endOtherBus(state: Draft, activities: Activities, atMs: number): void {
+  const { bus } = state.record;
+  const seen = busAt(state.seen.bus ?? null, atMs);
+  if (bus === null || !hasBusChanged(bus, seen, activities.bus_speed)) return;
+  state.credit = withoutCredit(state.credit, busNames);
+  state.record = { ...state.record, bus: null };
+}
+
+/** The bus that the credit of its witnesses is of: the one that earned it. */
+function busAfter(state: EvidenceState, atMs: number): EvidenceRecord['bus'] {
+  const { bus } = state.record;
+  const { credits } = state.credit;
+  if (busNames.every((name) => credits[name] === undefined)) return null;
+  const seen = busAt(state.seen.bus ?? null, atMs);
+  if (bus !== null || seen === null || seen.senders === '') return bus;
+  return { senders: seen.senders, vin: seen.vin };
 }
 
 const contacts = ['ignition', 'motion'] as const;
@@ -218,6 +245,7 @@ export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): bool
   if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
   if (!isSameReading(seen.ignition, ignition) || !isSameReading(seen.motion, motion)) return true;
   if (seen.answering.length !== state.seen.answering.length) return true;
+  if ((seen.bus ?? null) !== (state.seen.bus ?? null)) return true;
   return seen.rpm !== rpm || seen.supplyV !== supplyV;
 }
 
@@ -300,6 +328,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   if (towed && isDriving && activities.ignition === 'rest')
     state.ignition = suspendByMovement(state.ignition);
   const suspended = contacts.filter((name) => state[name].suspension !== null);
+  endOtherBus(state, activities, atMs);
   state.credit = stepCredits(state.credit, activities, {
     atMs,
     utcMs,
@@ -308,6 +337,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isPinned: isPinned(state, claim, atMs),
   });
   state.drive = driveAfter(state, claim, now);
-  state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
+  const parkedAt = parkedAfter(state, claim, now);
+  state.record = recordAfter(state, { parkedAt, bus: busAfter(state, atMs) }, utcMs);
   return state;
 }

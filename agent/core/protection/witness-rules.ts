@@ -7,7 +7,10 @@ import type { Evidence, Witnesses } from '../evidence/testimony.ts';
 import { interlockLimits } from './interlock-rules.ts';
 import { found } from './rule-findings.ts';
 
-/** The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. */
+/**
+ * The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. The vehicle bus is not asked yet:
+ * its witnesses are shown, and have not passed the campaign of hostile lives.
+ */
 export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'];
 export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
 

@@ -3,6 +3,7 @@
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type BoardProfile, proofOf } from '../board/board-profile.ts';
 import { boardAnsweredMs } from '../board/loopback.ts';
+import type { BusConfig } from '../bus/bus-config.ts';
 import type { Cause, Causes } from '../evidence/common-causes.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
@@ -45,17 +46,19 @@ export function wiringOf(
   return `${name}-${printOf(JSON.stringify([accountID, deviceID, hardwareID, ...witnesses]))}`;
 }
 
-/** Witnesses that a configuration names. A receiver is always expected. */
-export function fittedWitnesses({
-  inputs,
-  analogs,
-}: Pick<BoardProfile, 'inputs' | 'analogs'>): readonly WitnessName[] {
+/** Witnesses that a configuration names. A receiver is always expected; engine speed on a bus shows rest of combustion engines only. */
+export function fittedWitnesses(
+  { inputs, analogs }: Pick<BoardProfile, 'inputs' | 'analogs'>,
+  bus: Pick<BusConfig, 'engine'> | undefined,
+): readonly WitnessName[] {
   return [
     'gnss',
     ...(inputs.motion === undefined ? [] : (['motion'] as const)),
     ...(inputs.ignition === undefined ? [] : (['ignition'] as const)),
     ...(analogs.rpm === undefined ? [] : (['rpm'] as const)),
     ...(analogs.supplyVoltage === undefined ? [] : (['voltage'] as const)),
+    ...(bus === undefined ? [] : (['bus_speed'] as const)),
+    ...(bus?.engine === 'combustion' ? (['bus_rpm'] as const) : []),
   ];
 }
 
@@ -85,17 +88,25 @@ export function causesOf(profile: BoardProfile): Causes {
     ignition: contact('ignition'),
     rpm: analog('rpm'),
     voltage: analog('supplyVoltage'),
+    // One adapter, one line, one gateway.
+    bus_speed: ['bus'],
+    bus_rpm: ['bus'],
   };
 }
 
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
-  config: Pick<VehicleConfig, 'profile' | keyof UnitIdentity>,
+  config: Pick<VehicleConfig, 'profile' | 'bus' | keyof UnitIdentity>,
   given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
 ): EvidenceState {
   const record = parseEvidence(given.kept, wiringOf(config.profile, config));
   const { profile } = config;
-  return createEvidence({ ...given, record, fitted: fittedWitnesses(profile), causes: causesOf(profile) });
+  return createEvidence({
+    ...given,
+    record,
+    fitted: fittedWitnesses(profile, config.bus),
+    causes: causesOf(profile),
+  });
 }
 
 /**
@@ -132,6 +143,7 @@ function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen
     rpm: freshAnalog(state, 'rpm', nowMs),
     supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
     answering: answeringUnits(state, profile, nowMs),
+    bus: state.bus?.adapter.phase === 'open' ? state.bus.view.motion : null,
   };
 }
 

@@ -135,6 +135,7 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'bus':
       put(context, { bus: event.reading });
+      watchEvidence(context);
       break;
     case 'welcome':
       handleWelcome(context, event.welcome);

@@ -97,6 +97,8 @@ const witnesses = Type.Union(
       ignition: witness('The ignition input'),
       rpm: witness('Engine speed'),
       voltage: witness('The supply voltage'),
+      bus_speed: witness('Speed on the vehicle bus'),
+      bus_rpm: witness('Engine speed on the vehicle bus'),
     }),
     Type.Null(),
   ],

@@ -204,6 +204,8 @@ export const fr: Words = {
       ignition: 'Contact',
       rpm: 'Régime moteur',
       voltage: 'Tension',
+      bus_speed: 'Vitesse sur le bus du véhicule',
+      bus_rpm: 'Régime moteur sur le bus du véhicule',
     },
     witnessStates: {
       absent: 'Non monté',

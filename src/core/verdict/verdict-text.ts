@@ -37,6 +37,8 @@ const witnessNames = mapOf({
   ignition: 'the ignition input',
   rpm: 'engine speed',
   voltage: 'the supply voltage',
+  bus_speed: 'speed on the vehicle bus',
+  bus_rpm: 'engine speed on the vehicle bus',
 } satisfies Record<WitnessName, string>);
 
 const stateTexts = mapOf({

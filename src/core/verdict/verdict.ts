@@ -55,6 +55,8 @@ export const ruleNames = [
   'common_cause',
   /** Age of the newest fix, ms; needed: at most. Listed last, where all else is met: a decision follows a fix at once. */
   'fix_age_ms',
+  'witness_bus_speed',
+  'witness_bus_rpm',
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
 

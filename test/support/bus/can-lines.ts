@@ -39,6 +39,43 @@ export function eec1(rpm: number, source = 0): CanFrame {
   return j1939Frame(61_444, source, [0xff, 0xff, 0xff, byteOf(raw, 0), byteOf(raw, 1), 0xff, 0xff, 0xff]);
 }
 
+/** EBC2 with a front axle speed in km/h. */
+export function ebc2(kmh: number, source = 0x0b): CanFrame {
+  const raw = Math.round(kmh * 256);
+  return j1939Frame(65_215, source, [byteOf(raw, 0), byteOf(raw, 1), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+}
+
+/** TCO1 with a speed in km/h and whether the tachograph sees motion. */
+export function tco1(kmh: number, motion: 0 | 1, source = 0xee): CanFrame {
+  const raw = Math.round(kmh * 256);
+  return j1939Frame(65_132, source, [
+    0x3f | (motion << 6),
+    0xff,
+    0xff,
+    0xff,
+    0xff,
+    0xff,
+    byteOf(raw, 0),
+    byteOf(raw, 1),
+  ]);
+}
+
+/** VEP1 with the volts of the battery and of the key switch (null: not available). */
+export function vep1(battery: number, key: number | null, source = 0): CanFrame {
+  const raw = Math.round(battery / 0.05);
+  const keyRaw = key === null ? 0xffff : Math.round(key / 0.05);
+  return j1939Frame(65_271, source, [
+    0xff,
+    0xff,
+    0xff,
+    0xff,
+    byteOf(raw, 0),
+    byteOf(raw, 1),
+    byteOf(keyRaw, 0),
+    byteOf(keyRaw, 1),
+  ]);
+}
+
 /** VDHR with an odometer in km. */
 export function vdhr(km: number, source = 0): CanFrame {
   const raw = Math.round(km / 0.005);

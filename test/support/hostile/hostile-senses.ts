@@ -304,7 +304,15 @@ export function createRecords(): Records {
     exposingSinceMs: null,
     activeMs: Number.NEGATIVE_INFINITY,
   });
-  return { gnss: one(), motion: one(), ignition: one(), rpm: one(), voltage: one() };
+  return {
+    gnss: one(),
+    motion: one(),
+    ignition: one(),
+    rpm: one(),
+    voltage: one(),
+    bus_speed: one(),
+    bus_rpm: one(),
+  };
 }
 
 /** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
@@ -443,6 +451,8 @@ export function honestAlarms(
     ignition: runs,
     rpm: runs,
     voltage: runs,
+    bus_speed: false,
+    bus_rpm: false,
   };
   return fitted.filter((name) => isHealthy(name) && seen[name]);
 }

@@ -234,6 +234,8 @@ export function faultFor(world: World, fromMs: number): Fault {
     motion: contactFaults,
     rpm: analogFaults,
     voltage: analogFaults,
+    bus_speed: [],
+    bus_rpm: [],
     board: boardFaults,
   };
   const part = pick<Fault['part']>(world, [...senses.fitted, 'gnss', 'ignition', 'ignition', 'board']);
@@ -293,6 +295,9 @@ function evidenceOnDisk(
   return { ...emptyEvidence(wiring), ...state, credits: isFresh ? {} : credits, utcMs: startUtcMs };
 }
 
+/** The witnesses of a vehicle without a bus. */
+const boardNames = witnessNames.filter((name) => name !== 'bus_speed' && name !== 'bus_rpm');
+
 /** What a campaign is about. */
 export interface LifeSetup {
   readonly mode: CutMode;
@@ -306,7 +311,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
   const { mode, isPositive, isHonest = false } = setup;
   const luck = createLuck(seed);
   const by = { luck };
-  const fitted = witnessNames.filter(
+  const fitted = boardNames.filter(
     (name) =>
       name === 'gnss' ||
       name === 'ignition' ||

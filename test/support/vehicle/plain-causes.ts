@@ -7,6 +7,8 @@ export const plainCauses: Causes = {
   ignition: ['sensor:ignition', 'contacts:io', 'board:io'],
   rpm: ['sensor:rpm', 'board:io'],
   voltage: ['sensor:voltage', 'board:io'],
+  bus_speed: ['bus'],
+  bus_rpm: ['bus'],
 };
 
 /** With a life input and a loop-back that answers: nothing but its own wire makes an input zero. */

@@ -1,9 +1,11 @@
 // The whole vehicle core over a simulated board and receiver on a virtual clock, with a disk that takes everything at once:
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest. It begins as a
 // commissioned vehicle, by what is on its disk; what its inputs read counts as soon as the receiver shows it where it was parked.
+
 import { readBoardProfile } from '../../../agent/boards.ts';
 import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
+import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
@@ -42,6 +44,8 @@ export interface RigOptions {
   readonly clocks?: Partial<RigClocks>;
   /** False: fresh from the shop, no witness has earned credit. */
   readonly isCommissioned?: boolean;
+  /** Its vehicle bus; none unless given. What it shows comes by `dispatch`. */
+  readonly bus?: BusConfig;
   /** Every line of the vehicle's log. */
   onLog?(event: string, fields: Readonly<Record<string, unknown>>): void;
   /** Every move of a contact, as it happens. */
@@ -96,6 +100,7 @@ export async function createVehicleRig({
   updateSetup,
   clocks: given = {},
   isCommissioned = true,
+  bus,
   onLog,
   onContact,
 }: RigOptions = {}) {
@@ -205,6 +210,7 @@ export async function createVehicleRig({
       earliestUtcMs: Date.UTC(2026, 10, 1),
       boot: `b${boots}`,
       profile: verdict.profile,
+      ...(bus === undefined ? {} : { bus }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
       settings: standardSettings,
@@ -248,6 +254,7 @@ export async function createVehicleRig({
     run: (seconds: number) => clock.advance(seconds * 1000),
     /** Gathers or loses speed; the key is turned by the ignition signal. */
     drive: road.drive,
+    speedKmh: () => road.now().speedKmh,
     state: () => state,
     config: () => config,
     /** Monotonic. */

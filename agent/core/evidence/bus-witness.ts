@@ -1,0 +1,114 @@
+// The vehicle bus as two witnesses: the speed and the engine speed that it shows. What it shows is `BusMotion`; here it becomes activity that
+// earns credit by the receiver, and claims that age. A bus of another truck, or with a sender missing, is not the one that earned it.
+import { busLimits } from '../bus/bus-limits.ts';
+import type { BusMotion } from '../bus/bus-reading.ts';
+import type { Activity } from './credit.ts';
+import type { GnssClaim } from './gnss-standing.ts';
+
+export const busWitnessLimits = {
+  /** A view of the bus says nothing of a moment later than this. Views come once a second. */
+  ageMs: 1500,
+  /** A drive is one from this speed on, on which bus and receiver agree: by so much, or by this share. */
+  drivenKmh: 15,
+  agreeKmh: 5,
+  agreeShare: 0.2,
+  /** An engine that turns by itself; a starter is slower. */
+  turningRpm: 500,
+  /** Speeds, and the engine speed, must have been zero for this long. */
+  stillMs: 10_000,
+  stoppedMs: 5000,
+} as const;
+
+/** Which bus earned the credit. */
+export interface BusIdentity {
+  /** Addresses that gave a speed, as in `BusMotion`. */
+  readonly senders: string;
+  /** Null: it was not sent. */
+  readonly vin: string | null;
+}
+
+/** What the bus shows, if it is of this moment. */
+export function busAt(motion: BusMotion | null, nowMs: number): BusMotion | null {
+  return motion !== null && nowMs - motion.atMs <= busWitnessLimits.ageMs ? motion : null;
+}
+
+/** Every speed of the bus is that of a receiver which shows a drive. */
+function isDriven({ leastKmh, mostKmh }: BusMotion, claim: GnssClaim): boolean {
+  const { drivenKmh, agreeKmh, agreeShare } = busWitnessLimits;
+  if (claim.kind !== 'moving' || leastKmh === null || mostKmh === null || leastKmh < drivenKmh) return false;
+  const bandKmh = Math.max(agreeKmh, claim.speedKmh * agreeShare);
+  return [leastKmh, mostKmh].every((kmh) => Math.abs(kmh - claim.speedKmh) <= bandKmh);
+}
+
+/** What both do at this moment. Speeds that differ from the receiver's, and an engine that only cranks, are nothing. */
+export function busActivities(
+  seen: BusMotion | null,
+  claim: GnssClaim,
+): Readonly<Record<'bus_speed' | 'bus_rpm', Activity>> {
+  if (seen === null) return { bus_speed: null, bus_rpm: null };
+  const { stillSinceMs, stoppedSinceMs, mostRpm } = seen;
+  const isTurning = mostRpm !== null && mostRpm >= busWitnessLimits.turningRpm;
+  return {
+    bus_speed: isDriven(seen, claim) ? 'active' : stillSinceMs === null ? null : 'rest',
+    bus_rpm: isTurning ? 'active' : stoppedSinceMs === null ? null : 'rest',
+  };
+}
+
+export interface BusClaim {
+  readonly claim: 'rest' | 'active' | null;
+  readonly restForMs: number | null;
+  /** Not the senders, or not the vehicle, that earned the credit. */
+  readonly isSuspended: boolean;
+}
+
+const isOther = (known: BusIdentity, { vin }: BusMotion): boolean =>
+  known.vin !== null && vin !== null && known.vin !== vin;
+
+function claimFrom(
+  seen: BusMotion | null,
+  known: BusIdentity | null,
+  {
+    isActive,
+    restForMs,
+    isRest,
+  }: {
+    readonly isActive: boolean;
+    readonly restForMs: number | null;
+    readonly isRest: boolean;
+  },
+): BusClaim {
+  const isSuspended =
+    seen !== null && (known === null || known.senders !== seen.senders || isOther(known, seen));
+  if (isActive) return { claim: 'active', restForMs: null, isSuspended };
+  return { claim: isRest && !isSuspended ? 'rest' : null, restForMs, isSuspended };
+}
+
+/** Speeds of the bus: at rest for long, and a second fact that the vehicle is parked. */
+export function busSpeedClaim(motion: BusMotion | null, known: BusIdentity | null, nowMs: number): BusClaim {
+  const seen = busAt(motion, nowMs);
+  const restForMs =
+    seen?.stillSinceMs === undefined || seen.stillSinceMs === null ? null : nowMs - seen.stillSinceMs;
+  return claimFrom(seen, known, {
+    isActive: (seen?.mostKmh ?? 0) > busLimits.movingKmh,
+    restForMs,
+    isRest: restForMs !== null && restForMs >= busWitnessLimits.stillMs && seen?.fact !== null,
+  });
+}
+
+/** Engine speed of the bus: 0 for long, on a vehicle whose speeds are zero too. */
+export function busRpmClaim(motion: BusMotion | null, known: BusIdentity | null, nowMs: number): BusClaim {
+  const seen = busAt(motion, nowMs);
+  const restForMs =
+    seen?.stoppedSinceMs === undefined || seen.stoppedSinceMs === null ? null : nowMs - seen.stoppedSinceMs;
+  return claimFrom(seen, known, {
+    isActive: (seen?.mostRpm ?? 0) >= busLimits.runningRpm,
+    restForMs,
+    isRest: restForMs !== null && restForMs >= busWitnessLimits.stoppedMs,
+  });
+}
+
+/** Whether the credit of this bus ends: another vehicle, or a drive with other senders. */
+export function hasBusChanged(known: BusIdentity, seen: BusMotion | null, activity: Activity): boolean {
+  if (seen === null) return false;
+  return isOther(known, seen) || (activity === 'active' && known.senders !== seen.senders);
+}
