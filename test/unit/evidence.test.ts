@@ -41,7 +41,7 @@ describe('a vehicle fresh from the shop', () => {
 
 describe('a dip of the supply at the start of the engine', () => {
   /** The receiver restarts and goes on with its last place, alive to the last digit; the contacts stay dead. */
-  const dip = (lostS: number) => {
+  const dip = (lostS: number, isBoardSilent = false) => {
     let place = { latitude: 0, longitude: 0 };
     let count = 0;
     const drive = commissioned({ fitted: ['gnss', 'ignition'] })
@@ -56,8 +56,9 @@ describe('a dip of the supply at the start of the engine', () => {
       .set({ ignition: false })
       .for(20)
       .set({ ignition: true })
-      .for(1)
-      .set({ ignition: false });
+      .for(1);
+    if (isBoardSilent) drive.set({ ignition: null }).for(0.5);
+    drive.set({ ignition: false });
     if (lostS > 0) drive.receiver(() => null).for(lostS, 10);
     const { latitude, longitude } = place;
     return drive.receiver((fix) => {
@@ -77,6 +78,14 @@ describe('a dip of the supply at the start of the engine', () => {
   it('is none when one fix is missing, and costs a parked vehicle a minute at most', () => {
     for (const lostS of [0, 1]) expect(dip(lostS).for(11, 0).of('gnss').claim).toBe('rest');
     expect(dip(2).for(75, 0).of('gnss').claim).toBe('rest');
+  });
+
+  it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
+    const drive = dip(1, true);
+    for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
+    // A silence of the board alone, and a missing fix alone, are none.
+    expect(dip(0, true).for(11, 0).of('gnss').claim).toBe('rest');
+    expect(dip(1, true).for(75, 0).of('gnss').claim).toBe('rest');
   });
 
   it('is told from a receiver that loses its fix long after the key', () => {

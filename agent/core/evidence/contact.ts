@@ -41,6 +41,8 @@ export interface Contact {
   readonly roseMs: number;
   /** When it last became inactive. */
   readonly fellMs: number;
+  /** It was read active before a silence of its board, and inactive after it. */
+  readonly fellInSilence: boolean;
   /** When samples stopped; null while they come. */
   readonly lostMs: number | null;
   /** When it changed, newest last; only as many as chatter needs. */
@@ -58,6 +60,7 @@ export function createContact(nowMs: number, isLive: boolean): Contact {
     activeMs: Number.NEGATIVE_INFINITY,
     roseMs: Number.NEGATIVE_INFINITY,
     fellMs: Number.NEGATIVE_INFINITY,
+    fellInSilence: false,
     lostMs: nowMs,
     flipsMs: [],
     suspension: isLive ? null : 'start',
@@ -102,7 +105,8 @@ export function recordReading(
   }
   if (was !== null && was !== seen.value) {
     // "Off" is reported after its debounce, and began at its first sample.
-    const edge = seen.value ? { roseMs: atMs } : { fellMs: seen.sinceMs };
+    const fellInSilence = before.lostMs !== null && !seen.value;
+    const edge = seen.value ? { roseMs: atMs, fellInSilence } : { fellMs: seen.sinceMs, fellInSilence };
     next = { ...next, ...edge };
     if (now.countsFlips) next = withFlip(next, atMs);
   } else if (before.sensed.value === null && seen.value) next = { ...next, roseMs: atMs };

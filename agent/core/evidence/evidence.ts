@@ -269,13 +269,19 @@ function isTowed({ ignition, restedMs }: EvidenceState): boolean {
   return ignition.activeMs < restedMs;
 }
 
-/** One dip of the supply restarts the receiver and kills the contacts: the ignition falls while fixes are missing, or soon before or after. */
+/**
+ * One dip of the supply restarts the receiver and kills the contacts: the ignition falls while fixes are missing, or soon before or after.
+ * One missing fix is enough where the ignition fell while its board was silent too.
+ */
 function resumedAfter({ gnss, ignition, resumedMs }: EvidenceState): number {
-  const { pause } = gnss.stream;
-  if (pause === null || ignition.isLive) return resumedMs;
+  if (ignition.isLive) return resumedMs;
   const { dipMs } = evidenceLimits;
-  const isDip = ignition.fellMs >= pause.fromMs - dipMs && ignition.fellMs <= pause.toMs + dipMs;
-  return isDip ? Math.max(resumedMs, pause.toMs) : resumedMs;
+  const { gap, pause } = gnss.stream;
+  let latestMs = resumedMs;
+  for (const lost of [pause, ignition.fellInSilence ? gap : null])
+    if (lost !== null && ignition.fellMs >= lost.fromMs - dipMs && ignition.fellMs <= lost.toMs + dipMs)
+      latestMs = Math.max(latestMs, lost.toMs);
+  return latestMs;
 }
 
 /** The receiver has repeated one position since before the engine was switched on, and it runs for long. */

@@ -10,6 +10,8 @@ const fixAgeLimits = {
   lateTrustedMs: 5000,
   /** More intervals than this between two fixes: two epochs in a row are missing, as when the receiver restarts. */
   pauseIntervals: 2.5,
+  /** More than this: one epoch is missing, as cheap receivers leave some out every minute. */
+  gapIntervals: 1.5,
   /** By how much two quartz clocks part, at most. */
   quartzPpm: 700,
 } as const;
@@ -75,14 +77,24 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
   );
 }
 
-/** The good fixes of a receiver: when the newest came, and the last interruption, from the fix before it to the fix after it; monotonic. */
+/** From the fix before an interruption to the fix after it, monotonic. */
+export interface Interruption {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The good fixes of a receiver: when the newest came, monotonic, and the last interruption by one epoch or more (`gap`), and by two or more. */
 export interface Stream {
   readonly goodMs: number | null;
-  readonly pause: { readonly fromMs: number; readonly toMs: number } | null;
+  readonly gap: Interruption | null;
+  readonly pause: Interruption | null;
 }
 
 /** After one more good fix of a receiver that has one each `intervalMs`. */
-export function streamAfter({ goodMs, pause }: Stream, atMs: number, intervalMs: number): Stream {
-  const isPause = goodMs !== null && atMs - goodMs > fixAgeLimits.pauseIntervals * intervalMs;
-  return { goodMs: atMs, pause: isPause ? { fromMs: goodMs, toMs: atMs } : pause };
+export function streamAfter({ goodMs, gap, pause }: Stream, atMs: number, intervalMs: number): Stream {
+  const { gapIntervals, pauseIntervals } = fixAgeLimits;
+  const lostMs = goodMs === null ? 0 : atMs - goodMs;
+  if (goodMs === null || lostMs <= gapIntervals * intervalMs) return { goodMs: atMs, gap, pause };
+  const latest = { fromMs: goodMs, toMs: atMs };
+  return { goodMs: atMs, gap: latest, pause: lostMs > pauseIntervals * intervalMs ? latest : pause };
 }

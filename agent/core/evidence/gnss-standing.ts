@@ -150,7 +150,7 @@ export function createGnssState(): GnssState {
     suspectMs: null,
     soonest: null,
     hasJumped: false,
-    stream: { goodMs: null, pause: null },
+    stream: { goodMs: null, gap: null, pause: null },
     said: null,
   };
 }
