@@ -301,6 +301,8 @@ describe('the witnesses of a vehicle', () => {
     rpm: 'absent',
     voltage: 'unproven',
   };
+  /** A unit without a vehicle bus does not name its witnesses. */
+  const shown = { ...witnesses, bus_speed: 'absent', bus_rpm: 'absent' };
   const greet = async (changes: object) => {
     const device = await findDevice(service.db, { accountID: 'acme', deviceID });
     const hello = decodeHello(jsonBytes({ ...helloOf('b1'), ...changes }));
@@ -311,7 +313,9 @@ describe('the witnesses of a vehicle', () => {
 
   it('are null until it reports them, and those of its newest hello afterwards', async () => {
     expect((await get(`/device/getdevice/${deviceID}/authorization`))['witnesses']).toBeNull();
-    expect(await greet({ witnesses })).toEqual(witnesses);
+    expect(await greet({ witnesses })).toEqual(shown);
+    const onBus = { ...shown, bus_speed: 'proven' };
+    expect(await greet({ witnesses: onBus })).toEqual(onBus);
     expect(await greet({ witnesses: { ...witnesses, motion: 'proven' } })).toMatchObject({
       motion: 'proven',
     });
@@ -322,7 +326,7 @@ describe('the witnesses of a vehicle', () => {
     await greet({ witnesses });
     const ask = async (accountID: AccountID) =>
       (await get('/device/getalldevices/authorization?fields=witnesses', accountID))['devices'];
-    expect(await ask('acme')).toContainEqual({ deviceID, witnesses });
+    expect(await ask('acme')).toContainEqual({ deviceID, witnesses: shown });
     expect(await ask('rival')).toContainEqual({ deviceID, witnesses: null });
   });
 

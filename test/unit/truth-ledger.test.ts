@@ -501,7 +501,7 @@ describe('commands', () => {
     expect(found(ledger)).toEqual(['wrongRelay c1']);
   });
 
-  it('that a connected vehicle has not stored were not delivered; one without a link is excused', () => {
+  it('that a connected vehicle has not stored were not delivered; one without a link is excused, and a fault for 15 s longer than it lasts', () => {
     const untold = (): Ledger => {
       const ledger = commanded([], 'expired');
       ledger.vehicles.get(vehicle)?.reports.splice(0, 1);
@@ -516,8 +516,12 @@ describe('commands', () => {
     broken.link(vehicle, true, 66_000);
     expect(found(broken)).toEqual([]);
     const excused = untold();
-    excused.excuse(vehicle, { kind: 'link', fromMs: 20_000, toMs: 30_000 });
+    // Requested at 10 s, with a life until 70 s: it was connected for 4 s after the fault.
+    excused.excuse(vehicle, { kind: 'link', fromMs: 9000, toMs: 51_000 });
     expect(found(excused)).toEqual([]);
+    const late = untold();
+    late.excuse(vehicle, { kind: 'link', fromMs: 9000, toMs: 49_000 });
+    expect(found(late)).toEqual(['commandUndelivered c1']);
   });
 
   it('that leave a relay energised at the end are not restored, whatever the ledger of the broker says', () => {

@@ -9,7 +9,7 @@ export const zoneTypes = [3, 0, 2, 1, 4] as const satisfies readonly ZoneType[];
 /** `<lat>,<lng>` as the service gives points; null for what is no place. */
 export function parsePoint(text: string): Point | null {
   const [, latitudeText, longitudeText] =
-    /^\s*([+-]?\d{1,2}(?:\.\d{1,15})?)\s*°?\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*$/.exec(text) ??
+    /^\s*([+-]?\d{1,2}(?:\.\d{1,25})?)\s*°?\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d{1,25})?)\s*°?\s*$/.exec(text) ??
     [];
   const [latitude, longitude] = [Number(latitudeText), Number(longitudeText)];
   if (latitudeText === undefined || Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return null;
