@@ -382,8 +382,9 @@ export function misleading(
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
     else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss sudden-stop');
-    // A receiver that is about to jump shows the place where the vehicle stood until it does.
-    else if (own?.kind === 'jump' && isAtRestPlace(senses)) found.add('gnss jump');
+    // A receiver that is about to jump shows one place until it does.
+    else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
+      found.add('gnss jump');
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
       found.add(`${name} ${own?.kind}`);
     else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
