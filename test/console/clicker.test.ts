@@ -1,16 +1,17 @@
 // A user who presses anything: whatever is clicked, twice and out of order, no cut comes about but by its own form.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cutReasons } from '../../broker/console/state/cut-view.ts';
-import { type ConsolePage, createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
+import {
+  type ConsolePage,
+  createConsoleBrowsers,
+  openConsole,
+  whyNoConsole,
+} from '../support/http/console-page.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 
-const { missing } = chromiumNeeds();
-const isBuilt = existsSync(new URL('../../dist/broker/console/index.html', import.meta.url));
-const why = missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 /** Acts of each run; more on demand. */
 const acts = Number(process.env['FLEETWARD_CLICKS'] ?? 250);
 const seed = Number(process.env['FLEETWARD_SEED'] ?? Date.now() % 1_000_000);

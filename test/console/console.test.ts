@@ -1,6 +1,5 @@
 // The console in Chromium against the real broker and the real simulated fleet, as a dispatcher uses it, in three themes, at
 // two widths, in four languages. What the screen shows is compared with what the service answers.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -8,13 +7,12 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const panic = 63553;
 const viewerPassword = 'nine boats below the bridge';
@@ -245,13 +243,7 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
       const { en } = (await import('../../broker/console/words/en.ts')) as {
         en: Readonly<Record<string, unknown>>;
       };
-      const texts = (of: unknown): readonly string[] =>
-        typeof of === 'string'
-          ? [of]
-          : typeof of === 'object' && of !== null
-            ? Object.values(of).flatMap(texts)
-            : [];
-      const sentences = texts(en).filter((text) => text.split(' ').length >= 3);
+      const sentences = sentencesOf(en);
       const { page, open: go } = await open({ session: { token, userID: 'admin' }, language });
       for (const path of [
         '/live?vehicle=van-01',

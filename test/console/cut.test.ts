@@ -1,6 +1,5 @@
 // The cut and the approvals in Chromium, against the real broker and the real simulated fleet: nothing is asked for without reason, proof and
 // confirmation, and what the screen says is what the ledger has.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -8,8 +7,9 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import {
   type Answer,
   type DemoProgram,
@@ -17,9 +17,7 @@ import {
   startDemoProgram,
 } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const userPassword = 'nine boats below the bridge';
 
@@ -274,13 +272,7 @@ describe.skipIf(why !== null)(
       'speaks %s: no English sentence of the catalogue is left',
       async (language) => {
         const { cut, approvals } = await import('../../broker/console/words/cut/en.ts');
-        const texts = (of: unknown): readonly string[] =>
-          typeof of === 'string'
-            ? [of]
-            : typeof of === 'object' && of !== null
-              ? Object.values(of).flatMap(texts)
-              : [];
-        const sentences = texts([cut, approvals]).filter((text) => text.split(' ').length >= 3);
+        const sentences = sentencesOf([cut, approvals]);
         const { page, open: go } = await openAs('olga', { language });
         for (const path of ['/vehicle/van-01?cut=ask', '/approvals']) {
           await go(path);

@@ -1,6 +1,5 @@
 // Devices of the console in Chromium against the real broker: created, changed, enrolled by the real agent with a code, and deleted, by keyboard
 // where a person would type. What the screen shows is compared with what the service answers.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { decodeQR } from 'qr/decode.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -9,16 +8,15 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
 import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { requires } from '../support/machine/requires.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 import { openYardUnit, type YardUnit } from '../support/programs/yard-unit.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 const { missing: noTerminals } = requires({ commands: ['socat'], debian: ['socat'] });
 
 const password = 'nine boats below the bridge';
@@ -380,13 +378,7 @@ describe.skipIf(why !== null)(
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of devices', async (language) => {
       const { en } = await import('../../broker/console/words/en.ts');
-      const texts = (of: unknown): readonly string[] =>
-        typeof of === 'string'
-          ? [of]
-          : typeof of === 'object' && of !== null
-            ? Object.values(of).flatMap(texts)
-            : [];
-      const sentences = texts(en).filter((text) => text.split(' ').length >= 3);
+      const sentences = sentencesOf(en);
       const { page, open } = await openAs('admin', { language });
       for (const path of [
         '/devices',

@@ -1,14 +1,15 @@
 // What a person presses twice, holds down, or presses again after a lost answer happens once; and a restore is never kept back by that.
-import { existsSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ConsolePage, createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
+import {
+  type ConsolePage,
+  createConsoleBrowsers,
+  openConsole,
+  whyNoConsole,
+} from '../support/http/console-page.ts';
 import { type DemoProgram, settleUsers, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const isBuilt = existsSync(new URL('../../dist/broker/console/index.html', import.meta.url));
-const why = missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const password = 'nine boats below the bridge';
 const vehicles = ['van-01', 'van-02', 'van-03', 'van-04'];

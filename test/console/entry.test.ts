@@ -1,6 +1,6 @@
 // Ways into the console in Chromium against the real broker: the one-time link, the login at a real provider, Arabic from right to left, and
 // the geozones on the map.
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -9,9 +9,10 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
 import { startProvider } from '../support/http/oidc-browser.ts';
-import { chromiumNeeds, findFaults } from '../support/machine/browser.ts';
+import { findFaults } from '../support/machine/browser.ts';
 import {
   createBrokerSetup,
   type Program,
@@ -20,9 +21,7 @@ import {
   startBroker,
 } from '../support/programs/fleet-processes.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const clientSecret = 'a secret of the test with : and /';
 const roles = (...names: readonly string[]) => ({ realm_access: { roles: names } });

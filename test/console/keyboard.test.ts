@@ -1,21 +1,22 @@
 // The tasks of a dispatcher by keyboard alone, in Chromium against the real broker and the real simulated fleet: after every key the focus is in
 // sight, and it is never lost. Drawing a zone, enrolling a unit and revoking a user are in `zones.test.ts`, `devices.test.ts` and
 // `people.test.ts`.
-import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ConsolePage, createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
+import {
+  type ConsolePage,
+  createConsoleBrowsers,
+  openConsole,
+  whyNoConsole,
+} from '../support/http/console-page.ts';
 import {
   createKeyboardUser,
   type KeyboardUser,
   latencyScript,
   readLatencies,
 } from '../support/http/keyboard-user.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, settleUsers, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const isBuilt = existsSync(new URL('../../dist/broker/console/index.html', import.meta.url));
-const why = missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const panic = 63553;
 const password = 'nine boats below the bridge';

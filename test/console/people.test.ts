@@ -1,6 +1,5 @@
 // People of the console in Chromium against the real broker: users, groups, sessions and tokens, as an administrator and as others see them. What
 // the screen says was done is compared with what the service then does.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -8,14 +7,13 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
 import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const password = 'nine boats below the bridge';
 const otherPassword = 'four kites above the harbour';
@@ -302,13 +300,7 @@ describe.skipIf(why !== null)(
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of people', async (language) => {
       const { en } = await import('../../broker/console/words/en.ts');
-      const texts = (of: unknown): readonly string[] =>
-        typeof of === 'string'
-          ? [of]
-          : typeof of === 'object' && of !== null
-            ? Object.values(of).flatMap(texts)
-            : [];
-      const sentences = texts(en).filter((text) => text.split(' ').length >= 3);
+      const sentences = sentencesOf(en);
       const { page, open } = await openAs('admin', { language });
       for (const path of [
         '/people?user=vera',

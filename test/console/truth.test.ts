@@ -1,17 +1,13 @@
 // The console shows no state of a cut that the ledger has not: over random lives of commands, while broker and agents are killed.
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { en } from '../../broker/console/words/en.ts';
-import { createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
+import { createConsoleBrowsers, openConsole, whyNoConsole } from '../support/http/console-page.ts';
 import { type DemoProgram, settleUsers, startDemoProgram } from '../support/programs/demo-program.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 
-const { missing } = chromiumNeeds();
-const isBuilt = existsSync(new URL('../../dist/broker/console/index.html', import.meta.url));
-const why = missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 /** Lives of commands; more on demand. */
 const lives = Number(process.env['FLEETWARD_LIVES'] ?? 8);
 const seed = Number(process.env['FLEETWARD_SEED'] ?? Date.now() % 1_000_000);

@@ -1,6 +1,5 @@
 // The tabs of a vehicle in Chromium against the real broker and the real simulated fleet: what they show is compared with what the
 // service answers.
-import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -8,13 +7,12 @@ import {
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const panic = 63553;
 const password = 'nine boats below the bridge';
@@ -277,13 +275,7 @@ describe.skipIf(why !== null)(
 
     it.each(['fr', 'de', 'es'])('speaks %s on every tab', async (language) => {
       const { tabTexts } = (await import('../../broker/console/words/tabs/en.ts')) as { tabTexts: object };
-      const texts = (of: unknown): readonly string[] =>
-        typeof of === 'string'
-          ? [of]
-          : typeof of === 'object' && of !== null
-            ? Object.values(of).flatMap(texts)
-            : [];
-      const sentences = texts(tabTexts).filter((text) => text.split(' ').length >= 3);
+      const sentences = sentencesOf(tabTexts);
       const { page, open: go } = await open({ language });
       for (const tab of tabs) {
         await go(`/vehicle/van-01?tab=${tab}`);

@@ -1,20 +1,18 @@
 // The zones in Chromium against the real broker and the real simulated fleet: drawn by numbers, by keyboard on the map and by pointer. What the
 // screen shows is compared with what the service answers.
-import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ConsolePage,
   createConsoleBrowsers,
   findFaultsInThemes,
   openConsole,
+  sentencesOf,
+  whyNoConsole,
 } from '../support/http/console-page.ts';
 import { createKeyboardUser } from '../support/http/keyboard-user.ts';
-import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const { missing } = chromiumNeeds();
-const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
-const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+const why = whyNoConsole();
 
 const password = 'nine boats below the bridge';
 
@@ -234,12 +232,8 @@ describe.skipIf(why !== null)(why === null ? 'the zones' : `the zones [${why}]`,
   });
 
   it.each(['fr', 'de', 'es', 'ar'])('speak %s', async (language) => {
-    const { zoneTexts } = (await import('../../broker/console/words/zones/en.ts')) as {
-      zoneTexts: { zones: Readonly<Record<string, unknown>> };
-    };
-    const sentences = Object.values(zoneTexts.zones).filter(
-      (text): text is string => typeof text === 'string' && text.split(' ').length >= 3,
-    );
+    const { zoneTexts } = await import('../../broker/console/words/zones/en.ts');
+    const sentences = sentencesOf(zoneTexts);
     const { page, open: go } = await open({ language });
     for (const path of ['/zones?zone=yard', '/zones?edit=new&shape=0%3B500']) {
       await go(path);

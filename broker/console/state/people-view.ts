@@ -24,7 +24,7 @@ export type User = Result<'getAllUsers'>['users'][number];
 export type Group = Result<'groups'>['groups'][number];
 export type OpenSession = Result<'getTokens'>['tokens'][number];
 
-/** Stands among the groups of a user who sees every device; no group can have this id. */
+/** Member of `groups` of a user that may read every device; no group can have this id. */
 export const everyDevice = 'all';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;

@@ -2,7 +2,7 @@
 // on switching the rule off. A user whom an administrator created, promoted, re-enabled, or gave a password or more devices may
 // be that administrator under another name: the user counts after a day, and only once another administrator has confirmed
 // it. What the login provider grants needs two administrators: one who takes it on, and another who confirms. Switching the rule off
-// needs two administrators who count as a second person, or, where only one does, a day in which others can see the request.
+// needs two administrators that count as a second person, or, with one such administrator, a day in which others can see the request.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';

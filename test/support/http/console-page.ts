@@ -1,6 +1,19 @@
 // A page of the console in Chromium, watched: whatever it says in its log and whatever it asks of another host is a complaint.
+import { existsSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { findFaults, openBrowser, openMapBrowser } from '../machine/browser.ts';
+import { chromiumNeeds, findFaults, openBrowser, openMapBrowser } from '../machine/browser.ts';
+
+/** Null when Chromium and the built console are there; else a text for the name of the skipped test. */
+export function whyNoConsole(): string | null {
+  const isBuilt = existsSync(new URL('../../../dist/broker/console/index.html', import.meta.url));
+  return chromiumNeeds().missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+}
+
+/** Texts of a catalogue, or of a part of it, that are known by their language: those of three words or more. */
+export function sentencesOf(texts: unknown): readonly string[] {
+  if (typeof texts === 'string') return texts.split(' ').length >= 3 ? [texts] : [];
+  return typeof texts === 'object' && texts !== null ? Object.values(texts).flatMap(sentencesOf) : [];
+}
 
 export interface ConsolePage {
   readonly page: Page;

@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Device, Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { QrCode } from '../../components/qr-code.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -11,6 +10,7 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { enrolCommand } from '../../state/device-view.ts';
 import { Choice } from '../cut/choice.tsx';
+import { QrCode } from './qr-code.tsx';
 import type { useDeviceDialog } from './use-dialog.ts';
 
 export type MadeCode = Result<'createEnrolmentCode'>;

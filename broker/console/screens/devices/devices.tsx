@@ -1,8 +1,9 @@
 // The devices of the account: a list with filter and search, creation and import. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import { Button, Input, SearchField } from 'react-aria-components';
+import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
+import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -15,6 +16,7 @@ import {
   findsDevice,
   matchesDevice,
 } from '../../state/device-view.ts';
+import { everyDevice } from '../../state/people-view.ts';
 import { without } from '../../state/search.ts';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
@@ -23,8 +25,6 @@ import { useDevices } from './use-devices.ts';
 
 /** Rows at first, and with each press for more. */
 const rowsAtOnce = 100;
-/** Stands among the groups of a user who sees every device. */
-const everyDevice = 'all';
 
 function Actions() {
   const { devices: texts } = useWords();
@@ -80,10 +80,10 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
         )}
         onChoose={choose}
       />
-      <SearchField
-        className="find push"
-        aria-label={texts.find}
+      <FindField
+        label={texts.find}
         value={find}
+        isPushed
         onChange={(text) =>
           void navigate({
             search: (before) =>
@@ -91,10 +91,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
             replace: true,
           })
         }
-      >
-        <Icon name="search" />
-        <Input className="input" placeholder={texts.find} maxLength={200} />
-      </SearchField>
+      />
     </>
   );
 }

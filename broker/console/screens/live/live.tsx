@@ -1,9 +1,9 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import { Button, Input, SearchField } from 'react-aria-components';
+import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
-import { Icon } from '../../components/icon.tsx';
+import { FindField } from '../../components/find-field.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
@@ -102,9 +102,8 @@ export function LiveScreen() {
               {shown.length === all.length ? numberText(all.length) : live.shown(shown.length, all.length)}
             </span>
           </div>
-          <SearchField
-            className="find"
-            aria-label={live.find}
+          <FindField
+            label={live.find}
             value={find}
             onChange={(text) =>
               void navigate({
@@ -112,10 +111,7 @@ export function LiveScreen() {
                 replace: true,
               })
             }
-          >
-            <Icon name="search" />
-            <Input className="input" placeholder={live.find} />
-          </SearchField>
+          />
           <FilterChips all={all} filter={filter} />
         </header>
         {readMs === null ? (

@@ -1,4 +1,4 @@
-// One group: its devices, each of which can leave it, devices that join it, and the users who see it.
+// One group: its devices with removal, addition of devices, and the users with this group.
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';

@@ -1,4 +1,4 @@
-// Groups of devices: who is in one sees its devices. Administrators change them.
+// Groups of devices: a user with a group may read its devices. Administrators change them.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { FormField } from '../../components/form-field.tsx';

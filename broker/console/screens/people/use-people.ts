@@ -18,7 +18,7 @@ export function useUsers() {
   return { users: data?.users, error };
 }
 
-/** A reader who is limited to groups has these only. */
+/** Groups of the account; a user limited to groups gets those only. */
 export function useGroups() {
   const { data, error } = useQuery({
     queryKey: ['people', 'groups'],

@@ -1,4 +1,4 @@
-// A user made or changed: who it is, the role, and the groups whose devices it sees.
+// Form that creates or changes a user: id, names, role, and the groups whose devices the user may read.
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Checks } from '../../components/checks.tsx';

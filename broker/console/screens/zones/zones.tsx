@@ -1,9 +1,9 @@
 // The zones of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
-import { Input, SearchField } from 'react-aria-components';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { MapTools } from '../../components/map-tools.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
@@ -81,9 +81,8 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
             </ActionButton>
           ) : null}
         </div>
-        <SearchField
-          className="find"
-          aria-label={texts.find}
+        <FindField
+          label={texts.find}
           value={find}
           onChange={(text) =>
             void navigate({
@@ -91,10 +90,7 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
               replace: true,
             })
           }
-        >
-          <Icon name="search" />
-          <Input className="input" placeholder={texts.find} />
-        </SearchField>
+        />
       </header>
       {found.length === 0 ? (
         <Empty icon="hexagon" title={zones.length === 0 ? texts.empty : texts.noMatch}>

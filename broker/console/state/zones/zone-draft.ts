@@ -38,7 +38,7 @@ const pointsLeast = { 0: 1, 1: 2, 2: 2, 3: 3, 4: 1 } as const satisfies Record<Z
 
 export const hasRadius = ({ type }: Zone): boolean => type === 0 || type === 2;
 
-/** Why this may not be saved; null: it may. A polygon that crosses itself has holes by the even-odd rule, so nobody means one. */
+/** Why this may not be saved; null: it may. A polygon that crosses itself is refused: the even-odd rule would make holes of it. */
 export function draftFault(draft: Zone): DraftFault | null {
   const different = new Set(draft.points.map(pointText)).size;
   const missing = pointsLeast[draft.type] - different;
