@@ -7,6 +7,7 @@ import { type BoardProfile, proofOf } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
+import { keys } from '../core/protection/witness-rules.ts';
 import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
@@ -43,12 +44,8 @@ export function describeWitnesses(
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
-  if (fitted.includes('bus_speed'))
-    lines.push(
-      'the vehicle bus shows rest where it is alive, an engine is heard and the parking brake is set',
-    );
-  else if (!fitted.includes('motion'))
-    lines.push('no motion input is mapped, so without a position a cut waits');
+  if (fitted.includes('bus_speed')) lines.push('the vehicle bus is shown as a witness and allows no cut');
+  if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
   if (circuit !== 'starter')
     warnings.push(
       `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,
@@ -80,10 +77,10 @@ function witnessFindings(config: WitnessConfig, evidence: string | null): readon
       const credit = record.credits[name];
       const state = creditState(credit);
       const by = credit === undefined ? '' : ` (${day(credit.utcMs)}, by ${credit.against})`;
-      return { state, text: `${name} ${state}${by}` };
+      return { name, state, text: `${name} ${state}${by}` };
     });
   const seen = states.map(({ text }) => text).join(', ');
-  const proven = states.filter(({ state }) => state === 'proven').length;
+  const proven = states.filter(({ name, state }) => state === 'proven' && keys.includes(name)).length;
   const todo = verdictHint({ code: 'witnesses', rules: [] }) ?? '';
   return [proven >= 2 ? ok(seen) : warning(`${seen}; a cut waits until two are proven`, todo)];
 }

@@ -3,16 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
+import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
+import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
 import type { InputSight } from '../../agent/doctor/input-sights.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { relayTestCheck } from '../../agent/doctor/relay-test.ts';
 import { changeJson, changeLine, watchInputs } from '../../agent/doctor/watch.ts';
-import { describeWitnesses } from '../../agent/doctor/witnesses.ts';
+import { describeWitnesses, witnessCheck } from '../../agent/doctor/witnesses.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import { fittedOverrides, type WiringName } from '../../simulator/hardware/board-maps.ts';
 import type { OpenByteLink } from '../../src/ports.ts';
+import { truckBusConfig } from '../support/bus/truck-bus.ts';
 
 const name = 'waveshare-relay-d';
 
@@ -149,5 +152,42 @@ describe('the check of the configuration', () => {
     expect(plain.lines.join('\n')).toMatch(
       /ignition is a plain contact.*an off contact or a life input helps/,
     );
+  });
+
+  it('says that a vehicle bus allows no cut, and that one waits without a position as it does without the bus', async () => {
+    const config = await configOf('plain');
+    const { inputs, ...others } = config.profile;
+    const { motion: _, ...fewer } = inputs;
+    const profile = { ...others, inputs: fewer };
+    const { lines } = describeWitnesses({ profile, bus: truckBusConfig }, standardProtection);
+    expect(lines).toContain('the vehicle bus is shown as a witness and allows no cut');
+    expect(lines).toContain('no motion input is mapped, so without a position a cut waits');
+  });
+});
+
+describe('the check of a stopped unit', () => {
+  it('counts no witness of the vehicle bus among the two that a cut needs', async () => {
+    const config = {
+      ...(await configOf('plain')),
+      bus: truckBusConfig,
+      accountID: 'acme',
+      deviceID: 'truck-1',
+      hardwareID: 'unit-1',
+    } as const;
+    const verdictWith = async (names: readonly string[]): Promise<string | undefined> => {
+      const credits = Object.fromEntries(
+        names.map((one) => [one, { kind: 'proven', utcMs: 1_790_000_000_000, against: 'gnss' }]),
+      );
+      const bus = { senders: '00', vin: null };
+      const record = { ...emptyEvidence(wiringOf(config.profile, config)), credits, bus };
+      const ports = {
+        machine: { look: () => ({}) },
+        inspectOutbox: () => ({ events: 0, integrity: 'ok', evidence: JSON.stringify(record) }),
+      } as unknown as DoctorPorts;
+      const [finding] = await witnessCheck(config, 'outbox.db', ports).run();
+      return finding?.verdict;
+    };
+    expect(await verdictWith(['gnss', 'bus_speed', 'bus_rpm'])).toBe('warning');
+    expect(await verdictWith(['gnss', 'ignition', 'bus_speed'])).toBe('ok');
   });
 });

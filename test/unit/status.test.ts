@@ -122,6 +122,20 @@ describe('the status of a vehicle', () => {
     expect(formatStatus(factsOf(fresh), '1.2.3')).toContain('A cut needs two proven sensors');
   });
 
+  it('counts no witness of the vehicle bus and no supply voltage among the two that a cut needs', async () => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    const facts = factsOf(rig);
+    const absent = { gnss: 'absent', motion: 'absent', ignition: 'absent', rpm: 'absent' } as const;
+    const proven = { voltage: 'proven', bus_speed: 'proven', bus_rpm: 'proven' } as const;
+    const textWith = (witnesses: object): string => {
+      const evidence = { ...facts.vehicle.evidence, witnesses: { ...absent, ...proven, ...witnesses } };
+      return formatStatus({ ...facts, vehicle: { ...facts.vehicle, evidence } }, '1.2.3');
+    };
+    expect(textWith({ gnss: 'proven' })).toContain('A cut needs two proven sensors');
+    expect(textWith({ gnss: 'proven', ignition: 'proven' })).not.toContain('A cut needs two proven sensors');
+  });
+
   it('never shows a relay or an input of a silent board as known, and says so', async () => {
     const rig = await createVehicleRig();
     rig.run(30);

@@ -205,8 +205,8 @@ export const de: Words = {
       ignition: 'Zündung',
       rpm: 'Motordrehzahl',
       voltage: 'Bordspannung',
-      bus_speed: 'Geschwindigkeit am Fahrzeugbus',
-      bus_rpm: 'Motordrehzahl am Fahrzeugbus',
+      bus_speed: 'Geschwindigkeit am Fahrzeugbus (zählt nicht)',
+      bus_rpm: 'Motordrehzahl am Fahrzeugbus (zählt nicht)',
     },
     witnessStates: {
       absent: 'Nicht verbaut',

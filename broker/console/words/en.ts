@@ -205,8 +205,8 @@ export const en = {
       ignition: 'Ignition',
       rpm: 'Engine speed',
       voltage: 'Supply voltage',
-      bus_speed: 'Speed on the vehicle bus',
-      bus_rpm: 'Engine speed on the vehicle bus',
+      bus_speed: 'Speed on the vehicle bus (not counted)',
+      bus_rpm: 'Engine speed on the vehicle bus (not counted)',
     },
     witnessStates: {
       absent: 'Not fitted',

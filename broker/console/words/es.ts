@@ -203,8 +203,8 @@ export const es: Words = {
       ignition: 'Contacto',
       rpm: 'Régimen del motor',
       voltage: 'Tensión',
-      bus_speed: 'Velocidad en el bus del vehículo',
-      bus_rpm: 'Régimen del motor en el bus del vehículo',
+      bus_speed: 'Velocidad en el bus del vehículo (no cuenta)',
+      bus_rpm: 'Régimen del motor en el bus del vehículo (no cuenta)',
     },
     witnessStates: {
       absent: 'No instalado',

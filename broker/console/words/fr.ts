@@ -204,8 +204,8 @@ export const fr: Words = {
       ignition: 'Contact',
       rpm: 'Régime moteur',
       voltage: 'Tension',
-      bus_speed: 'Vitesse sur le bus du véhicule',
-      bus_rpm: 'Régime moteur sur le bus du véhicule',
+      bus_speed: 'Vitesse sur le bus du véhicule (ne compte pas)',
+      bus_rpm: 'Régime moteur sur le bus du véhicule (ne compte pas)',
     },
     witnessStates: {
       absent: 'Non monté',
