@@ -460,6 +460,9 @@ describe('ten thousand racing connections', () => {
     };
     let offline = 0;
     const { server } = await open({ authenticate, onOffline: () => void (offline += 1) });
+    const sockets = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    const before = sockets();
     const lanes = Array.from({ length: 50 }, async (_unused, lane) => {
       for (let round = 0; round < 200; round++) {
         const client = await connectRaw(server.port);
@@ -470,21 +473,25 @@ describe('ten thousand racing connections', () => {
       }
     });
     await Promise.all(lanes);
-    const last = await Promise.all(
-      Array.from({ length: 50 }, async (_unused, index) => {
-        const client = await connectRaw(server.port);
-        client.send(connectPacket(`acme/t${index}`, 'x'));
-        await client.next('connack');
-        return client;
-      }),
-    );
+    const openAs = async (device: string): Promise<RawClient> => {
+      const client = await connectRaw(server.port);
+      client.send(connectPacket(`acme/${device}`, 'x'));
+      await client.next('connack');
+      return client;
+    };
+    // Connections whose client has left are still read, and one of them would take the place of a newer one: all are accepted before
+    // this one, and each has two sockets in this process until its end.
+    const fence = await openAs('fence');
+    await waitUntil('the end of what was left', () => sockets() - before === 2 * server.connectionCount());
+    fence.end();
+    const last = await Promise.all(Array.from({ length: 50 }, (_unused, index) => openAs(`t${index}`)));
     await waitUntil('one connection of each', () => server.connectionCount() === 50);
     expect(new Set(server.connectedDevices().map(({ deviceID }) => deviceID)).size).toBe(50);
     expect(last.filter((client) => client.isClosed())).toEqual([]);
-    const before = offline;
+    const wasOffline = offline;
     for (const client of last) client.end();
     await waitUntil('the end of all', () => server.connectionCount() === 0);
-    expect(offline - before).toBe(50);
+    expect(offline - wasOffline).toBe(50);
   });
 });
 
