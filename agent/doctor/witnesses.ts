@@ -7,7 +7,7 @@ import { type BoardProfile, proofOf } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
-import { keys } from '../core/protection/witness-rules.ts';
+import { countProven } from '../core/protection/witness-rules.ts';
 import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
@@ -44,8 +44,10 @@ export function describeWitnesses(
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
-  if (fitted.includes('bus_speed')) lines.push('the vehicle bus is shown as a witness and allows no cut');
-  if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
+  if (fitted.includes('bus_speed'))
+    lines.push('the vehicle bus counts as one witness, with the ignition off and the parking brake set');
+  else if (!fitted.includes('motion'))
+    lines.push('no motion input is mapped, so without a position a cut waits');
   if (circuit !== 'starter')
     warnings.push(
       `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,
@@ -80,7 +82,7 @@ function witnessFindings(config: WitnessConfig, evidence: string | null): readon
       return { name, state, text: `${name} ${state}${by}` };
     });
   const seen = states.map(({ text }) => text).join(', ');
-  const proven = states.filter(({ name, state }) => state === 'proven' && keys.includes(name)).length;
+  const proven = countProven((name) => states.some((one) => one.name === name && one.state === 'proven'));
   const todo = verdictHint({ code: 'witnesses', rules: [] }) ?? '';
   return [proven >= 2 ? ok(seen) : warning(`${seen}; a cut waits until two are proven`, todo)];
 }

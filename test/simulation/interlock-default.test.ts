@@ -7,6 +7,7 @@ import type { Circumstance } from '../support/hostile/hostile-plots.ts';
 
 const plain = { mode: 'ignition_off', isPositive: false } as const;
 const positive = { mode: 'ignition_off', isPositive: true } as const;
+const withBus = { ...plain, hasBus: true } as const;
 
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: number, found: string])[] = [
@@ -23,8 +24,9 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 it.each([
   ['plain', plain, 3000],
   ['positive', positive, 2000],
+  ['plain', withBus, 1500],
 ] as const)(
-  'closes no restrictive contact on a vehicle that moves, on %s wiring',
+  'closes no restrictive contact on a vehicle that moves, on %s wiring, %o',
   (_name, setup, runs) => {
     const { counts, failed } = runHostileCampaign(setup, runs);
     expect(failed.join('\n')).toBe('');
@@ -37,7 +39,7 @@ it.each([
 
 const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town'];
 
-it.each([plain, positive].flatMap((setup) => bySky.map((where) => [where, setup] as const)))(
+it.each([plain, positive, withBus].flatMap((setup) => bySky.map((where) => [where, setup] as const)))(
   'cuts a parked vehicle with good sensors within 30 s: %s, %o',
   (where, setup) => {
     const { share, late, breaches } = runParkedCampaign({ ...setup, where, withinMs: 30_000 }, 60);
@@ -50,4 +52,9 @@ it('cuts a vehicle in a garage within 60 s on positive wiring, and never on plai
   const garage = { where: 'garage', withinMs: 60_000 } as const;
   expect(runParkedCampaign({ ...positive, ...garage }, 60).share).toBeGreaterThanOrEqual(0.98);
   expect(runParkedCampaign({ ...plain, ...garage }, 20).share).toBe(0);
+});
+
+it('cuts a truck in a garage, parked for a minute, within 30 s by its bus on plain wiring: nodes awake, parking brake set', () => {
+  const { share, late } = runParkedCampaign({ ...withBus, where: 'garage', withinMs: 30_000 }, 120);
+  expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.99);
 });

@@ -36,7 +36,16 @@ interface Found {
 }
 
 /** Lives in a copy in which the rule does not hold, until the first breach. */
-async function liveWithout({ file, find, put, also, mode, from, isPositive }: Mutant): Promise<Found> {
+async function liveWithout({
+  file,
+  find,
+  put,
+  also,
+  mode,
+  from,
+  isPositive,
+  hasBus,
+}: Mutant): Promise<Found> {
   // A child that a test gave up must not go on beside the others.
   const life = new AbortController();
   onTestFinished(() => life.abort());
@@ -48,7 +57,14 @@ async function liveWithout({ file, find, put, also, mode, from, isPositive }: Mu
     }
     const child = join(copy, 'test/support/hostile/mutant-child.js');
     const wiring = isPositive === true ? 'positive' : 'plain';
-    const args = [child, mode ?? 'ignition_off', String(from ?? 0), String(lives), wiring];
+    const args = [
+      child,
+      mode ?? 'ignition_off',
+      String(from ?? 0),
+      String(lives),
+      wiring,
+      hasBus === true ? 'bus' : 'none',
+    ];
     const { stdout } = await run(execPath, args, { signal: life.signal });
     return JSON.parse(stdout) as Found;
   } finally {

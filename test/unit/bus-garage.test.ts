@@ -1,5 +1,5 @@
-// The vehicle bus as a witness in the whole vehicle: it is proven by a drive under the sky, and shown. It allows no cut: it has not passed
-// the campaign of hostile lives.
+// The vehicle bus as a witness in the whole vehicle: it is proven by a drive under the sky, and is then one key of a cut where no position
+// shows the standstill.
 import { describe, expect, it } from 'vitest';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { witnessesOf, witnessStatesOf } from '../../agent/core/evidence/testimony.ts';
@@ -108,13 +108,13 @@ describe('a bus', () => {
 });
 
 describe('a truck in a garage without a position', () => {
-  it('shows rest on its bus, and is not cut by it', async () => {
+  it('is cut by its bus and its ignition, nodes awake and parking brake set', async () => {
     const { rig, bus } = await garagedTruck();
     expect(speed(rig)).toMatchObject({ state: 'proven', claim: 'rest' });
     rig.command('enginecutoff', '1');
-    bus.run(90);
-    expect(isCut(rig)).toBe(false);
-    expect(rig.changes).toEqual([]);
+    bus.run(10);
+    expect(isCut(rig)).toBe(true);
+    expect(rig.changes).toMatchObject([{ relay: 0 }]);
   });
 
   it('is not cut where the bus is the only witness beside an ignition that was never proven', async () => {

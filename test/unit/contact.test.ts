@@ -111,6 +111,19 @@ describe('chatter', () => {
   });
 });
 
+describe('an "on" that is too short for its debounce', () => {
+  it('ends when it was last read, although the input is reported off since long before', () => {
+    const off = { value: false, sinceMs: 0 };
+    const now = (atMs: number) => ({ atMs, countsFlips: true });
+    const on = recordReading(
+      createInput().read(true, 2000).read(false, 8000).contact(),
+      { value: true, sinceMs: 10_000 },
+      now(10_000),
+    );
+    expect(recordReading(on, off, now(10_250)).fellMs).toBe(10_000);
+  });
+});
+
 describe('a common loss', () => {
   const fallingAt = (firstMs: number, secondMs: number): boolean => {
     const fall = (ms: number) => createInput().read(true, ms).read(false, 20_000).contact();

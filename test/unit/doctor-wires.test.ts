@@ -154,19 +154,23 @@ describe('the check of the configuration', () => {
     );
   });
 
-  it('says that a vehicle bus allows no cut, and that one waits without a position as it does without the bus', async () => {
+  it('says that a vehicle bus is one witness, and what it needs; without it a cut waits where there is no position', async () => {
     const config = await configOf('plain');
     const { inputs, ...others } = config.profile;
     const { motion: _, ...fewer } = inputs;
     const profile = { ...others, inputs: fewer };
     const { lines } = describeWitnesses({ profile, bus: truckBusConfig }, standardProtection);
-    expect(lines).toContain('the vehicle bus is shown as a witness and allows no cut');
-    expect(lines).toContain('no motion input is mapped, so without a position a cut waits');
+    const waits = 'no motion input is mapped, so without a position a cut waits';
+    expect(lines).toContain(
+      'the vehicle bus counts as one witness, with the ignition off and the parking brake set',
+    );
+    expect(lines).not.toContain(waits);
+    expect(describeWitnesses({ profile }, standardProtection).lines).toContain(waits);
   });
 });
 
 describe('the check of a stopped unit', () => {
-  it('counts no witness of the vehicle bus among the two that a cut needs', async () => {
+  it('counts the vehicle bus as one of the two that a cut needs, whatever it has proven', async () => {
     const config = {
       ...(await configOf('plain')),
       bus: truckBusConfig,
@@ -187,7 +191,7 @@ describe('the check of a stopped unit', () => {
       const [finding] = await witnessCheck(config, 'outbox.db', ports).run();
       return finding?.verdict;
     };
-    expect(await verdictWith(['gnss', 'bus_speed', 'bus_rpm'])).toBe('warning');
-    expect(await verdictWith(['gnss', 'ignition', 'bus_speed'])).toBe('ok');
+    expect(await verdictWith(['bus_speed', 'bus_rpm', 'voltage'])).toBe('warning');
+    expect(await verdictWith(['ignition', 'bus_speed'])).toBe('ok');
   });
 });

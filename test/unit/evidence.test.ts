@@ -80,6 +80,23 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(dip(2).for(75, 0).of('gnss').claim).toBe('rest');
   });
 
+  it('leaves no such rest where the ignition was never read as on: its board was silent, or it is not proven', () => {
+    const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
+    const { ignition: _ignition, ...credits } = commissionedRecord.credits;
+    const unproven = () => createEvidenceDrive({ record: { ...commissionedRecord, credits } }).for(30);
+    const restarted = (drive: ReturnType<typeof commissioned>, lostS: number) =>
+      drive
+        .receiver(() => null)
+        .for(lostS, 10)
+        .receiver((fix) => fix)
+        .for(11, 0)
+        .of('gnss').claim;
+    expect(restarted(parked().set({ ignition: null }).for(0.5).set({ ignition: false }), 1)).not.toBe('rest');
+    expect(restarted(unproven(), 2)).not.toBe('rest');
+    expect(restarted(parked(), 2)).toBe('rest');
+    expect(restarted(unproven(), 1)).toBe('rest');
+  });
+
   it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
     const drive = dip(1, true);
     for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
@@ -198,17 +215,27 @@ describe('a start', () => {
 });
 
 describe('a lost board', () => {
+  const states = (drive: ReturnType<typeof commissioned>) => [
+    drive.of('ignition').state,
+    drive.of('motion').state,
+  ];
+  const lost = () => commissioned().for(30).set({ ignition: null, motion: null });
+
   it('of more than three seconds suspends both inputs, and the place confirms them', () => {
-    const drive = commissioned()
-      .for(30)
-      .receiver(() => null)
-      .set({ ignition: null, motion: null })
-      .for(5);
+    const drive = lost().for(5);
     expect(drive.of('ignition').claim).toBe(null);
     drive.set({ ignition: false, motion: false }).for(5);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
-    drive.receiver((fix) => fix).for(20);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['proven', 'proven']);
+    expect(states(drive)).toEqual(['proven', 'proven']);
+  });
+
+  it('and a lost receiver at once are one supply: the place confirms the inputs once it was held for a minute', () => {
+    const drive = lost()
+      .receiver(() => null)
+      .for(5);
+    drive.set({ ignition: false, motion: false }).for(5);
+    drive.receiver((fix) => fix).for(50);
+    expect(states(drive)).toEqual(['suspended', 'suspended']);
+    expect(states(drive.for(25))).toEqual(['proven', 'proven']);
   });
 });
 

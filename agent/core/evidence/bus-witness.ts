@@ -95,7 +95,7 @@ export function busSpeedClaim(motion: BusMotion | null, known: BusIdentity | nul
   });
 }
 
-/** Engine speed of the bus: 0 for long, on a vehicle whose speeds are zero too. */
+/** Engine speed of the bus: 0 for long, on a vehicle whose speeds are zero too, and that a second fact shows to be parked. */
 export function busRpmClaim(motion: BusMotion | null, known: BusIdentity | null, nowMs: number): BusClaim {
   const seen = busAt(motion, nowMs);
   const restForMs =
@@ -103,7 +103,7 @@ export function busRpmClaim(motion: BusMotion | null, known: BusIdentity | null,
   return claimFrom(seen, known, {
     isActive: (seen?.mostRpm ?? 0) >= busLimits.runningRpm,
     restForMs,
-    isRest: restForMs !== null && restForMs >= busWitnessLimits.stoppedMs,
+    isRest: restForMs !== null && restForMs >= busWitnessLimits.stoppedMs && seen?.fact !== null,
   });
 }
 

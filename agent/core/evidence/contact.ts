@@ -29,6 +29,12 @@ export interface Sensed {
   readonly sinceMs: number;
 }
 
+/** From one monotonic time to another. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export interface Contact {
   /** Its supply, or its second contact, is read beside it: "off" is a statement, also after a restart or a lost board. */
   readonly isLive: boolean;
@@ -41,8 +47,8 @@ export interface Contact {
   readonly roseMs: number;
   /** When it last became inactive. */
   readonly fellMs: number;
-  /** It was read active before a silence of its board, and inactive after it. */
-  readonly fellInSilence: boolean;
+  /** When its board was last silent; null: never in this run. */
+  readonly silence: Span | null;
   /** When samples stopped; null while they come. */
   readonly lostMs: number | null;
   /** When it changed, newest last; only as many as chatter needs. */
@@ -60,7 +66,7 @@ export function createContact(nowMs: number, isLive: boolean): Contact {
     activeMs: Number.NEGATIVE_INFINITY,
     roseMs: Number.NEGATIVE_INFINITY,
     fellMs: Number.NEGATIVE_INFINITY,
-    fellInSilence: false,
+    silence: null,
     lostMs: nowMs,
     flipsMs: [],
     suspension: isLive ? null : 'start',
@@ -101,13 +107,15 @@ export function recordReading(
   if (seen.value === null) return next.lostMs === null ? { ...next, lostMs: atMs } : next;
   if (next.lostMs !== null) {
     const isReturn = atMs - next.lostMs > contactLimits.gapMs;
-    next = { ...(isReturn ? suspendByBoard(next) : next), lostMs: null };
+    const silence = { fromMs: next.lostMs, toMs: atMs };
+    next = { ...(isReturn ? suspendByBoard(next) : next), lostMs: null, silence };
   }
   if (was !== null && was !== seen.value) {
-    // "Off" is reported after its debounce, and began at its first sample.
-    const fellInSilence = before.lostMs !== null && !seen.value;
-    const edge = seen.value ? { roseMs: atMs, fellInSilence } : { fellMs: seen.sinceMs, fellInSilence };
-    next = { ...next, ...edge };
+    // "Off" is reported after its debounce, and began at its first sample; after an "on" that was too short for its debounce it goes on.
+    next = {
+      ...next,
+      ...(seen.value ? { roseMs: atMs } : { fellMs: Math.max(seen.sinceMs, next.activeMs) }),
+    };
     if (now.countsFlips) next = withFlip(next, atMs);
   } else if (before.sensed.value === null && seen.value) next = { ...next, roseMs: atMs };
   if (was !== seen.value) next = { ...next, read: seen.value };

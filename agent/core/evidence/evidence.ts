@@ -13,6 +13,7 @@ import {
   recordReading,
   restingForMs,
   type Sensed,
+  type Span,
   suspendByBoard,
   suspendByCommon,
   suspendByMovement,
@@ -269,18 +270,25 @@ function isTowed({ ignition, restedMs }: EvidenceState): boolean {
   return ignition.activeMs < restedMs;
 }
 
-/**
- * One dip of the supply restarts the receiver and kills the contacts: the ignition falls while fixes are missing, or soon before or after.
- * One missing fix is enough where the ignition fell while its board was silent too.
- */
-function resumedAfter({ gnss, ignition, resumedMs }: EvidenceState): number {
-  if (ignition.isLive) return resumedMs;
+/** Whether two spans lie so close to each other that one dip of the supply explains both. */
+function isOneDip(a: Span, b: Span): boolean {
   const { dipMs } = evidenceLimits;
+  return b.fromMs <= a.toMs + dipMs && b.toMs >= a.fromMs - dipMs;
+}
+
+/**
+ * One dip of the supply restarts the receiver and kills the contacts. It shows in missing fixes about when the ignition fell or its board was
+ * silent; an ignition that is not proven need not have shown anything. One missing fix beside a silent board is enough.
+ */
+function resumedAfter({ gnss, ignition, resumedMs, credit }: EvidenceState): number {
+  if (ignition.isLive) return resumedMs;
   const { gap, pause } = gnss.stream;
+  const { fellMs, silence } = ignition;
+  const isProven = creditState(credit.credits.ignition) === 'proven';
   let latestMs = resumedMs;
-  for (const lost of [pause, ignition.fellInSilence ? gap : null])
-    if (lost !== null && ignition.fellMs >= lost.fromMs - dipMs && ignition.fellMs <= lost.toMs + dipMs)
-      latestMs = Math.max(latestMs, lost.toMs);
+  if (pause !== null && (!isProven || isOneDip(pause, { fromMs: fellMs, toMs: fellMs })))
+    latestMs = Math.max(latestMs, pause.toMs);
+  if (gap !== null && silence !== null && isOneDip(gap, silence)) latestMs = Math.max(latestMs, gap.toMs);
   return latestMs;
 }
 

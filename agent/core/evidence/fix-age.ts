@@ -1,5 +1,6 @@
 // Whether a fix is a measurement of this moment: a stream that lags, or was interrupted, says of a vehicle that moves that it stands.
 import type { Fix } from '../gnss/epochs.ts';
+import type { Span } from './contact.ts';
 
 const fixAgeLimits = {
   /**
@@ -77,17 +78,14 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
   );
 }
 
-/** From the fix before an interruption to the fix after it, monotonic. */
-export interface Interruption {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The good fixes of a receiver: when the newest came, monotonic, and the last interruption by one epoch or more (`gap`), and by two or more. */
+/**
+ * The good fixes of a receiver: when the newest came, monotonic, and the last interruption by one epoch or more (`gap`), and by two or more
+ * (`pause`), from the fix before it to the fix after it.
+ */
 export interface Stream {
   readonly goodMs: number | null;
-  readonly gap: Interruption | null;
-  readonly pause: Interruption | null;
+  readonly gap: Span | null;
+  readonly pause: Span | null;
 }
 
 /** After one more good fix of a receiver that has one each `intervalMs`. */

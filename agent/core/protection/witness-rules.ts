@@ -7,12 +7,18 @@ import type { Evidence, Witnesses } from '../evidence/testimony.ts';
 import { interlockLimits } from './interlock-rules.ts';
 import { found } from './rule-findings.ts';
 
-/**
- * The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. The vehicle bus is not asked yet:
- * its witnesses are shown, and have not passed the campaign of hostile lives.
- */
-export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'];
-export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
+/** The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. */
+export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'bus_speed', 'bus_rpm'];
+/** What speaks of the vehicle itself, and not of its engine. */
+export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion', 'bus_speed'];
+/** With the ignition on: a bus says that a vehicle is parked, not that its driver is about to leave. */
+export const ofRunningVehicle: readonly WitnessName[] = ['gnss', 'motion'];
+
+/** How many keys are proven. The vehicle bus is one of them: its two witnesses fail together. */
+export function countProven(isProven: (name: WitnessName) => boolean): number {
+  const proven = keys.filter(isProven);
+  return new Set(proven.map((name) => (name === 'bus_rpm' ? 'bus_speed' : name))).size;
+}
 
 /** Which witnesses are asked. */
 interface Wanted {

@@ -3,7 +3,7 @@
 
 import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import { witnessNames } from '../../../src/core/verdict/witness.ts';
-import { keys } from '../protection/witness-rules.ts';
+import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
 import { conditionsOf } from './health.ts';
@@ -224,7 +224,7 @@ function evidenceLine({ evidence }: VehicleStatus): StatusLine {
   const fitted = witnessNames.filter((name) => witnesses[name] !== 'absent');
   const states = fitted.map((name) => `${name} ${witnesses[name]}`).join(', ');
   const shown = `${driveWords[drive]}${by === null ? '' : ` by ${by}`} for ${formatSpan(forS)}`;
-  const proven = keys.filter((name) => witnesses[name] === 'proven').length;
+  const proven = countProven((name) => witnesses[name] === 'proven');
   return {
     level: proven >= 2 ? 'ok' : 'note',
     name: 'Evidence',

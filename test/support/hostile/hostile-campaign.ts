@@ -9,7 +9,8 @@ function summary(name: string, counts: LifeCounts, startMs: number): string {
   return `${name}: ${counts.lives} lives in ${seconds} s, ${JSON.stringify(counts)}`;
 }
 
-const nameOf = ({ mode, isPositive }: LifeSetup): string => (isPositive ? `${mode}, positive wiring` : mode);
+const nameOf = ({ mode, isPositive, hasBus = false }: LifeSetup): string =>
+  `${mode}${isPositive ? ', positive wiring' : ''}${hasBus ? ', vehicle bus' : ''}`;
 
 /** FLEETWARD_RUNS lives, else `standard`; FLEETWARD_FIRST_RUN is the first seed. At most five findings are kept. */
 export function runHostileCampaign(setup: LifeSetup, standard: number) {

@@ -1,8 +1,9 @@
 // The judge of the hostile world: every closing of a restrictive contact against the truth, never against what the agent read.
+import { ofVehicle } from '../../../agent/core/protection/witness-rules.ts';
 import { type FeatureName } from '../../../src/core/events/event.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
+import { honestAlarms, isVehicleMisled, misleading } from './hostile-causes.ts';
 import { breach, count, latencyMs, type World } from './hostile-life.ts';
-import { honestAlarms, misleading } from './hostile-senses.ts';
 
 /** The witnesses that are proven and say "at rest" now: what a verdict can rest on. */
 function resting(world: World): readonly WitnessName[] {
@@ -20,7 +21,7 @@ function judgeAlarms(world: World, relay: FeatureName): void {
   // A unit that was started after the engine has not seen the voltage rise, and takes it for a charger's.
   const hasSeenRise = truth.ignitionSinceMs >= world.freshMs && truth.ignitionSinceMs > world.startedMs;
   const counted = alarms.filter(
-    (name) => name === 'gnss' || name === 'motion' || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
+    (name) => ofVehicle.includes(name) || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
   );
   if (counted.length > 0) breach(world, `${relay} closed against ${counted.join(' and ')}`);
 }
@@ -32,9 +33,10 @@ export function judgeMotion(world: World, relay: FeatureName): void {
   count(counts.speeds, `${Math.floor(truth.speedKmh / 10) * 10}`);
   judgeAlarms(world, relay);
   if (movingMs <= latencyMs) return;
-  const lies = misleading(world.senses, resting(world), { atMs: nowMs, freshMs: world.freshMs });
+  const rest = resting(world);
+  const lies = misleading(world.senses, rest, { atMs: nowMs, freshMs: world.freshMs });
   // With the key off an ignition that reads "off" is honest, and the engine does not run.
-  if (!truth.ignition && lies.length > 0) {
+  if (!truth.ignition && (lies.length > 0 || isVehicleMisled(world.senses, rest, nowMs))) {
     counts.towed += 1;
     return;
   }
@@ -48,7 +50,9 @@ export function judgeMotion(world: World, relay: FeatureName): void {
 export function judgeEngineCut(world: World, token: string): void {
   const { truth, rules, nowMs, counts } = world;
   const onMs = truth.ignition ? nowMs - truth.ignitionSinceMs : 0;
-  const isSeen = !world.senses.faults.some(({ part }) => part === 'ignition' || part === 'board');
+  const isSeen = !world.senses.faults.some(
+    ({ part }) => part === 'ignition' || part === 'board' || part === 'supply',
+  );
   if (onMs <= 1600 || world.senses.unwired.includes('ignition') || !isSeen) return;
   counts.withIgnitionOn += 1;
   const soundedMs = world.contacts.warning ? nowMs - world.warningSinceMs : 0;

@@ -1,6 +1,7 @@
 // What one life of the hostile world is made of, what it counts, and how it is told: shared by the world, its judge and its plots.
 import { type InterlockRules } from '../../../agent/core/protection/interlock-rules.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import type { HostileBus } from './hostile-bus.ts';
 import { type Senses } from './hostile-senses.ts';
 import { type Truth } from './hostile-truth.ts';
 import { type Disk, type HostileVehicle, type Order, startUtcMs } from './hostile-vehicle.ts';
@@ -57,6 +58,8 @@ export interface World {
   readonly disk: { now: Disk };
   readonly truth: Truth;
   readonly senses: Senses;
+  /** Null: the vehicle has none. */
+  readonly bus: HostileBus | null;
   readonly counts: LifeCounts;
   readonly breaches: string[];
   readonly trail: string[];
@@ -95,6 +98,7 @@ export interface World {
   mendAtMs: number;
   tunnelAtMs: number;
   driveAtMs: number;
+  keyOffAtMs: number;
   /** The unit has no power until then. */
   downMs: number;
   downUntilMs: number;

@@ -18,6 +18,7 @@ export interface Mutant {
   /** The campaign that finds it; the default mode on plain wiring when absent. */
   readonly mode?: CutMode;
   readonly isPositive?: boolean;
+  readonly hasBus?: boolean;
 }
 
 const interlock = 'protection/interlock.js';
@@ -25,6 +26,8 @@ const gnss = 'evidence/gnss-standing.js';
 const credit = 'evidence/credit.js';
 const intake = 'protection/command-intake.js';
 const witness = 'protection/witness-rules.js';
+const evidence = 'evidence/evidence.js';
+const busWitness = 'evidence/bus-witness.js';
 
 const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
 const pairRule = "pairs.length > 0 && common === 'none'";
@@ -219,5 +222,68 @@ export const mutants: readonly Mutant[] = [
     file: 'evidence/evidence-record.js',
     find: "value['wiring'] === wiring",
     put: 'true',
+  },
+  {
+    rule: 'rest from before a dip of the supply counts no more',
+    from: 214,
+    file: evidence,
+    find: 'if (pause !== null && (!isProven || isOneDip(pause, { fromMs: fellMs, toMs: fellMs })))',
+    put: 'if (false)',
+  },
+  {
+    rule: 'one missing fix beside a silent board is a dip of the supply',
+    from: 132,
+    file: evidence,
+    find: 'if (gap !== null && silence !== null && isOneDip(gap, silence))',
+    put: 'if (false)',
+  },
+  {
+    rule: 'an ignition that was never proven shows no dip of the supply',
+    from: 214,
+    file: evidence,
+    find: '(!isProven || isOneDip(',
+    put: '(isOneDip(',
+  },
+  {
+    rule: 'an ignition that was read as on for a moment has fallen when it was last read so',
+    from: 884,
+    file: 'evidence/contact.js',
+    find: 'Math.max(seen.sinceMs, next.activeMs)',
+    put: 'seen.sinceMs',
+  },
+  {
+    rule: 'a bus without a parking brake that is set shows no rest',
+    from: 1284,
+    file: busWitness,
+    find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
+    put: 'restForMs >= busWitnessLimits.stillMs',
+    hasBus: true,
+  },
+  {
+    rule: 'a bus that repeats its frames shows no rest',
+    file: 'bus/bus-motion.js',
+    find: 'if (!live.some(({ source }) => alive.has(source)))',
+    put: 'if (false)',
+    hasBus: true,
+  },
+  {
+    rule: 'a speed on the bus vetoes',
+    from: 87,
+    file: 'bus/bus-veto.js',
+    find: 'const isMoving = isFresh(reading.view.movement, nowMs);',
+    put: 'const isMoving = false;',
+    also: {
+      find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
+      put: 'const isEngineRunning = false;',
+    },
+    hasBus: true,
+  },
+  {
+    rule: 'an engine that runs on the bus vetoes',
+    from: 225,
+    file: 'bus/bus-veto.js',
+    find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
+    put: 'const isEngineRunning = false;',
+    hasBus: true,
   },
 ];

@@ -1,4 +1,5 @@
 // What a life in the hostile world is about: the plots, the faults that come in them, and the life itself from one number.
+import { busFaults } from './hostile-bus.ts';
 import {
   chance,
   type Life,
@@ -9,8 +10,8 @@ import {
   serverMs,
   type World,
 } from './hostile-life.ts';
-import { type Fault } from './hostile-senses.ts';
-import { stepMs, turnKey } from './hostile-truth.ts';
+import { type Fault, supplyFaults } from './hostile-senses.ts';
+import { createLuck, stepMs, turnKey } from './hostile-truth.ts';
 import {
   automate,
   countRefusals,
@@ -28,7 +29,7 @@ import {
  * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
  * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
  */
-type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script';
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
@@ -149,6 +150,25 @@ const parkedScripts: readonly ((world: World) => void)[] = [
   },
 ];
 
+/** A vehicle that was seen to stop, or was parked before; its supply dips as its engine starts, under the sky or not. */
+function beginDip(world: World, story: () => number): void {
+  const { truth } = world;
+  const isRoad = truth.ignition;
+  truth.targetKmh = 0;
+  world.driveAtMs = halfSeconds(isRoad ? 22_000 + story() * 20_000 : 12_000 + story() * 20_000);
+  world.keyOffAtMs = isRoad ? 8000 : -1;
+  const kind = supplyFaults[story() < 0.5 ? 0 : 1];
+  // The key is on before the starter turns, and was read so; a board that restarts with it need not have read it.
+  const fromMs = world.driveAtMs + (kind === 'dip' ? 1000 : 500) + halfSeconds(story() * 1000);
+  // Two epochs are missing at least; one, where the board was seen to be silent too (SAFETY, H22).
+  const delayMs = kind === 'dip' ? 2500 + halfSeconds(story() * 6000) : 1500 + halfSeconds(story() * 4000);
+  addFault(world, { part: 'supply', kind, fromMs, untilMs: fromMs + delayMs + story() * 50_000, delayMs });
+  world.tunnelAtMs =
+    story() < 0.3 ? world.driveAtMs + halfSeconds(story() * 30_000) : Number.POSITIVE_INFINITY;
+}
+
+const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
+
 function beginScript(world: World): void {
   const { truth } = world;
   const isRoad = truth.ignition;
@@ -159,6 +179,7 @@ function beginScript(world: World): void {
 
 function passScript(world: World): void {
   const { nowMs } = world;
+  if (nowMs === world.keyOffAtMs) turnKey(world.truth, false, nowMs);
   if (nowMs === world.driveAtMs) driveOff(world);
   if (nowMs >= world.tunnelAtMs) world.truth.isInTunnel = true;
   if (nowMs === world.rebootAtMs) world.downUntilMs = nowMs + world.downMs;
@@ -170,9 +191,11 @@ function passScript(world: World): void {
   if (chance(world, 0.02)) operate(world, '1');
 }
 
-function beginPlot(world: World, plot: Plot): void {
+function beginPlot(world: World, plot: Plot, story: () => number): void {
   const { truth } = world;
   if (plot === 'chaos') return;
+  if (plot === 'dip') return beginDip(world, story);
+  if (plot === 'bus') return beginBus(world, story);
   if (plot === 'park') return beginParked(world);
   if (plot === 'script') return beginScript(world);
   turnKey(truth, true, 0);
@@ -198,12 +221,46 @@ function failNow(world: World): void {
   if (chance(world, 0.5)) world.truth.isInTunnel = true;
 }
 
+/**
+ * On the road, or before it leaves, the ignition of a vehicle is lost; the way leads into a tunnel at once, and all that is left to see the
+ * drive is a bus that fails too.
+ */
+function beginBus(world: World, story: () => number): void {
+  const { truth } = world;
+  const isRoad = truth.ignition;
+  const lostMs = halfSeconds(3000 + story() * 8000);
+  const lost = story() < 0.5 ? lostIgnitions[0] : lostIgnitions[1];
+  addFault(world, { ...lost, fromMs: lostMs, ...forGood });
+  if (isRoad) {
+    truth.targetKmh = 20 + story() * 60;
+    truth.speedKmh = truth.targetKmh;
+  } else {
+    truth.targetKmh = 0;
+    world.driveAtMs = lostMs + 1000;
+  }
+  world.tunnelAtMs = halfSeconds(Math.max(lostMs, world.driveAtMs) + 2000 + story() * 5000);
+  failBus(world, story);
+}
+
+const lostIgnitions = [
+  { part: 'ignition', kind: 'stuck-0' },
+  { part: 'board', kind: 'contacts' },
+] as const;
+
+/** The vehicle bus fails at some time, for some time; in lives in which nothing else does too. */
+function failBus(world: World, story: () => number): void {
+  const fromMs = story() < 0.3 ? 2000 : story() * 60_000;
+  const forMs = story() < 0.6 ? Number.POSITIVE_INFINITY : 3000 + story() * 40_000;
+  const kind = busFaults[Math.floor(story() * busFaults.length)] ?? 'silent';
+  addFault(world, { part: 'bus', kind, fromMs, untilMs: fromMs + forMs, delayMs: 0 });
+}
+
 function passPlot(world: World, plot: Plot, harm: number): void {
   if (plot === 'chaos') {
     if (chance(world, harm)) meddle(world);
     return;
   }
-  if (plot === 'script') return passScript(world);
+  if (isScripted(plot)) return passScript(world);
   if (plot === 'park') {
     if (world.nowMs === world.mendAtMs) mendServer(world, -600_000);
     if (world.nowMs === world.rebootAtMs) world.downUntilMs = world.nowMs + world.downMs;
@@ -221,21 +278,34 @@ function passPlot(world: World, plot: Plot, harm: number): void {
   if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
 }
 
+/** Its story is told, and nothing else fails. */
+const isScripted = (plot: Plot): boolean => plot === 'script' || plot === 'dip' || plot === 'bus';
+
+/** Stories that were added later have numbers of their own: the other lives stay what they were. */
+const storySalt = 0x5b_d1_e9_95;
+const dipShare = 1 / 12;
+const busShare = 1 / 6;
+
 /** Lives one life; `counts` sums over lives. */
 export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts): Life {
   const { mode } = setup;
   const world = createWorld(seed, setup, counts);
   counts.lives += 1;
-  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
-  beginPlot(world, plot);
+  const picked = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
+  const story = createLuck(seed ^ storySalt);
+  const told = story();
+  const isOfBus = world.bus !== null && told < dipShare + busShare;
+  const plot = told < dipShare ? 'dip' : isOfBus ? 'bus' : picked;
+  beginPlot(world, plot, story);
+  if (world.bus !== null && plot !== 'bus' && story() < 0.6) failBus(world, story);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
-  const faults = plot === 'park' || plot === 'script' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
+  const faults = plot === 'park' || isScripted(plot) ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;
   const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
   const anyMs = 5000 + world.luck() * 35_000;
   // Asked for on the road: a cut that was carried out before proves nothing.
   const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
-  world.truth.isInTunnel = plot !== 'script' && chance(world, 0.2);
+  world.truth.isInTunnel = !isScripted(plot) && chance(world, 0.2);
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
@@ -265,7 +335,9 @@ export function liveParked(
   const { where } = given;
   const world = createWorld(seed, { ...given, isHonest: true }, counts);
   const { senses, truth } = world;
-  const parkedMs = Math.floor((60_000 + world.luck() * 60_000) / stepMs) * stepMs;
+  // A vehicle whose standstill no position shows must have had its key off for a minute: what a bus adds is seen after that.
+  const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
+  const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
   const isDriven = where === 'garage' || where === 'charger';
   senses.isCharged = where === 'charger';

@@ -27,14 +27,20 @@ export const gnssFaults = [
  */
 export const boardFaults = ['common', 'contacts', 'silent', 'latched', 'swapped'] as const;
 
-type Part = WitnessName | 'board';
+/**
+ * One dip of the supply as the engine starts: the contacts stay dead, and the receiver restarts and shows its last place for a while.
+ * `dip-board`: the board restarts with it.
+ */
+export const supplyFaults = ['dip', 'dip-board'] as const;
+
+type Part = WitnessName | 'board' | 'supply' | 'bus';
 
 export interface Fault {
   readonly part: Part;
   readonly kind: string;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Of a delay, ms. */
+  /** Of a delay, or of a restart, ms. */
   readonly delayMs: number;
 }
 
@@ -85,9 +91,17 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPosit
   };
 }
 
-function faultOf({ faults }: Senses, part: Part, nowMs: number): Fault | undefined {
+/** The fault of a part at a moment. */
+export function faultOf({ faults }: Senses, part: Part, nowMs: number): Fault | undefined {
   return faults.find((fault) => fault.part === part && fault.fromMs <= nowMs && nowMs < fault.untilMs);
 }
+
+/** The dip that has killed the contacts. */
+export function dipOf({ faults }: Senses, nowMs: number): Fault | undefined {
+  return faults.find(({ part, fromMs }) => part === 'supply' && fromMs <= nowMs);
+}
+
+const isRestarting = ({ fromMs, delayMs }: Fault, nowMs: number): boolean => nowMs < fromMs + delayMs;
 
 function pastOf({ past }: Senses, atMs: number): Senses['past'][number] | undefined {
   return past.findLast((one) => one.atMs <= atMs) ?? past[0];
@@ -159,7 +173,8 @@ export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | 
   const honest = honestSample(senses, truth);
   momentOf(senses, atMs).sample = honest;
   const fault = faultOf(senses, 'board', atMs);
-  if (fault?.kind === 'silent') return null;
+  const dip = dipOf(senses, atMs);
+  if (fault?.kind === 'silent' || (dip?.kind === 'dip-board' && isRestarting(dip, atMs))) return null;
   if (fault?.kind === 'latched' && senses.lastSample !== null)
     return { ...senses.lastSample, isReading: false };
   const zeros = { ignition: false, motion: false, life: false };
@@ -177,7 +192,7 @@ export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | 
   };
   // What a latched board goes on with.
   senses.lastSample = read;
-  return fault?.kind === 'contacts' ? { ...read, ...zeros } : read;
+  return fault?.kind === 'contacts' || dip !== undefined ? { ...read, ...zeros } : read;
 }
 
 const unread: Sample = { ignition: null, motion: null, rpm: null, supplyV: null };
@@ -218,7 +233,8 @@ const atNorth = (northM: number): number => 43 + northM / metresPerDegree;
 
 /** The receiver says nothing at all. */
 export function isReceiverSilent(senses: Senses, atMs: number): boolean {
-  return faultOf(senses, 'gnss', atMs)?.kind === 'silent';
+  const dip = dipOf(senses, atMs);
+  return faultOf(senses, 'gnss', atMs)?.kind === 'silent' || (dip !== undefined && isRestarting(dip, atMs));
 }
 
 /** One second of the receiver as the agent reads it; null = an epoch without a fix. */
@@ -228,6 +244,8 @@ export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | 
   const fault = faultOf(senses, 'gnss', atMs);
   const { luck, lastFix } = senses;
   const stamp = { utcMs: startUtcMs + atMs, atMonoMs: atMs };
+  if (fault === undefined && faultOf(senses, 'supply', atMs) !== undefined && lastFix !== null)
+    return { ...lastFix, ...stamp, latitude: atNorth(senses.lieNorthM + luck()), speedKmh: luck() * 0.4 };
   if (fault === undefined) {
     senses.lieNorthM = truth.northM;
     senses.lieKmh = truth.speedKmh;
@@ -278,15 +296,6 @@ function pastFix({ past }: Senses, thenMs: number, atMonoMs: number): Fix | null
   return fix === null ? null : { ...fix, atMonoMs };
 }
 
-/** Lies of the receiver that nothing but another witness can expose; all others must be seen through. */
-const undetectable: Readonly<Record<string, readonly string[]>> = {
-  gnss: ['plausible-stop', 'frozen'],
-  ignition: ['stuck-0', 'inverted', 'delayed', 'pulse-25'],
-  motion: ['stuck-0', 'inverted', 'delayed'],
-  rpm: ['stuck', 'zero', 'drift'],
-  voltage: ['stuck', 'drift'],
-};
-
 /** What the world knows of a sensor's recent past. */
 interface SensorRecord {
   /** It read "at rest" for long on a vehicle that an honest receiver showed driving: from then on it is no excuse. */
@@ -313,147 +322,4 @@ export function createRecords(): Records {
     bus_speed: one(),
     bus_rpm: one(),
   };
-}
-
-/** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
-const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_000 } as const;
-
-/** Notes what the agent was shown in this step. */
-export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
-  const { records, lastSample } = senses;
-  if (truth.speedKmh === 0) senses.restNorthM = truth.northM;
-  if (lastSample === null) return;
-  const isHonestDrive =
-    truth.speedKmh >= 12 && !truth.isInTunnel && faultOf(senses, 'gnss', atMs) === undefined;
-  const active: Readonly<Record<keyof typeof exposeMs, boolean>> = {
-    ignition: lastSample.ignition === true,
-    motion: lastSample.motion === true,
-    rpm: (lastSample.rpm ?? 0) >= 100,
-    voltage: (lastSample.supplyV ?? 0) >= 13.2,
-  };
-  for (const name of ['ignition', 'motion', 'rpm', 'voltage'] as const) {
-    const record = records[name];
-    if (active[name]) record.activeMs = atMs;
-    // A pulse now and then is no drive.
-    if (!isHonestDrive || atMs - record.activeMs < 4000) record.exposingSinceMs = null;
-    else record.exposingSinceMs ??= atMs;
-    if (record.exposingSinceMs !== null && atMs - record.exposingSinceMs >= exposeMs[name])
-      record.isExposed = true;
-  }
-}
-
-/**
- * The causes that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
- * agent counts, and whose lie nothing could have exposed. A sensor that was never wired, that was exposed, that lost its supply
- * together with others, or that showed no sign of life since `freshMs` excuses nothing.
- */
-export function misleading(
-  senses: Senses,
-  rest: readonly WitnessName[],
-  now: { readonly atMs: number; readonly freshMs: number },
-): readonly string[] {
-  const found = new Set<string>();
-  const board = faultOf(senses, 'board', now.atMs);
-  for (const name of rest) {
-    const record = senses.records[name];
-    if (record.isExposed) continue;
-    if (senses.unwired.includes(name)) {
-      if (hasFeigned(senses, name, now.atMs)) found.add(`${name} feigned`);
-      continue;
-    }
-    const own = faultOf(senses, name, now.atMs);
-    // A receiver that repeats itself is found out within 20 s.
-    const isFrozen = own?.kind === 'frozen' || (own?.kind === 'frozen-still' && isAtRestPlace(senses));
-    if (isFrozen && own !== undefined && now.atMs - own.fromMs > 25_000) continue;
-    const isInput = name === 'ignition' || name === 'motion';
-    if (isInput && !senses.isPositive && record.activeMs < now.freshMs) continue;
-    // Nothing else that the board reads could show that its common is lost.
-    const isAlone = !senses.fitted.some(
-      (other) =>
-        other !== 'gnss' &&
-        other !== name &&
-        !senses.unwired.includes(other) &&
-        faultOf(senses, other, now.atMs) === undefined,
-    );
-    // Nor can an input that has a fault of its own fall with the others.
-    if (isInput && board?.kind === 'common' && (isAlone || own !== undefined)) found.add('board common');
-    else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
-      found.add(`board ${board.kind}`);
-    else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
-    else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
-      found.add('gnss sudden-stop');
-    // A receiver that is about to jump shows one place until it does.
-    else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
-      found.add('gnss jump');
-    else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
-      found.add(`${name} ${own?.kind}`);
-    else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
-  }
-  return [...found];
-}
-
-const feignedKinds: readonly string[] = ['stuck-1', 'inverted', 'chatter', 'pulse-25'];
-
-/** An input that nothing is connected to, and that a fault has made to be seen alive. */
-function hasFeigned({ faults }: Senses, name: WitnessName, atMs: number): boolean {
-  return faults.some(
-    ({ part, kind, fromMs }) => part === name && fromMs <= atMs && feignedKinds.includes(kind),
-  );
-}
-
-/** A lie that passed as a stop has turned into another one, which takes up to 20 s to be found. */
-function hasJustStopped({ faults }: Senses, atMs: number): boolean {
-  return faults.some(
-    ({ part, kind, fromMs, untilMs }) =>
-      part === 'gnss' && kind === 'plausible-stop' && fromMs <= atMs && atMs - untilMs < 20_000,
-  );
-}
-
-/** Since when the same lie has gone on without a break: a fault may take over from an earlier one of its kind. */
-function lieSinceMs(senses: Senses, { part, kind, fromMs }: Fault): number {
-  const joined = senses.faults.find(
-    (one) => one.part === part && one.kind === kind && one.fromMs < fromMs && one.untilMs >= fromMs,
-  );
-  return joined === undefined ? fromMs : lieSinceMs(senses, joined);
-}
-
-/** From this speed a brake stops within a second: no sudden stop, but an observed one. */
-const brakedKmh = 21;
-
-/**
- * A place held for a minute by fixes that vary, the place where the vehicle stood, or a stop from a slow speed: a standstill for any
- * receiver.
- */
-function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolean {
-  return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedKmh || isAtRestPlace(senses);
-}
-
-const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean => Math.abs(lieNorthM - restNorthM) <= 30;
-
-/** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
-export function honestAlarms(
-  senses: Senses,
-  truth: Truth,
-  now: { atMs: number; sinceMs: number },
-): readonly WitnessName[] {
-  const { fitted, unwired, faults } = senses;
-  const isHealthy = (name: WitnessName): boolean =>
-    fitted.includes(name) &&
-    !unwired.includes(name) &&
-    !faults.some(
-      ({ part, untilMs }) =>
-        (part === name || (part === 'board' && name !== 'gnss')) && untilMs > now.sinceMs,
-    );
-  const moves = truth.movingSinceMs !== null && truth.movingSinceMs <= now.sinceMs;
-  const runs = truth.ignition && truth.ignitionSinceMs <= now.sinceMs;
-  const seen: Readonly<Record<WitnessName, boolean>> = {
-    gnss: moves && !truth.isInTunnel && now.atMs - truth.tunnelEndMs > 8000,
-    motion: moves,
-    ignition: runs,
-    rpm: runs,
-    voltage: runs,
-    bus_speed: false,
-    bus_rpm: false,
-  };
-  return fitted.filter((name) => isHealthy(name) && seen[name]);
 }

@@ -1,6 +1,8 @@
 // The agent's protection without its bytes: inputs, evidence, commands, relays, warning and time joined as the vehicle joins them,
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
 import { createInputs, type InputsState, readingOf, stepInputs } from '../../../agent/core/board/inputs.ts';
+import type { BusReading } from '../../../agent/core/bus/bus-reading.ts';
+import { busVetoAt } from '../../../agent/core/bus/bus-veto.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
 import { isStepDue, recordFix, recordVoid, stepEvidence } from '../../../agent/core/evidence/evidence.ts';
 import { type EvidenceRecord, parseEvidence } from '../../../agent/core/evidence/evidence-record.ts';
@@ -97,6 +99,8 @@ export interface HostileVehicle {
   welcome(utcMs: number): void;
   fix(fix: Fix): void;
   noFix(): void;
+  /** What the vehicle bus shows now. */
+  hear(reading: BusReading): void;
   sample(sample: Sample, isPanic: boolean): void;
   readBack(
     relays: Readonly<Partial<Record<FeatureName, boolean>>>,
@@ -152,6 +156,7 @@ function createSenses(given: HostileSetup) {
     return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
   };
   let answeredMs: number | null = null;
+  let bus: BusReading | null = null;
   const answering = (): readonly string[] =>
     answeredMs !== null && nowMs - answeredMs <= answerMs ? ['io'] : [];
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
@@ -163,6 +168,7 @@ function createSenses(given: HostileSetup) {
       rpm: analogs.rpm,
       supplyV: analogs.supplyV,
       answering: answering(),
+      bus: bus?.view.motion ?? null,
     };
     if (!isStepDue(evidence, seen, nowMs)) return false;
     evidence = stepEvidence(evidence, seen, stamp());
@@ -204,6 +210,10 @@ function createSenses(given: HostileSetup) {
       evidence = recordVoid(evidence, { atMonoMs: nowMs, estimatedKmh: null });
       look();
     },
+    hear(reading: BusReading): void {
+      bus = reading;
+      look();
+    },
     welcome(utcMs: number): void {
       time = offerServerTime(time, { monoMs: nowMs, utcMs, askedMs: nowMs - 200 });
     },
@@ -217,8 +227,10 @@ function createSenses(given: HostileSetup) {
         evidence,
         stamp(),
       );
+      const veto = busVetoAt(bus, nowMs);
       return {
         nowMs,
+        ...(veto === null ? {} : { bus: veto }),
         ignition,
         isIgnitionSuspended,
         panic: pressed,
@@ -355,6 +367,10 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     noFix() {
       proven = null;
       senses.noFix();
+    },
+    hear(reading) {
+      proven = null;
+      senses.hear(reading);
     },
     sample(sample, isPanic) {
       proven = null;

@@ -7,6 +7,8 @@ import { type CutMode, createRules } from '../../../agent/core/protection/interl
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import { busFaults, createHostileBus, type HostileBus } from './hostile-bus.ts';
+import { keepRecords } from './hostile-causes.ts';
 import { judgeCommand, judgeEngineCut, judgeMotion } from './hostile-judge.ts';
 import { chance, count, type LifeCounts, note, pick, serverMs, utcMs, type World } from './hostile-life.ts';
 import {
@@ -15,11 +17,12 @@ import {
   contactFaults,
   createSenses,
   type Fault,
+  faultOf,
   gnssFaults,
   isReceiverSilent,
-  keepRecords,
   readBoard,
   readReceiver,
+  supplyFaults,
 } from './hostile-senses.ts';
 import { createLuck, createTruth, moveOn, stepMs, turnKey } from './hostile-truth.ts';
 import { createHostileVehicle, type Disk, type Order, startUtcMs } from './hostile-vehicle.ts';
@@ -104,6 +107,10 @@ function hearReceiver(world: World): void {
 
 function sense(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
+  if (world.bus !== null) {
+    world.bus.step(truth, faultOf(senses, 'bus', nowMs)?.kind, nowMs);
+    vehicle.hear(world.bus.reading(nowMs));
+  }
   const sample = readBoard(senses, truth, nowMs);
   if (world.isPanic) world.panicMs = nowMs;
   if (nowMs % 1000 === 0) hearReceiver(world);
@@ -218,6 +225,7 @@ export function reboot(world: World): void {
     nowMs,
   });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
+  world.bus?.reopen();
   world.isBoardFresh = true;
   world.startedMs = nowMs;
   world.freshMs = nowMs;
@@ -237,8 +245,11 @@ export function faultFor(world: World, fromMs: number): Fault {
     bus_speed: [],
     bus_rpm: [],
     board: boardFaults,
+    bus: busFaults,
+    supply: supplyFaults,
   };
-  const part = pick<Fault['part']>(world, [...senses.fitted, 'gnss', 'ignition', 'ignition', 'board']);
+  const fitted = senses.fitted.filter((name) => boardNames.includes(name));
+  const part = pick<Fault['part']>(world, [...fitted, 'gnss', 'ignition', 'ignition', 'board']);
   const isLong = chance(world, 0.7);
   return {
     part,
@@ -279,9 +290,9 @@ export function meddle(world: World): void {
 /** What a unit's disk holds: a commissioned vehicle, in 6 of 7 lives; what was never wired never earned anything. */
 function evidenceOnDisk(
   world: Pick<World, 'luck'>,
-  given: { wiring: string; names: readonly WitnessName[]; isParked: boolean },
+  given: { wiring: string; names: readonly WitnessName[]; isParked: boolean; bus: HostileBus | null },
 ): EvidenceRecord {
-  const { wiring, names, isParked } = given;
+  const { wiring, names, isParked, bus } = given;
   const state = isParked
     ? ({ motion: 'standing', by: 'gnss', parkedAt: { latitude: 43, longitude: -79 } } as const)
     : ({ motion: 'driving', by: 'gnss', parkedAt: null } as const);
@@ -292,26 +303,39 @@ function evidenceOnDisk(
     ]),
   ) as EvidenceRecord['credits'];
   const isFresh = chance(world, 0.15);
-  return { ...emptyEvidence(wiring), ...state, credits: isFresh ? {} : credits, utcMs: startUtcMs };
+  const identity = isFresh || bus === null ? null : { senders: bus.senders, vin: null };
+  return {
+    ...emptyEvidence(wiring),
+    ...state,
+    credits: isFresh ? {} : credits,
+    bus: identity,
+    utcMs: startUtcMs,
+  };
 }
 
 /** The witnesses of a vehicle without a bus. */
-const boardNames = witnessNames.filter((name) => name !== 'bus_speed' && name !== 'bus_rpm');
+const boardNames: readonly WitnessName[] = witnessNames.filter(
+  (name) => name !== 'bus_speed' && name !== 'bus_rpm',
+);
 
 /** What a campaign is about. */
 export interface LifeSetup {
   readonly mode: CutMode;
   /** With a life input, a loop-back and a motion input. */
   readonly isPositive: boolean;
+  /** With a vehicle bus, beside what it would have without one. */
+  readonly hasBus?: boolean;
   /** Every sensor is good, and the vehicle parked. */
   readonly isHonest?: boolean;
 }
 
 export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts): World {
-  const { mode, isPositive, isHonest = false } = setup;
+  const { mode, isPositive, hasBus = false, isHonest = false } = setup;
   const luck = createLuck(seed);
   const by = { luck };
-  const fitted = boardNames.filter(
+  const bus = hasBus ? createHostileBus(seed, isHonest) : null;
+  const ofBus = bus === null ? [] : (['bus_speed', 'bus_rpm'] as const);
+  const onBoard = boardNames.filter(
     (name) =>
       name === 'gnss' ||
       name === 'ignition' ||
@@ -320,7 +344,8 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
   );
   const isWired = (name: WitnessName): boolean =>
     isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.15 : 0.25);
-  const unwired = fitted.filter((name) => !isWired(name));
+  const unwired = onBoard.filter((name) => !isWired(name));
+  const fitted = [...onBoard, ...ofBus];
   const canStopEngine = mode === 'at_standstill' && chance(by, 0.3);
   const rules = createRules({
     cutMode: mode,
@@ -332,8 +357,8 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
   const wiring = 'wiring';
   const names = fitted.filter((name) => !unwired.includes(name));
   const evidence = isHonest
-    ? { ...evidenceOnDisk({ luck: () => 0.9 }, { wiring, names, isParked }) }
-    : evidenceOnDisk(by, { wiring, names, isParked });
+    ? { ...evidenceOnDisk({ luck: () => 0.9 }, { wiring, names, isParked, bus }) }
+    : evidenceOnDisk(by, { wiring, names, isParked, bus });
   const disk: Disk = { record: createCommandRecord(), evidence, newestUtcMs: startUtcMs - 1000 };
   const world: World = {
     luck,
@@ -342,6 +367,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     disk: { now: disk },
     truth: createTruth(isParked, 0),
     senses: createSenses({ fitted, unwired, isPositive, luck }),
+    bus,
     counts,
     breaches: [],
     trail: [],
@@ -372,6 +398,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     mendAtMs: -1,
     tunnelAtMs: -1,
     driveAtMs: -1,
+    keyOffAtMs: -1,
     downMs: 0,
     downUntilMs: -1,
     movedBy: new Map(),

@@ -1,0 +1,167 @@
+// The vehicle bus of a hostile life: the nodes of a truck send frames as recorded trucks do, and the adapter passes them on, wrongly when it
+// or they fail. The frames go through the decoder of the agent, so that what a fault makes of rest is decided by the code that runs.
+import type { BusReading } from '../../../agent/core/bus/bus-reading.ts';
+import { type BusValues, createBusValues } from '../../../agent/core/bus/bus-values.ts';
+import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
+import { ccvs1, ebc2, eec1, tco1, vep1 } from '../bus/can-lines.ts';
+import { openAdapter } from '../bus/truck-bus.ts';
+import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
+
+/**
+ * `silent`: no frame comes. `repeats`: a gateway goes on with its last frames. `speed-stuck`: the node of the speeds goes on with its last
+ * speed, and its volts go on measuring. `speed-zero`, `engine-zero`: a sensor is broken. `speed-lost`: the speeds are not available.
+ * `zeros`: a gateway that has lost its nodes sends zeros for them.
+ * `brake-set`: its switch is stuck. `half`: another scale. `restarts`: the nodes start anew every 15 s. `another`: the adapter is plugged into
+ * another truck of the same make, which is parked.
+ */
+export const busFaults = [
+  'silent',
+  'repeats',
+  'speed-stuck',
+  'speed-zero',
+  'speed-lost',
+  'engine-zero',
+  'zeros',
+  'brake-set',
+  'half',
+  'restarts',
+  'another',
+] as const;
+
+/** How this truck is made. */
+interface Make {
+  readonly hasAxle: boolean;
+  readonly hasTachograph: boolean;
+  readonly hasKeyVolts: boolean;
+  /** The driver sets the parking brake when leaving. */
+  readonly isBrakeUsed: boolean;
+  /** Nodes go on for this long after the key is turned off; infinite: they stay awake. */
+  readonly awakeMs: number;
+  /** The engine's node ends before the others. */
+  readonly engineAwakeMs: number;
+}
+
+export interface HostileBus {
+  /** Addresses that give a speed, as a drive has shown them to the agent. */
+  readonly senders: string;
+  /** One step of the world. @param fault the kind of the fault of now. */
+  step(truth: Truth, fault: string | undefined, atMs: number): void;
+  /** What the agent has of it. */
+  reading(nowMs: number): BusReading;
+  /** The adapter was opened anew, as after a restart of the unit. */
+  reopen(): void;
+}
+
+const frameMs = 100;
+/** Nodes send defaults for so long after their start. */
+const defaultsMs = 1500;
+
+function makeOf(luck: () => number): Make {
+  const staysAwake = luck() < 0.5;
+  const awakeMs = staysAwake ? Number.POSITIVE_INFINITY : 3000 + luck() * 40_000;
+  return {
+    hasAxle: luck() < 0.5,
+    hasTachograph: luck() < 0.4,
+    hasKeyVolts: luck() < 0.3,
+    isBrakeUsed: luck() < 0.8,
+    awakeMs,
+    engineAwakeMs: luck() < 0.3 ? 3000 : awakeMs,
+  };
+}
+
+/** What the nodes measure at one moment. */
+interface Measured {
+  readonly kmh: number;
+  readonly rpm: number;
+  readonly isBraked: boolean;
+  readonly isKeyOn: boolean;
+  readonly volts: number;
+}
+
+/**
+ * @param seed of this bus alone: a life without it is the same life.
+ * @param isHonest its nodes stay awake, and its driver sets the parking brake.
+ */
+export function createHostileBus(seed: number, isHonest: boolean): HostileBus {
+  const luck = createLuck(seed ^ 0x62_75_73);
+  const forEver = Number.POSITIVE_INFINITY;
+  const honest = { awakeMs: forEver, engineAwakeMs: forEver, isBrakeUsed: true } as const;
+  const make: Make = { ...makeOf(luck), ...(isHonest ? honest : {}) };
+  let values: BusValues = createBusValues();
+  let isBraked = true;
+  /** When the nodes last woke, and when the key was last on. */
+  let wokeMs = Number.NEGATIVE_INFINITY;
+  let keyMs = 0;
+  let isAwake = true;
+  let last: readonly CanFrame[] = [];
+  let stuckKmh: number | null = null;
+
+  const framesOf = ({ kmh, rpm, isBraked: isSet, isKeyOn, volts }: Measured, atMs: number): CanFrame[] => {
+    const isSpeaking = atMs - keyMs < make.engineAwakeMs;
+    return [
+      ccvs1(kmh, 3, 0),
+      ccvs1(null, isSet ? 1 : 0, 0x31),
+      ...(isSpeaking ? [eec1(rpm, 0)] : []),
+      ...(make.hasAxle ? [ebc2(kmh)] : []),
+      ...(make.hasTachograph ? [tco1(kmh, kmh > 0 ? 1 : 0)] : []),
+      ...(atMs % 1000 === 0 ? [vep1(volts, make.hasKeyVolts ? (isKeyOn ? 27 : 0.05) : null, 0)] : []),
+    ];
+  };
+  /** What the nodes send at this moment, with what is wrong with them. */
+  const sent = (truth: Truth, fault: string | undefined, atMs: number): readonly CanFrame[] => {
+    const kmh = truth.speedKmh < 2 ? 0 : truth.speedKmh;
+    const cycleMs = (atMs - wokeMs) % 15_000;
+    const isDefault = atMs - wokeMs < defaultsMs || (fault === 'restarts' && cycleMs < defaultsMs);
+    const volts = 27 + Math.round(luck() * 3) * 0.05;
+    const rpm = truth.ignition ? 600 + truth.speedKmh * 12 : 0;
+    const honest: Measured = { kmh, rpm, isBraked, isKeyOn: truth.ignition, volts };
+    stuckKmh = fault === 'speed-stuck' ? (stuckKmh ?? kmh) : null;
+    if (isDefault) return framesOf({ ...honest, kmh: 0, rpm: 0, isBraked: false }, atMs);
+    switch (fault) {
+      case 'speed-stuck':
+        return framesOf({ ...honest, kmh: stuckKmh ?? 0 }, atMs);
+      case 'speed-zero':
+        return framesOf({ ...honest, kmh: 0 }, atMs);
+      case 'speed-lost':
+        return [ccvs1(null, isBraked ? 1 : 0, 0x31), eec1(rpm, 0)];
+      case 'engine-zero':
+        return framesOf({ ...honest, rpm: 0 }, atMs);
+      case 'zeros':
+        return framesOf({ ...honest, kmh: 0, rpm: 0 }, atMs);
+      case 'brake-set':
+        return framesOf({ ...honest, isBraked: true }, atMs);
+      case 'half':
+        return framesOf({ ...honest, kmh: kmh / 2 }, atMs);
+      case 'another':
+        return framesOf({ kmh: 0, rpm: 0, isBraked: true, isKeyOn: false, volts }, atMs);
+      default:
+        return framesOf(honest, atMs);
+    }
+  };
+  const drive = (truth: Truth, fault: string | undefined, atMs: number): void => {
+    if (truth.ignition) keyMs = atMs;
+    const wakes = fault === 'another' || atMs - keyMs < make.awakeMs;
+    if (wakes && !isAwake) wokeMs = atMs;
+    isAwake = wakes;
+    if (truth.targetKmh > 0) isBraked = false;
+    else if (truth.speedKmh === 0 && !truth.ignition && make.isBrakeUsed) isBraked = true;
+  };
+  const senders = ['00', make.hasAxle ? '0b' : '', make.hasTachograph ? 'ee' : ''].filter(
+    (one) => one !== '',
+  );
+  return {
+    senders: senders.join(','),
+    step(truth, fault, atMs) {
+      drive(truth, fault, atMs);
+      for (let ms = atMs - stepMs + frameMs; ms <= atMs; ms += frameMs) {
+        if (!isAwake || fault === 'silent') continue;
+        if (fault !== 'repeats' || last.length === 0) last = sent(truth, fault, ms);
+        for (const frame of last) values.take(frame, ms);
+      }
+    },
+    reading: (nowMs) => ({ atMs: nowMs, adapter: openAdapter, view: values.view(nowMs) }),
+    reopen() {
+      values = createBusValues();
+    },
+  };
+}

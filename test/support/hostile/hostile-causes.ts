@@ -1,0 +1,209 @@
+// Which causes mislead the agent at one moment of a hostile life, counted by what failed and not by what it takes along; and which healthy
+// witnesses show the opposite.
+import { ofVehicle } from '../../../agent/core/protection/witness-rules.ts';
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import { plainCauses } from '../vehicle/plain-causes.ts';
+import { dipOf, type Fault, faultOf, type Senses } from './hostile-senses.ts';
+import type { Truth } from './hostile-truth.ts';
+
+/** Lies of the receiver that nothing but another witness can expose; all others must be seen through. */
+const undetectable: Readonly<Record<string, readonly string[]>> = {
+  gnss: ['plausible-stop', 'frozen'],
+  ignition: ['stuck-0', 'inverted', 'delayed', 'pulse-25'],
+  motion: ['stuck-0', 'inverted', 'delayed'],
+  rpm: ['stuck', 'zero', 'drift'],
+  voltage: ['stuck', 'drift'],
+};
+
+/** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
+const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_000 } as const;
+
+/** What a bus showed holds for so long, and one that only repeats is found out within so long. */
+const freshMs = 2000;
+const repeatsMs = 13_000;
+
+/** Notes what the agent was shown in this step. */
+export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
+  const { records, lastSample } = senses;
+  if (truth.speedKmh === 0) senses.restNorthM = truth.northM;
+  if (lastSample === null) return;
+  const isHonestDrive =
+    truth.speedKmh >= 12 && !truth.isInTunnel && faultOf(senses, 'gnss', atMs) === undefined;
+  const active: Readonly<Record<keyof typeof exposeMs, boolean>> = {
+    ignition: lastSample.ignition === true,
+    motion: lastSample.motion === true,
+    rpm: (lastSample.rpm ?? 0) >= 100,
+    voltage: (lastSample.supplyV ?? 0) >= 13.2,
+  };
+  for (const name of ['ignition', 'motion', 'rpm', 'voltage'] as const) {
+    const record = records[name];
+    if (active[name]) record.activeMs = atMs;
+    // A tow with the key off exposes no witness of the engine, and a pulse now and then is no drive.
+    const isExposing = isHonestDrive && (name === 'motion' || truth.ignition);
+    if (!isExposing || atMs - record.activeMs < 4000) record.exposingSinceMs = null;
+    else record.exposingSinceMs ??= atMs;
+    if (record.exposingSinceMs !== null && atMs - record.exposingSinceMs >= exposeMs[name])
+      record.isExposed = true;
+  }
+}
+
+/**
+ * The causes that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
+ * agent counts, and whose lie nothing could have exposed. A sensor that was never wired, that was exposed, that lost its supply
+ * together with others, or that showed no sign of life since `freshMs` excuses nothing.
+ */
+export function misleading(
+  senses: Senses,
+  rest: readonly WitnessName[],
+  now: { readonly atMs: number; readonly freshMs: number },
+): readonly string[] {
+  const found = new Set<string>();
+  const board = faultOf(senses, 'board', now.atMs);
+  for (const name of rest) {
+    const record = senses.records[name];
+    if (record.isExposed) continue;
+    if (senses.unwired.includes(name)) {
+      if (hasFeigned(senses, name, now.atMs)) found.add(`${name} feigned`);
+      continue;
+    }
+    if (name === 'bus_speed' || name === 'bus_rpm') {
+      const bus = busLieOf(senses, now.atMs);
+      if (bus !== undefined) found.add(`bus ${bus.kind}`);
+      continue;
+    }
+    if (isDipped(senses, name, now.atMs)) {
+      found.add('supply dip');
+      continue;
+    }
+    const own = faultOf(senses, name, now.atMs);
+    // A receiver that repeats itself is found out within 20 s.
+    const isFrozen = own?.kind === 'frozen' || (own?.kind === 'frozen-still' && isAtRestPlace(senses));
+    if (isFrozen && own !== undefined && now.atMs - own.fromMs > 25_000) continue;
+    const isInput = name === 'ignition' || name === 'motion';
+    if (isInput && !senses.isPositive && record.activeMs < now.freshMs) continue;
+    // Nothing else that the board reads could show that its common is lost.
+    const isAlone = !senses.fitted.some(
+      (other) =>
+        plainCauses[other].includes('board:io') &&
+        other !== name &&
+        !senses.unwired.includes(other) &&
+        faultOf(senses, other, now.atMs) === undefined,
+    );
+    // Nor can an input that has a fault of its own fall with the others, and a stop that the receiver feigns explains their fall.
+    const isHidden =
+      isAlone ||
+      own !== undefined ||
+      (board !== undefined && faultOf(senses, 'gnss', board.fromMs) !== undefined);
+    if (isInput && board?.kind === 'common' && isHidden) found.add('board common');
+    else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
+      found.add(`board ${board.kind}`);
+    else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
+    else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
+      found.add('gnss sudden-stop');
+    // A receiver that is about to jump shows one place until it does.
+    else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
+      found.add('gnss jump');
+    else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
+      found.add(`${name} ${own?.kind}`);
+    else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
+  }
+  return [...found];
+}
+
+/**
+ * A fault of the vehicle bus that nothing on it exposes, now or just before: the adapter on another truck, and a gateway that has repeated its
+ * frames for no longer than takes to be found out. All others must be seen through.
+ */
+function busLieOf({ faults }: Senses, atMs: number): Fault | undefined {
+  return faults.find(({ part, kind, fromMs, untilMs }) => {
+    const isHidden = kind === 'another' || (kind === 'repeats' && atMs - fromMs < repeatsMs);
+    return part === 'bus' && isHidden && fromMs <= atMs && atMs < untilMs + freshMs;
+  });
+}
+
+/** Whether a witness of the vehicle itself has a fault: with the key off one is enough for a tow to be missed (SAFETY, H19). */
+export function isVehicleMisled(senses: Senses, rest: readonly WitnessName[], atMs: number): boolean {
+  return rest.some(
+    (name) =>
+      ofVehicle.includes(name) && faultOf(senses, name === 'bus_speed' ? 'bus' : name, atMs) !== undefined,
+  );
+}
+
+/** A dip of the supply makes this witness lie. */
+function isDipped(senses: Senses, name: WitnessName, atMs: number): boolean {
+  const dip = dipOf(senses, atMs);
+  if (dip === undefined) return false;
+  return name === 'ignition' || name === 'motion' || (name === 'gnss' && atMs < dip.untilMs + 20_000);
+}
+
+const feignedKinds: readonly string[] = ['stuck-1', 'inverted', 'chatter', 'pulse-25'];
+
+/** An input that nothing is connected to, and that a fault has made to be seen alive. */
+function hasFeigned({ faults }: Senses, name: WitnessName, atMs: number): boolean {
+  return faults.some(
+    ({ part, kind, fromMs }) => part === name && fromMs <= atMs && feignedKinds.includes(kind),
+  );
+}
+
+/** A lie that passed as a stop has turned into another one, which takes up to 20 s to be found. */
+function hasJustStopped({ faults }: Senses, atMs: number): boolean {
+  return faults.some(
+    ({ part, kind, fromMs, untilMs }) =>
+      part === 'gnss' && kind === 'plausible-stop' && fromMs <= atMs && atMs - untilMs < 20_000,
+  );
+}
+
+/** Since when the same lie has gone on without a break: a fault may take over from an earlier one of its kind. */
+function lieSinceMs(senses: Senses, { part, kind, fromMs }: Fault): number {
+  const joined = senses.faults.find(
+    (one) => one.part === part && one.kind === kind && one.fromMs < fromMs && one.untilMs >= fromMs,
+  );
+  return joined === undefined ? fromMs : lieSinceMs(senses, joined);
+}
+
+/** From this speed a brake stops within a second: no sudden stop, but an observed one. */
+const brakedKmh = 21;
+
+/**
+ * A place held for a minute by fixes that vary, the place where the vehicle stood, or a stop from a slow speed: a standstill for any
+ * receiver.
+ */
+function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolean {
+  return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedKmh || isAtRestPlace(senses);
+}
+
+const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean => Math.abs(lieNorthM - restNorthM) <= 30;
+
+/** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
+export function honestAlarms(
+  senses: Senses,
+  truth: Truth,
+  now: { atMs: number; sinceMs: number },
+): readonly WitnessName[] {
+  const { fitted, unwired, faults } = senses;
+  const isHealthy = (name: WitnessName): boolean =>
+    fitted.includes(name) &&
+    !unwired.includes(name) &&
+    dipOf(senses, now.atMs) === undefined &&
+    !faults.some(
+      ({ part, untilMs }) =>
+        (part === name || (part === 'board' && name !== 'gnss')) && untilMs > now.sinceMs,
+    );
+  // Nodes that were asleep begin with defaults.
+  const isAwake =
+    truth.ignition &&
+    truth.ignitionSinceMs <= now.sinceMs - 5000 &&
+    !faults.some(({ part, fromMs }) => part === 'bus' && fromMs <= now.atMs);
+  const moves = truth.movingSinceMs !== null && truth.movingSinceMs <= now.sinceMs;
+  const runs = truth.ignition && truth.ignitionSinceMs <= now.sinceMs;
+  const seen: Readonly<Record<WitnessName, boolean>> = {
+    gnss: moves && !truth.isInTunnel && now.atMs - truth.tunnelEndMs > 8000,
+    motion: moves,
+    ignition: runs,
+    rpm: runs,
+    voltage: runs,
+    bus_speed: moves && isAwake,
+    bus_rpm: runs && isAwake,
+  };
+  return fitted.filter((name) => isHealthy(name) && seen[name]);
+}
