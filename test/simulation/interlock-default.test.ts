@@ -2,7 +2,12 @@
 // two independent causes mislead proven witnesses at the same time; never late, never twice, never before the disk knows. And a parked
 // vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
 import { expect, it } from 'vitest';
-import { replayHostile, runHostileCampaign, runParkedCampaign } from '../support/hostile/hostile-campaign.ts';
+import {
+  replayHostile,
+  runDayCampaign,
+  runHostileCampaign,
+  runParkedCampaign,
+} from '../support/hostile/hostile-campaign.ts';
 import type { Circumstance } from '../support/hostile/hostile-plots.ts';
 
 const plain = { mode: 'ignition_off', isPositive: false } as const;
@@ -36,6 +41,12 @@ it.each([
   },
   86_400_000,
 );
+
+it('closes none in hours of trips and parking either, with a fault that waits for its day', () => {
+  const { counts, failed } = runDayCampaign(plain, 2, 12);
+  expect(failed.join('\n')).toBe('');
+  expect(counts.closings).toBeGreaterThan(10);
+}, 86_400_000);
 
 const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town'];
 

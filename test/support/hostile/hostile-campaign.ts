@@ -1,5 +1,6 @@
 // A campaign of hostile lives over a range of seeds, with its progress on the console and its findings in the end.
 import { env } from 'node:process';
+import { liveDay } from './hostile-day.ts';
 import { type LifeCounts, noCounts } from './hostile-life.ts';
 import { type Circumstance, liveHostile, liveParked } from './hostile-plots.ts';
 import type { LifeSetup } from './hostile-world.ts';
@@ -29,6 +30,22 @@ export function runHostileCampaign(setup: LifeSetup, standard: number) {
     console.log(summary(name, counts, startMs));
   }
   console.log(summary(name, counts, startMs));
+  return { counts, failed };
+}
+
+/** As `runHostileCampaign`, of lives that last for hours; FLEETWARD_DAYS lives, else `standard`. */
+export function runDayCampaign(setup: LifeSetup, hours: number, standard: number) {
+  const counts = noCounts();
+  const failed: string[] = [];
+  const startMs = performance.now();
+  const first = Number(env['FLEETWARD_FIRST_RUN'] ?? 0);
+  const runs = Number(env['FLEETWARD_DAYS'] ?? standard);
+  for (let seed = first; seed < first + runs && failed.length < 5; seed += 1) {
+    const { breaches } = liveDay(seed, { ...setup, lifeMs: hours * 3_600_000 }, counts);
+    if (breaches.length > 0)
+      failed.push(`${nameOf(setup)}, ${hours} h, seed ${seed}: ${breaches.join('; ')}`);
+  }
+  console.log(summary(`${nameOf(setup)}, ${hours} h`, counts, startMs));
   return { counts, failed };
 }
 

@@ -1,7 +1,7 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
-// fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale) are held by
-// `evidence.test.ts`, `contact.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
+// fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
+// repeats its frames) are held by `evidence.test.ts`, `bus-garage.test.ts`, `contact.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
@@ -257,13 +257,6 @@ export const mutants: readonly Mutant[] = [
     file: busWitness,
     find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
     put: 'restForMs >= busWitnessLimits.stillMs',
-    hasBus: true,
-  },
-  {
-    rule: 'a bus that repeats its frames shows no rest',
-    file: 'bus/bus-motion.js',
-    find: 'if (!live.some(({ source }) => alive.has(source)))',
-    put: 'if (false)',
     hasBus: true,
   },
   {
