@@ -18,6 +18,7 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 it.each([
   ['plain', running, 2000],
   ['positive', { ...running, isPositive: true }, 1000],
+  ['plain (with a vehicle bus)', { ...running, hasBus: true }, 700],
 ] as const)(
   'cuts no moving vehicle and none without a warning, on %s wiring',
   (_name, setup, runs) => {
