@@ -15,7 +15,7 @@ import {
 } from './hostile-world.ts';
 
 /** A moment at which somebody does something. */
-interface Deed {
+interface Action {
   readonly atMs: number;
   readonly do: (world: World) => void;
 }
@@ -35,8 +35,8 @@ const sky = (isSeen: boolean) => (world: World) => {
 };
 
 /** A trip from `fromMs` on, and the parking after it; returns when that ends. */
-function planTrip(world: World, deeds: Deed[], fromMs: number): number {
-  const add = (atMs: number, what: Deed['do']): void => void deeds.push({ atMs, do: what });
+function planTrip(world: World, actions: Action[], fromMs: number): number {
+  const add = (atMs: number, what: Action['do']): void => void actions.push({ atMs, do: what });
   let atMs = fromMs;
   // What was cut is restored before its driver comes.
   add(atMs, (one) => operate(one, '0'));
@@ -98,26 +98,30 @@ export function liveDay(
   const { lifeMs } = given;
   const world = createWorld(seed, given, counts);
   counts.lives += 1;
-  const deeds: Deed[] = [];
+  const actions: Action[] = [];
   const startsMs: number[] = [];
   turnKey(world.truth, false, 0);
   world.truth.targetKmh = 0;
   for (let fromMs = between(world, 20_000, 300_000); fromMs < lifeMs; ) {
-    const from = deeds.length;
-    fromMs = planTrip(world, deeds, fromMs);
-    startsMs.push(deeds[from + 1]?.atMs ?? fromMs);
+    const from = actions.length;
+    fromMs = planTrip(world, actions, fromMs);
+    startsMs.push(actions[from + 1]?.atMs ?? fromMs);
   }
   if (chance(world, 0.2)) planOther(world, startsMs, lifeMs);
   else planFault(world, lifeMs);
   if (chance(world, 0.25)) planFault(world, lifeMs);
   for (let atMs = between(world, 0, 60_000); atMs < lifeMs; atMs += between(world, 20_000, 240_000))
-    deeds.push({ atMs, do: (one) => operate(one, '1') });
-  deeds.sort((a, b) => a.atMs - b.atMs);
+    actions.push({ atMs, do: (one) => operate(one, '1') });
+  actions.sort((a, b) => a.atMs - b.atMs);
   let next = 0;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.05);
-    for (let deed = deeds[next]; deed !== undefined && deed.atMs <= world.nowMs; deed = deeds[++next])
-      deed.do(world);
+    for (
+      let action = actions[next];
+      action !== undefined && action.atMs <= world.nowMs;
+      action = actions[++next]
+    )
+      action.do(world);
     if (world.isOffline && chance(world, 0.05)) {
       world.isOffline = false;
       world.vehicle.welcome(serverMs(world));

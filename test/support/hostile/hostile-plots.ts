@@ -293,9 +293,9 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   counts.lives += 1;
   const picked = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   const story = createLuck(seed ^ storySalt);
-  const told = story();
-  const isOfBus = world.bus !== null && told < dipShare + busShare;
-  const plot = told < dipShare ? 'dip' : isOfBus ? 'bus' : picked;
+  const drawn = story();
+  const isOfBus = world.bus !== null && drawn < dipShare + busShare;
+  const plot = drawn < dipShare ? 'dip' : isOfBus ? 'bus' : picked;
   beginPlot(world, plot, story);
   if (world.bus !== null && plot !== 'bus' && story() < 0.6) failBus(world, story);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
