@@ -15,6 +15,7 @@ import './styles/parts.css';
 import './styles/console.css';
 import './styles/cut.css';
 import './styles/administration.css';
+import './styles/reports.css';
 
 const queries = new QueryClient({
   defaultOptions: {

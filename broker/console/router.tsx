@@ -19,6 +19,8 @@ import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
+import { sorts } from './state/reports/columns.ts';
+import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft } from './state/zones/zone-draft.ts';
 
@@ -184,6 +186,30 @@ const zoneList = createRoute({
   component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
 });
 
+/** Ids with commas between them; what else stands in the address counts as absent. */
+const vehiclesOf = (value: unknown): string | undefined => {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  return text === undefined || (parseVehicles(text)?.length ?? 0) === 0 ? undefined : text;
+};
+
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports',
+  validateSearch: ({ kind, vehicles, range, from, to, code, sort, rows }: Given) =>
+    present({
+      kind: oneOf(reportKinds, kind),
+      vehicles: vehiclesOf(vehicles),
+      range: oneOf(ranges, range),
+      from: epochOf(from),
+      to: epochOf(to),
+      code:
+        typeof code === 'number' && Number.isInteger(code) && code > 0 && code < 65_536 ? code : undefined,
+      sort: oneOf(sorts, sort),
+      rows: epochOf(rows),
+    }),
+  component: lazyRouteComponent(() => import('./screens/reports/reports.tsx'), 'ReportsScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -198,6 +224,7 @@ export const router = createRouter({
       device,
       people,
       zoneList,
+      reports,
     ]),
   ]),
   basepath: '/console',

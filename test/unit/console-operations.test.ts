@@ -20,6 +20,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
+  'screens/reports': 'reportSummary fleetData',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -41,7 +42,6 @@ const awaited: Readonly<Record<string, string>> = {
     dropQuarantined`,
   'Routes, and what the list of zones has already':
     'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
-  Reports: 'reportSummary fleetData fleetDataRange fleetMetadata updateAddress',
   Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
     setViewed getVapidKey subscribePush registerPush unregisterPush`,
   'Account and preferences':
@@ -49,7 +49,8 @@ const awaited: Readonly<Record<string, string>> = {
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
   'Many at once': 'commandDevices takeAlarms closeAlarms assignAlarm',
-  'Cargo and messages of a vehicle': 'updateDeviceCargoAccess commandSend readMessages',
+  'Cargo, messages and address of a vehicle':
+    'updateDeviceCargoAccess commandSend readMessages updateAddress',
 };
 
 /** Reason -> operations that have no place for it. */
@@ -57,7 +58,7 @@ const withoutPlace: Readonly<Record<string, string>> = {
   'For the unit, which calls it with its code': 'enrolDevice',
   'For the person who has a link, without a session': 'viewShare shareTrack streamShare',
   'Another form of what the console calls already': `commandFeatureEngineCutoff updateDeviceEngineCutoff latestEvent deviceData deviceMetadata
-    deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary`,
+    deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary fleetDataRange fleetMetadata`,
   'An operator at a desk records nothing in the name of a vehicle': 'createActivation',
   'Kept for the apps of the former interface: the console shows the live picture': 'getMonitorMetaData',
   'The words of the codes are in the catalogues of the console': 'getStatusCodes',

@@ -158,6 +158,24 @@ describe('a trip', () => {
     expect(tripsOf(events)[0]?.idleMs).toBeGreaterThan(100_000);
     expect(stopsOf(events)[0]?.idleMs).toBeGreaterThan(500_000);
   });
+
+  it('does not know the idling before a record says whether the ignition is on', () => {
+    const legs = [park(10), drive(5), park(10), drive(5), park(10)];
+    const knownFrom = (minute: number) =>
+      driveDay({
+        legs,
+        change: (event) => ({
+          ...event,
+          ignition: event.timestampMs - startMs < minute * 60_000 ? null : false,
+        }),
+      });
+    const never = knownFrom(100);
+    expect(tripsOf(never).map(({ idleMs }) => idleMs)).toEqual([null, null]);
+    expect(stopsOf(never).map(({ idleMs }) => idleMs)).toEqual([null, null, null]);
+    const later = knownFrom(20);
+    expect(tripsOf(later).map(({ idleMs }) => idleMs)).toEqual([null, 0]);
+    expect(stopsOf(later).map(({ idleMs }) => idleMs)).toEqual([null, 0, 0]);
+  });
 });
 
 describe('a stop', () => {

@@ -17,6 +17,10 @@ const periodDays = { device: 366, fleet: 31 } as const;
 const devicesPerPage = 200;
 
 const duration = (description: string) => Type.Integer({ minimum: 0, description: `${description} (s)` });
+const idling = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: `${description} (s); null where no record says whether the ignition is on`,
+  });
 const degrees = (description: string) => Type.Number({ description: `${description} (degrees, WGS 84)` });
 const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
@@ -33,7 +37,7 @@ const tripShape = Type.Object({
   endLongitude: degrees('Where it ended'),
   distance: Type.Number({ minimum: 0, description: 'km' }),
   drivingTime: duration('From startTime to endTime'),
-  idleTime: duration('Of it without moving, ignition on'),
+  idleTime: idling('Of it without moving, ignition on'),
   averageSpeed: Type.Integer({ minimum: 0, description: 'km/h over drivingTime' }),
   maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record, km/h' }),
   startOdometer: orNull('km; null where the vehicle does not count'),
@@ -51,7 +55,7 @@ const stopShape = Type.Object({
   latitude: degrees('Where it stood'),
   longitude: degrees('Where it stood'),
   stopTime: duration('From startTime to endTime'),
-  idleTime: duration('Of it with the ignition on'),
+  idleTime: idling('Of it with the ignition on'),
   isOpen: Type.Boolean({ description: 'It still stood there with the last record' }),
 });
 type StopView = Static<typeof stopShape>;
@@ -63,7 +67,7 @@ const summaryShape = Type.Object({
   stops: Type.Integer({ minimum: 0, description: 'Stops that began in the period' }),
   distance: Type.Number({ minimum: 0, description: 'km, sum of its trips' }),
   drivingTime: duration('Sum of its trips'),
-  idleTime: duration('Sum of its trips and stops: ignition on without moving'),
+  idleTime: idling('Sum of its trips and stops: ignition on without moving'),
   stopTime: duration('Sum of its stops'),
   maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record of its trips, km/h' }),
   startFuelLevel: orNull('At the beginning of the first trip; null where it is not known'),
@@ -72,6 +76,10 @@ const summaryShape = Type.Object({
 type SummaryView = Static<typeof summaryShape>;
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : seconds(ms));
+/** Null where one of both is not known. */
+const sumOf = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : one + other;
 const spanS = (start: TrackPosition, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
 const km = (metres: number): number => Math.round(metres) / 1000;
 
@@ -87,7 +95,7 @@ function viewTrip(deviceID: string, trip: Trip): TripView {
     endLongitude: trip.end.longitude,
     distance: km(trip.distanceM),
     drivingTime,
-    idleTime: seconds(trip.idleMs),
+    idleTime: secondsOf(trip.idleMs),
     averageSpeed: drivingTime === 0 ? 0 : Math.round((trip.distanceM / drivingTime) * 3.6),
     maximumSpeed: Math.round(trip.speedMost),
     startOdometer: trip.odometerStart,
@@ -105,7 +113,7 @@ const viewStop = (deviceID: string, stop: Stop): StopView => ({
   latitude: stop.start.latitude,
   longitude: stop.start.longitude,
   stopTime: spanS(stop.start, stop.endMs),
-  idleTime: seconds(stop.idleMs),
+  idleTime: secondsOf(stop.idleMs),
   isOpen: stop.isOpen,
 });
 
@@ -237,7 +245,7 @@ function add(sums: Sums, item: TripOrStop): void {
     const stop = viewStop('', item.stop);
     sums.stops += 1;
     sums.stopTime += stop.stopTime;
-    sums.idleTime += stop.idleTime;
+    sums.idleTime = sumOf(sums.idleTime, stop.idleTime);
     return;
   }
   const trip = viewTrip('', item.trip);
@@ -247,7 +255,7 @@ function add(sums: Sums, item: TripOrStop): void {
   // In whole metres, so that the sum of many trips is exactly that.
   sums.distance = km(Math.round(sums.distance * 1000) + Math.round(trip.distance * 1000));
   sums.drivingTime += trip.drivingTime;
-  sums.idleTime += trip.idleTime;
+  sums.idleTime = sumOf(sums.idleTime, trip.idleTime);
   sums.maximumSpeed = Math.max(sums.maximumSpeed, trip.maximumSpeed);
 }
 

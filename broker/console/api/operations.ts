@@ -28,6 +28,7 @@ import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
 import type { deviceEventOperations } from '../../api/events/events-device.ts';
+import type { fleetEventOperations } from '../../api/events/events-fleet.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
 import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
@@ -55,6 +56,7 @@ type Served =
   | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
   | (typeof enrolmentCodeOperations)[number]
+  | (typeof fleetEventOperations)[number]
   | (typeof geozoneOperations)[number]
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
@@ -103,6 +105,8 @@ export const routes = {
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
   reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',
+  reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
+  fleetData: 'GET /eventdata/fleetdata/{statusCode}/{startTime}/{endTime}/authorization',
   reportStops: 'GET /report/stops/{deviceID}/{startTime}/{endTime}/authorization',
   requestDiagnostic: 'POST /diagnostic/request/authorization',
   listRequests: 'GET /diagnostic/requests/{deviceID}/authorization',

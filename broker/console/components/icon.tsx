@@ -56,6 +56,8 @@ const paths = {
   'message-square': 'M4 4h16v13H9l-5 4z',
   pause: 'M8 4v16M16 4v16',
   play: 'M7 4l13 8-13 8z',
+  printer: 'M7 9V3h10v6M7 17H4V9h16v8h-3M7 14h10v7H7z',
+  'refresh-cw': 'M20 11a8 8 0 0 0-14-4L3 10M3 4v6h6M4 13a8 8 0 0 0 14 4l3-3M21 20v-6h-6',
   'step-back': 'M19 4L8 12l11 8zM5 4v16',
   'step-forward': 'M5 4l11 8-11 8zM19 4v16',
 } as const;

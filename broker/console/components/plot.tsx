@@ -1,4 +1,5 @@
-// The one file that loads uPlot: lines over time with bands below them, with the table beside it as its words. Loaded when a plot is shown.
+// The one file that loads uPlot: lines over time with bands below them, or bars at named places, with the table beside it as its words. Loaded
+// when a plot is shown.
 import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
 import type { Value } from '../state/value.ts';
@@ -33,9 +34,11 @@ export interface PlotCursor {
 }
 
 export interface PlotProps {
-  /** Epoch seconds, ascending. */
+  /** Epoch seconds, ascending; with `names` their places from 0. */
   readonly times: readonly number[];
   readonly series: readonly PlotSeries[];
+  /** Days or vehicles in place of times: the values are drawn as bars beside each other. */
+  readonly names?: readonly string[];
   readonly bands?: readonly PlotBand[];
   /** Ends of the axis of time, epoch seconds; those of the times without it. */
   readonly span?: readonly [number, number];
@@ -119,10 +122,35 @@ function paintBar({ plot, colour }: Painter, { kind, fromS, toS }: PlotBand): vo
 
 /** What is drawn, but for its colours. */
 type Content = Pick<PlotProps, 'times' | 'series'> & {
-  readonly [K in 'bands' | 'span' | 'cursor']: PlotProps[K] | undefined;
+  readonly [K in 'bands' | 'span' | 'cursor' | 'names']: PlotProps[K] | undefined;
 };
 
-function optionsOf(host: HTMLElement, { series, bands = [], span, cursor }: Content): uPlot.Options {
+/** Part of the place of a name that its bars take, and the width of one at most, px. */
+const barsShare = 0.8;
+const barMost = 40;
+/** Between two names on the axis, px. */
+const nameSpace = 90;
+
+/** The axis of names. */
+const nameAxis = (names: readonly string[]): uPlot.Axis => ({
+  space: nameSpace,
+  incrs: [1, 2, 5, 10, 20, 50, 100],
+  grid: { show: false },
+  values: (_plot, ticks) => ticks.map((tick) => names[tick] ?? ''),
+});
+
+/** @param at place of the series among those that stand beside each other. */
+function barPaths(chart: typeof uPlot, at: number, count: number): Partial<uPlot.Series> {
+  const align = count === 1 ? 0 : at === 0 ? -1 : 1;
+  const paths = chart.paths.bars?.({ size: [barsShare / count, barMost], align });
+  return paths === undefined ? {} : { paths, width: 0 };
+}
+
+function optionsOf(
+  chart: typeof uPlot,
+  host: HTMLElement,
+  { series, bands = [], span, cursor, names }: Content,
+): uPlot.Options {
   const { fontFamily } = getComputedStyle(host);
   const colour = colourReader(host);
   const hasBars = bands.some(({ kind }) => kind !== 'gap');
@@ -147,12 +175,16 @@ function optionsOf(host: HTMLElement, { series, bands = [], span, cursor }: Cont
       ...(cursor === undefined ? {} : { show: false, drag: { x: false, y: false, setScale: false } }),
     },
     scales: {
-      x: { time: true, ...(span === undefined ? {} : { range: [span[0], span[1]] }) },
+      x: {
+        time: names === undefined,
+        ...(span === undefined ? {} : { range: [span[0], span[1]] }),
+        ...(names === undefined ? {} : { range: [-0.5, names.length - 0.5] }),
+      },
       ...Object.fromEntries(own.map((one) => [one.colour, scaleOf(one)])),
     },
     fmtDate: () => (at) => timeOfDay(at),
     axes: [
-      axis,
+      names === undefined ? axis : { ...axis, ...nameAxis(names) },
       ...own.map(({ unit, colour: scale }, at) => ({
         ...axis,
         scale,
@@ -166,13 +198,16 @@ function optionsOf(host: HTMLElement, { series, bands = [], span, cursor }: Cont
     ],
     series: [
       {},
-      ...series.map((one) => ({
+      ...series.map((one, at) => ({
         scale: one.colour,
         stroke: () => colour(one.colour),
         width: 2,
         spanGaps: false,
         points: { show: false },
         ...(one.isDotted === true ? { dash: [2, 5] } : {}),
+        ...(names === undefined
+          ? {}
+          : { fill: () => colour(one.colour), ...barPaths(chart, at, series.length) }),
       })),
     ],
     hooks: {
@@ -210,7 +245,16 @@ function joinCursor(plot: uPlot, { time, seek }: PlotCursor): () => void {
 }
 
 /** Drawn anew when what it shows changes, and only then: a screen renders more often. */
-export const Plot = memo(function Plot({ times, series, bands, span, cursor, label, theme }: PlotProps) {
+export const Plot = memo(function Plot({
+  times,
+  series,
+  names,
+  bands,
+  span,
+  cursor,
+  label,
+  theme,
+}: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
   useEffect(() => {
@@ -226,7 +270,8 @@ export const Plot = memo(function Plot({ times, series, bands, span, cursor, lab
         [...times],
         ...series.map(({ values }) => [...values] as (number | null)[]),
       ];
-      const plot = new Chart(optionsOf(element, { times, series, bands, span, cursor }), data, element);
+      const content = { times, series, bands, span, cursor, names };
+      const plot = new Chart(optionsOf(Chart, element, content), data, element);
       drawn.current = plot;
       if (cursor !== undefined) leaveCursor = joinCursor(plot, cursor);
       resize.observe(element);
@@ -240,7 +285,7 @@ export const Plot = memo(function Plot({ times, series, bands, span, cursor, lab
       drawn.current?.destroy();
       drawn.current = null;
     };
-  }, [times, series, bands, span, cursor]);
+  }, [times, series, bands, span, cursor, names]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the page, and the theme says that they changed
   useEffect(() => drawn.current?.redraw(false), [theme]);
   return <div className="plot-host" role="img" aria-label={label} ref={host} dir="ltr" />;

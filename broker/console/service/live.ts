@@ -100,6 +100,8 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
   for (const device of devices)
     picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
   picture.asOf = asOf;
+  // A screen that waits for the list finds the vehicles in it.
+  publish(picture);
   fleetReadMs.set(Date.now());
 }
 
@@ -136,7 +138,6 @@ async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       await readDevices(picture, signal);
-      publish(picture);
       await Promise.all([readPresence(picture, signal), readAlarms(picture, signal)]);
       publish(picture);
       alarms.set(new Map(picture.open));
@@ -217,10 +218,7 @@ export function followFleet(): () => void {
         rereading = null;
         changedDevices.set(changed);
         changed = new Set();
-        void readDevices(picture, leave.signal).then(
-          () => publish(picture),
-          () => undefined,
-        );
+        readDevices(picture, leave.signal).catch(() => undefined);
       }, publishMs);
     },
   };

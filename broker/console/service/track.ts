@@ -52,17 +52,61 @@ export async function readTrack(period: TrackPeriod, signal?: AbortSignal): Prom
   return replayTrackOf(await answer.json());
 }
 
-/** Saves every record of the period as a file, under the name that the service gives it. @throws ServiceError */
-export async function saveTrack(period: TrackPeriod, format: ExportFormat): Promise<void> {
-  const answer = await readExport(period, { format });
-  const [, name] = /filename="?([\w.-]+)"?/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
-  const url = URL.createObjectURL(await answer.blob());
+/** Gives the browser a file to save under this name. */
+export function saveFile(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
-  link.download = name ?? `${period.deviceID}.${format}`;
+  link.download = name;
   link.click();
   // The browser has taken the file once the turn is over.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Bytes of the largest file: a page holds it whole before the browser saves it. */
+export const fileMost = 512 * 1024 * 1024;
+
+interface Saving {
+  readonly signal?: AbortSignal;
+  /** Reports how many bytes have come. */
+  onReceived?(bytes: number): void;
+}
+
+/** The whole body, piece by piece. @throws ServiceError `too_large` beyond 512 MiB, `unreachable` when it breaks off. */
+async function readBody(answer: Response, { signal, onReceived }: Saving): Promise<Blob> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const type = answer.headers.get('content-type') ?? '';
+  if (answer.body === null) return new Blob([], { type });
+  const reader = answer.body.getReader();
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read().catch((thrown: unknown) => {
+      if (signal?.aborted === true) throw thrown;
+      throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
+    });
+    if (done) return new Blob(pieces, { type });
+    pieces.push(value);
+    bytes += value.length;
+    if (bytes > fileMost) {
+      void reader.cancel();
+      throw new ServiceError({ code: 'too_large', detail: `more than ${fileMost} bytes`, hint: null }, 0);
+    }
+    onReceived?.(bytes);
+  }
+}
+
+/**
+ * Saves every record of the period as a file, under the name that the service gives it.
+ * @throws ServiceError, as `readBody`; the reason of the signal when it aborts.
+ */
+export async function saveTrack(
+  period: TrackPeriod,
+  format: ExportFormat,
+  saving: Saving = {},
+): Promise<void> {
+  const { signal } = saving;
+  const answer = await readExport(period, { format, ...(signal === undefined ? {} : { signal }) });
+  const [, name] = /filename="?([\w.-]+)"?/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+  saveFile(await readBody(answer, saving), name ?? `${period.deviceID}.${format}`);
 }
 
 interface RecordKey {

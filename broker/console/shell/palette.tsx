@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people, zones } = useWords();
+  const { shell, approvals, devices, people, reports, zones } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -108,6 +108,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: zones.go,
       keys: 'g z',
       run: go(() => navigate({ to: '/zones' })),
+    },
+    {
+      id: 'reports',
+      icon: 'table',
+      text: reports.go,
+      keys: 'g r',
+      run: go(() => navigate({ to: '/reports' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

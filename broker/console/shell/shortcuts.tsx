@@ -54,6 +54,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g p') void navigate({ to: '/approvals' });
       else if (chord === 'g d') void navigate({ to: '/devices' });
       else if (chord === 'g u') void navigate({ to: '/people' });
+      else if (chord === 'g r') void navigate({ to: '/reports' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else return;
       event.preventDefault();
@@ -70,7 +71,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, zones } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, reports, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -80,6 +81,7 @@ export function KeysDialog({
     [devices.go, ['g d']],
     [people.go, ['g u']],
     [zones.go, ['g z']],
+    [reports.go, ['g r']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -55,7 +55,8 @@ interface TrackMark {
   /** Furthest from where it last stood. */
   readonly reachedM: number;
   readonly speedMost: number;
-  readonly idleMs: number;
+  /** Null until the ignition is known. */
+  readonly idleMs: number | null;
   readonly odometer: number | null;
   readonly fuelLevel: number | null;
 }
@@ -66,8 +67,8 @@ export interface Trip {
   readonly distanceM: number;
   /** Fastest position, km/h. */
   readonly speedMost: number;
-  /** Ignition on without moving, on the way. */
-  readonly idleMs: number;
+  /** Ignition on without moving, on the way; null where no record up to its end says whether the ignition is on. */
+  readonly idleMs: number | null;
   readonly odometerStart: number | null;
   readonly odometerEnd: number | null;
   readonly fuelStart: number | null;
@@ -80,8 +81,8 @@ export interface Stop {
   /** Where it stood, and since when. */
   readonly start: TrackPosition;
   readonly endMs: number;
-  /** Ignition on while it stood. */
-  readonly idleMs: number;
+  /** Ignition on while it stood; null where no record up to its end says whether the ignition is on. */
+  readonly idleMs: number | null;
   readonly isOpen: boolean;
 }
 
@@ -100,7 +101,7 @@ interface Standstill {
   readonly start: TrackPosition;
   /** Up to here it is known to have stood. */
   readonly until: TrackMark;
-  readonly idleMs: number;
+  readonly idleMs: number | null;
 }
 
 /** What is known so far. */
@@ -164,7 +165,13 @@ const stopOf = ({ start, until, idleMs }: Standstill, isOpen: boolean): TripOrSt
   stop: { start, endMs: until.place.timestampMs, idleMs, isOpen },
 });
 
-const fresh = (mark: TrackMark): TrackMark => ({ ...mark, drivenM: 0, reachedM: 0, speedMost: 0, idleMs: 0 });
+const fresh = (mark: TrackMark): TrackMark => ({
+  ...mark,
+  drivenM: 0,
+  reachedM: 0,
+  speedMost: 0,
+  idleMs: mark.idleMs === null ? null : 0,
+});
 
 /** A way there and back within the time of a stop is a jump of the receiver. */
 function isTrip(from: TrackMark, to: TrackMark): boolean {
@@ -190,7 +197,8 @@ function ignitionOf(event: TripEvent): boolean | null {
 function advance(state: TripState, place: TrackPosition, speed: number): TrackMark {
   const { last, from, ignition, odometer, fuelLevel } = state;
   if (last === null || from === null) {
-    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs: 0, odometer, fuelLevel };
+    const idleMs = ignition === null ? null : 0;
+    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs, odometer, fuelLevel };
   }
   const stepM = distanceM(last.place, place);
   const stepMs = place.timestampMs - last.place.timestampMs;
@@ -200,7 +208,8 @@ function advance(state: TripState, place: TrackPosition, speed: number): TrackMa
     drivenM: last.drivenM + stepM,
     reachedM: Math.max(last.reachedM, distanceM(from.place, place)),
     speedMost: Math.max(last.speedMost, speed),
-    idleMs: last.idleMs + (isIdle && stepMs <= tripLimits.gapMs ? stepMs : 0),
+    idleMs:
+      ignition === null ? null : (last.idleMs ?? 0) + (isIdle && stepMs <= tripLimits.gapMs ? stepMs : 0),
     odometer,
     fuelLevel,
   };
@@ -230,11 +239,12 @@ function standStill(
     standing !== null &&
     (since.place.timestampMs <= standing.until.place.timestampMs || from === null || !isTrip(from, since));
   if (standing !== null && goesOn) {
-    return { standing: { ...standing, until: here, idleMs: standing.idleMs + now.idleMs }, ended: [] };
+    const idleMs = now.idleMs === null ? null : (standing.idleMs ?? 0) + now.idleMs;
+    return { standing: { ...standing, until: here, idleMs }, ended: [] };
   }
   const trip = from !== null && isTrip(from, since) ? [tripOf(from, since, false)] : [];
   const stop = standing === null ? [] : [stopOf(standing, false)];
-  const idleMs = Math.max(0, now.idleMs - since.idleMs);
+  const idleMs = now.idleMs === null ? null : Math.max(0, now.idleMs - (since.idleMs ?? 0));
   return { standing: { start: since.place, until: here, idleMs }, ended: [...stop, ...trip] };
 }
 

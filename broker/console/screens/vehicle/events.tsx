@@ -111,6 +111,7 @@ function EventRow({ record, isSelected }: { readonly record: Record; readonly is
       <td>
         <Link
           className="plain-link"
+          from="/vehicle/$deviceID"
           to="/vehicle/$deviceID"
           params={{ deviceID: record.deviceID }}
           search={(before) => ({ ...before, event: record.eventID })}

@@ -85,7 +85,7 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
         </bdi>
       </td>
       <td className="num" data-label={texts.idle}>
-        <bdi>{spanText(trip.idleTime, words)}</bdi>
+        <bdi>{trip.idleTime === null ? words.common.unknown : spanText(trip.idleTime, words)}</bdi>
       </td>
       <td className="num" data-label={texts.fuel}>
         <bdi>
@@ -115,7 +115,7 @@ function StopRow({ stop }: { readonly stop: Stop }) {
         <bdi className="muted">{placeText(stop.latitude, stop.longitude)}</bdi>
       </td>
       <td className="num" data-label={texts.idle}>
-        <bdi>{spanText(stop.idleTime, words)}</bdi>
+        <bdi>{stop.idleTime === null ? words.common.unknown : spanText(stop.idleTime, words)}</bdi>
       </td>
       <td />
     </tr>

@@ -15,10 +15,11 @@ const forms = {
   hour: clock,
   time: { ...clock, second: '2-digit' },
   day: { ...clock, second: '2-digit', day: 'numeric', month: 'short' },
+  date: { day: 'numeric', month: 'short', year: 'numeric' },
   whole: { dateStyle: 'full', timeStyle: 'long' },
 } as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
 
-/** In the reader's zone. @param form `hour`: to the minute; `time`: to the second; `day`: with the date; `whole`: with zone and year. */
+/** In the reader's zone. @param form `hour`: to the minute; `time`: to the second; `day`: with the date; `date`: the date alone; `whole`: with zone and year. */
 export function formatTime(at: Date, locale: string, form: keyof typeof forms): string {
   const key = `${locale} ${form}`;
   const format = times.get(key) ?? new Intl.DateTimeFormat(locale, forms[form]);

@@ -1,0 +1,142 @@
+// One value of a report as people read it, with the way to what it is about: a trip, an event, an alarm, a cut, or a report of this vehicle.
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Badge, codeText, iconOf, numberText, spanText, Time } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { type ColumnID, formOf } from '../../state/reports/columns.ts';
+import type { ReportKind } from '../../state/reports/report-view.ts';
+import type { ReportRow, Value } from '../../state/reports/rows.ts';
+import type { Words } from '../../words/en.ts';
+import { reasonWords } from '../cut/parts.tsx';
+
+const named = (texts: Readonly<Record<string, string>>, value: Value): string =>
+  texts[String(value)] ?? String(value);
+
+/** A value in words and with its unit; a time is written by its element. */
+export function valueText(column: ColumnID, value: Value, words: Words): string {
+  const { reports, trips, units, alarms, common } = words;
+  if (value === null) return common.none;
+  switch (formOf(column)) {
+    case 'span':
+      return spanText(Number(value), words);
+    case 'km':
+      return `${numberText(Number(value), 1)} ${trips.km}`;
+    case 'speed':
+      return `${numberText(Number(value))} ${units.kmh}`;
+    case 'share':
+      return `${numberText(Number(value) * 100)} ${units.percent}`;
+    case 'count':
+      return numberText(Number(value));
+    case 'code':
+      return codeText(Number(value), words);
+    case 'priority':
+      return named(alarms.priorities, value);
+    case 'alarmState':
+      return named(alarms.states, value);
+    case 'closeReason':
+      return named(alarms.reasons, value);
+    case 'decision':
+      return named(reports.decisions, value);
+    case 'reason':
+      return reasonWords(String(value), words);
+    default:
+      return String(value);
+  }
+}
+
+/** Columns whose empty value was not reported, and not absent. */
+const unknowns: ReadonlySet<ColumnID> = new Set(['idle', 'fuelStart', 'fuelEnd', 'place', 'speed']);
+
+/** The report of trips or stops that a sum stands for. */
+const reportOfSum: Partial<Readonly<Record<ColumnID, 'trips' | 'stops'>>> = {
+  trips: 'trips',
+  distance: 'trips',
+  driving: 'trips',
+  highest: 'trips',
+  fuelStart: 'trips',
+  fuelEnd: 'trips',
+  stops: 'stops',
+  standing: 'stops',
+  idle: 'stops',
+};
+
+interface CellProps {
+  readonly kind: ReportKind;
+  readonly row: ReportRow;
+  readonly column: ColumnID;
+}
+
+function Target({ kind, row, column, children }: CellProps & { readonly children: ReactNode }) {
+  const { deviceID, values, about, isOpen } = row;
+  const start = Number(values.start);
+  const of = { to: '/vehicle/$deviceID', params: { deviceID } } as const;
+  if (column === 'vehicle') return <Link {...of}>{children}</Link>;
+  const report = reportOfSum[column];
+  if (kind === 'summary' && report !== undefined)
+    return (
+      <Link
+        className="plain-link figure"
+        to="/reports"
+        search={({ range, from, to }) => ({
+          kind: report,
+          vehicles: deviceID,
+          ...(range === undefined ? {} : { range }),
+          ...(from === undefined ? {} : { from }),
+          ...(to === undefined ? {} : { to }),
+          ...(column === 'highest' ? { sort: '-highest' as const } : {}),
+          ...(column === 'idle' ? { sort: '-idle' as const } : {}),
+        })}
+      >
+        {children}
+      </Link>
+    );
+  if (column === 'start' && (kind === 'trips' || kind === 'stops')) {
+    const until = isOpen ? {} : { to: Number(values.end) };
+    return (
+      <Link {...of} search={{ tab: 'trips', from: start, ...until }}>
+        {children}
+      </Link>
+    );
+  }
+  if (kind === 'events' && column === 'start')
+    return (
+      <Link {...of} search={{ tab: 'events', kind: 'all', event: about, from: start }}>
+        {children}
+      </Link>
+    );
+  if (kind === 'alarms' && column === 'start')
+    return (
+      <Link to="/alarms" search={{ alarm: about, ...(isOpen ? {} : { show: 'closed' as const }) }}>
+        {children}
+      </Link>
+    );
+  if (kind === 'decisions' && column === 'start')
+    return (
+      <Link {...of} search={{ cut: about }}>
+        {children}
+      </Link>
+    );
+  return children;
+}
+
+export function Cell({ kind, row, column, value }: CellProps & { readonly value: Value }) {
+  const words = useWords();
+  const { common, reports } = words;
+  if (value === null)
+    return <span className="muted">{unknowns.has(column) ? common.unknown : common.none}</span>;
+  const content =
+    column === 'end' && row.isOpen ? (
+      reports.open
+    ) : formOf(column) === 'time' ? (
+      <Time at={Number(value)} />
+    ) : column === 'code' ? (
+      <Badge icon={iconOf(Number(value), 'activity')}>{valueText(column, value, words)}</Badge>
+    ) : (
+      <bdi>{valueText(column, value, words)}</bdi>
+    );
+  return (
+    <Target kind={kind} row={row} column={column}>
+      {content}
+    </Target>
+  );
+}

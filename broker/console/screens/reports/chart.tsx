@@ -1,0 +1,60 @@
+// The same rows as bars: what each day, or in the summary each vehicle, adds.
+import { useMemo } from 'react';
+import { Plot } from '../../components/plot.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { shownTheme } from '../../shell/theme.ts';
+import { type ColumnID, formOf } from '../../state/reports/columns.ts';
+import type { ReportKind } from '../../state/reports/report-view.ts';
+import { barsOf, type NameOf, type ReportRow } from '../../state/reports/rows.ts';
+import { formatTime } from '../../words/base/format.ts';
+import type { Words } from '../../words/en.ts';
+
+const unitOf = (column: ColumnID | null, { trips, units }: Words): string =>
+  column === null ? '' : formOf(column) === 'km' ? trips.km : units.h;
+
+const nameOfSeries = (column: ColumnID | null, { reports }: Words): string =>
+  column === null ? reports.perDay : reports.columns[column];
+
+interface ChartProps {
+  readonly kind: ReportKind;
+  /** In the order of the table; at least one. */
+  readonly rows: readonly ReportRow[];
+  readonly nameOf: NameOf;
+}
+
+export function ReportChart({ kind, rows, nameOf }: ChartProps) {
+  const words = useWords();
+  const theme = useValue(shownTheme);
+  const props = useMemo(() => {
+    const { places, series } = barsOf(kind, rows);
+    // Two of one unit have one scale, so that they can be compared.
+    const units = new Set(series.map(({ column }) => unitOf(column, words)));
+    const most = Math.max(1, ...series.flatMap(({ values }) => values)) * 1.05;
+    return {
+      times: places.map((_place, at) => at),
+      names: places.map((place) =>
+        typeof place === 'string' ? nameOf(place) : formatTime(new Date(place * 1000), words.locale, 'date'),
+      ),
+      series: series.map(({ column, values }, at) => ({
+        name: nameOfSeries(column, words),
+        unit: unitOf(column, words),
+        colour: at === 0 ? ('plot-1' as const) : ('plot-2' as const),
+        values,
+        ...(units.size < series.length ? { most } : {}),
+      })),
+      label: words.reports.plot[kind],
+    };
+  }, [kind, rows, nameOf, words]);
+  return (
+    <div className="not-printed">
+      <Plot {...props} theme={theme} />
+      <div className="row wrap plot-key">
+        {props.series.map(({ name, unit, colour }) => (
+          <span key={name} className={colour === 'plot-1' ? 'key' : 'key fuel'}>
+            {unit === '' ? name : `${name}, ${unit}`}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,256 @@
+// What a report is asked of: kind, vehicles, period, kind of event. All of it stands in the address.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
+import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Checks } from '../../components/checks.tsx';
+import { Chips } from '../../components/chips.tsx';
+import { FindField } from '../../components/find-field.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { codeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { vehicles } from '../../service/live.ts';
+import { matchesText, type Vehicle } from '../../state/fleet.ts';
+import {
+  dateOf,
+  endOfDate,
+  firstCode,
+  type Period,
+  reportKinds,
+  startOfDate,
+  vehiclesMost,
+} from '../../state/reports/report-view.ts';
+import type { NameOf } from '../../state/reports/rows.ts';
+import { without } from '../../state/search.ts';
+import { type Range, ranges } from '../../state/vehicle-view.ts';
+import type { Words } from '../../words/en.ts';
+
+/** Vehicles in the list at once; a search finds the others. */
+const choicesMost = 50;
+
+const byName = (one: Vehicle, other: Vehicle): number => (one.name < other.name ? -1 : 1);
+
+/** The chosen vehicles by name: one, so many, or the whole fleet. */
+export function vehiclesText(chosen: readonly string[], nameOf: NameOf, { reports }: Words): string {
+  const [first] = chosen;
+  if (first === undefined) return reports.fleet;
+  return chosen.length === 1 ? nameOf(first) : reports.vehicleCount(chosen.length);
+}
+
+interface VehiclesProps {
+  readonly chosen: readonly string[];
+  readonly nameOf: NameOf;
+}
+
+function Choices({
+  chosen,
+  choose,
+}: {
+  readonly chosen: readonly string[];
+  choose(ids: readonly string[]): void;
+}) {
+  const { reports: texts } = useWords();
+  const fleet = useValue(vehicles);
+  const [find, setFind] = useState('');
+  const sorted = useMemo(() => [...fleet.values()].toSorted(byName), [fleet]);
+  const found = sorted.filter((vehicle) => matchesText(vehicle, find));
+  const shown = found.slice(0, choicesMost);
+  const ids = new Set(shown.map(({ id }) => id));
+  // A vehicle that the search does not show stays chosen.
+  const hidden = chosen.filter((id) => !ids.has(id));
+  return (
+    <>
+      <FindField label={texts.findVehicle} value={find} onChange={setFind} />
+      {shown.length === 0 ? (
+        <p className="muted">{texts.noVehicle}</p>
+      ) : (
+        <Checks
+          label={texts.vehicles}
+          choices={shown.map(({ id, name }) => ({ value: id, text: name }))}
+          chosen={chosen.filter((id) => ids.has(id))}
+          hint={
+            chosen.length === vehiclesMost
+              ? texts.most(vehiclesMost)
+              : found.length > shown.length
+                ? texts.moreVehicles(found.length - shown.length)
+                : undefined
+          }
+          onChoose={(next) => choose([...hidden, ...next].slice(0, vehiclesMost))}
+        />
+      )}
+      <Button className="button small secondary" onPress={() => choose([])}>
+        {texts.fleet}
+      </Button>
+    </>
+  );
+}
+
+function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
+  const words = useWords();
+  const { reports: texts, common } = words;
+  const navigate = useNavigate({ from: '/reports' });
+  const choose = (ids: readonly string[]): void =>
+    void navigate({
+      search: (before) => {
+        const rest = without(without(before, 'rows'), 'vehicles');
+        return ids.length === 0 ? rest : { ...rest, vehicles: ids.join() };
+      },
+      replace: true,
+    });
+  return (
+    <DialogTrigger>
+      <Button className="button secondary small">
+        <Icon name="truck" />
+        <span className="cut-off">{texts.chosen(vehiclesText(chosen, nameOf, words))}</span>
+      </Button>
+      <ModalOverlay className="overlay" isDismissable>
+        <Modal className="modal small-modal">
+          <Dialog className="dialog">
+            <header>
+              <Icon name="truck" isLarge />
+              <Heading slot="title">{texts.choose}</Heading>
+              <Button className="button square push" slot="close" aria-label={common.close}>
+                <Icon name="x" />
+              </Button>
+            </header>
+            <div className="body">
+              <Choices chosen={chosen} choose={choose} />
+            </div>
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}
+
+interface PeriodProps {
+  /** Null: the period is one of dates. */
+  readonly range: Range | null;
+  readonly period: Period;
+}
+
+/** Two dates that are asked for together, so that none is read while one is typed. */
+function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
+  const { reports: texts } = useWords();
+  const navigate = useNavigate({ from: '/reports' });
+  const [from, to] = [dateOf(fromS), dateOf(toS === 0 ? Date.now() / 1000 : toS)];
+  const [first, setFirst] = useState(from);
+  const [last, setLast] = useState(to);
+  useEffect(() => {
+    setFirst(from);
+    setLast(to);
+  }, [from, to]);
+  const apply = (event: FormEvent): void => {
+    event.preventDefault();
+    // Dates in the wrong order are taken as the same period.
+    const [one = '', other = ''] = [first, last].toSorted();
+    const [start, end] = [startOfDate(one), endOfDate(other)];
+    if (start === null || end === null) return;
+    void navigate({
+      search: (before) => ({ ...without(without(before, 'range'), 'rows'), from: start, to: end }),
+      replace: true,
+    });
+  };
+  return (
+    <form className="row wrap" onSubmit={apply}>
+      <label className="row">
+        <span className="muted">{texts.from}</span>
+        <input
+          type="date"
+          className="input date"
+          required
+          value={first}
+          onChange={({ currentTarget }) => setFirst(currentTarget.value)}
+        />
+      </label>
+      <label className="row">
+        <span className="muted">{texts.to}</span>
+        <input
+          type="date"
+          className="input date"
+          required
+          value={last}
+          onChange={({ currentTarget }) => setLast(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" className="button secondary small">
+        {texts.apply}
+      </button>
+    </form>
+  );
+}
+
+function CodeField() {
+  const words = useWords();
+  const navigate = useNavigate({ from: '/reports' });
+  const { code = firstCode } = useSearch({ from: '/shell/reports' });
+  const codes = useMemo(() => {
+    const known = Object.keys(words.codes).map(Number);
+    return [...new Set([...known, code])]
+      .map((one) => ({ code: one, text: codeText(one, words) }))
+      .toSorted((one, other) => one.text.localeCompare(other.text, words.locale));
+  }, [words, code]);
+  return (
+    <label className="row">
+      <span className="muted">{words.reports.code}</span>
+      <select
+        className="input"
+        value={code}
+        onChange={({ currentTarget }) =>
+          void navigate({
+            search: (before) => ({ ...without(before, 'rows'), code: Number(currentTarget.value) }),
+            replace: true,
+          })
+        }
+      >
+        {codes.map((one) => (
+          <option key={one.code} value={one.code}>
+            {one.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Filters({ chosen, nameOf, range, period }: VehiclesProps & PeriodProps) {
+  const { reports: texts, events } = useWords();
+  const navigate = useNavigate({ from: '/reports' });
+  const { kind = 'summary' } = useSearch({ from: '/shell/reports' });
+  return (
+    <div className="report-filters not-printed">
+      <Chips
+        label={texts.kind}
+        values={reportKinds}
+        chosen={kind}
+        content={(one) => texts.kinds[one]}
+        onChoose={(one) =>
+          void navigate({
+            // The columns of another kind are others.
+            search: (before) => ({ ...without(without(before, 'sort'), 'rows'), kind: one }),
+            replace: true,
+          })
+        }
+      />
+      <div className="row wrap">
+        <VehiclesButton chosen={chosen} nameOf={nameOf} />
+        <Chips
+          label={events.range}
+          values={ranges}
+          chosen={range ?? ('' as Range)}
+          content={(one) => events.ranges[one]}
+          onChoose={(one) =>
+            void navigate({
+              search: (before) => ({
+                ...without(without(without(before, 'from'), 'to'), 'rows'),
+                range: one,
+              }),
+              replace: true,
+            })
+          }
+        />
+        <Dates period={period} />
+        {kind === 'events' ? <CodeField /> : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+// Reports: sums, trips, stops, alarms, decisions and events of vehicles over a period, as a table and as bars of the same rows.
+import { useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo } from 'react';
+import { Button } from 'react-aria-components';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFailure } from '../../components/view.tsx';
+import { vehicles } from '../../service/live.ts';
+import { session } from '../../service/session.ts';
+import { columnOfSort, columnsOf, firstSort } from '../../state/reports/columns.ts';
+import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';
+import { type NameOf, sortRows } from '../../state/reports/rows.ts';
+import { formatTime } from '../../words/base/format.ts';
+import { ReportChart } from './chart.tsx';
+import { Filters, vehiclesText } from './filters.tsx';
+import { SaveMenu, SavingNotice } from './save.tsx';
+import { ReportTable, rowsAtOnce } from './table.tsx';
+import { type Report, rowsMost, useReport } from './use-report.ts';
+import { useSaving } from './use-saving.ts';
+
+/** The name of a vehicle; its id when it has none, or is not there. */
+function useNames(): NameOf {
+  const fleet = useValue(vehicles);
+  return useCallback((deviceID) => fleet.get(deviceID)?.name ?? deviceID, [fleet]);
+}
+
+/** Everything that the address asks for. */
+function useAsked() {
+  const search = useSearch({ from: '/shell/reports' });
+  const { kind = 'summary', vehicles: named, from, to, code = firstCode, sort, rows } = search;
+  const deviceIDs = useMemo(() => parseVehicles(named) ?? [], [named]);
+  const hasDates = from !== undefined && to !== undefined;
+  const range = search.range ?? 'week';
+  const dates = hasDates ? { fromS: from, toS: to } : {};
+  const columns: readonly string[] = columnsOf[kind];
+  return {
+    kind,
+    deviceIDs,
+    code: kind === 'events' ? code : 0,
+    range: hasDates ? null : range,
+    periodKey: hasDates ? `${from} ${to}` : range,
+    periodAt: (nowS: number) => periodOf(range, dates, nowS),
+    sort: sort === undefined || !columns.includes(columnOfSort(sort)) ? firstSort(kind) : sort,
+    most: rows ?? rowsAtOnce,
+  };
+}
+
+function Reading({ report }: { readonly report: Report }) {
+  const { reports: texts } = useWords();
+  const { done, all, rows } = useValue(report.progress);
+  return (
+    <div className="card-body row wrap not-printed">
+      {all > 1 ? <progress aria-label={texts.reading(done, all)} value={done} max={all} /> : null}
+      <span className="muted">{all > 1 ? texts.reading(done, all) : texts.readingRows(rows)}</span>
+      <Button className="button secondary small" onPress={report.stop}>
+        {texts.stop}
+      </Button>
+    </div>
+  );
+}
+
+function TooLong({ days, isFleet }: { readonly days: number; readonly isFleet: boolean }) {
+  const { reports: texts } = useWords();
+  return (
+    <Empty icon="hourglass" title={texts.tooLong(days)}>
+      <p>{isFleet ? texts.tooLongFleet : texts.tooLongNamed}</p>
+    </Empty>
+  );
+}
+
+function Content({
+  report,
+  asked,
+  sorted,
+  nameOf,
+}: {
+  readonly report: Report;
+  readonly asked: ReturnType<typeof useAsked>;
+  readonly sorted: Report['rows'];
+  readonly nameOf: NameOf;
+}) {
+  const { reports: texts } = useWords();
+  const { kind, sort, most } = asked;
+  const failure = useFailure(report.error);
+  if (report.tooLongDays !== null)
+    return <TooLong days={report.tooLongDays} isFleet={asked.deviceIDs.length === 0} />;
+  return (
+    <>
+      {failure}
+      {report.isReading ? <Reading report={report} /> : null}
+      {sorted === undefined ? (
+        report.isReading ? (
+          <Loading rows={6} />
+        ) : report.error === null ? (
+          <Empty icon="ban" title={texts.stopped}>
+            <p>{texts.stoppedHint}</p>
+          </Empty>
+        ) : null
+      ) : sorted.length === 0 ? (
+        <Empty icon="table" title={texts.empty[kind]}>
+          <p>{texts.emptyHint}</p>
+        </Empty>
+      ) : (
+        <>
+          {report.isCapped ? (
+            <Notice tone="look" icon="circle-alert" role="status" title={texts.capped(rowsMost)}>
+              {texts.cappedHint}
+            </Notice>
+          ) : null}
+          <ReportChart kind={kind} rows={sorted} nameOf={nameOf} />
+          <ReportTable kind={kind} rows={sorted} sort={sort} most={most} nameOf={nameOf} />
+        </>
+      )}
+    </>
+  );
+}
+
+export function ReportsScreen() {
+  const words = useWords();
+  const { reports: texts } = words;
+  const asked = useAsked();
+  const { kind, deviceIDs, code, range, periodKey, periodAt, sort } = asked;
+  const nameOf = useNames();
+  const fleet = useValue(vehicles);
+  const report = useReport({ kind, deviceIDs, code }, periodKey, periodAt);
+  const files = useSaving();
+  const { rows, readS, isReading, tooLongDays } = report;
+  const sorted = useMemo(
+    () => (rows === undefined ? undefined : sortRows(rows, sort, nameOf)),
+    [rows, sort, nameOf],
+  );
+  useEffect(() => {
+    document.title = `${texts.title} · ${words.common.brand}`;
+  }, [texts, words]);
+  // A named period ended when it was read.
+  const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
+  const dateText = (seconds: number): string => formatTime(new Date(seconds * 1000), words.locale, 'date');
+  const untilS = period.toS === 0 ? Math.floor(Date.now() / 1000) : period.toS;
+  const periodText =
+    range === null
+      ? texts.between(dateText(period.fromS), dateText(untilS))
+      : `${words.events.ranges[range]} (${texts.between(dateText(period.fromS), dateText(untilS))})`;
+  return (
+    <main className="page reports" id="main">
+      <header className="page-head">
+        <h1>{texts.title}</h1>
+        <span className="muted only-printed">{texts.printed(session.get()?.accountID ?? '')}</span>
+        <div className="row wrap push not-printed">
+          <ActionButton
+            className="button secondary"
+            isOff={isReading || tooLongDays !== null}
+            onPress={report.read}
+          >
+            <Icon name="refresh-cw" />
+            {texts.readAgain}
+          </ActionButton>
+          <Button className="button secondary" onPress={() => window.print()}>
+            <Icon name="printer" />
+            {texts.print}
+          </Button>
+          <SaveMenu
+            kind={kind}
+            rows={sorted ?? []}
+            nameOf={nameOf}
+            period={period}
+            readS={readS}
+            deviceIDs={deviceIDs.length === 0 ? [...fleet.keys()].toSorted() : deviceIDs}
+            files={files}
+          />
+        </div>
+      </header>
+      <div className="not-printed" aria-live="polite">
+        <SavingNotice files={files} nameOf={nameOf} />
+      </div>
+      <section className="card" aria-labelledby="report-title">
+        <Filters chosen={deviceIDs} nameOf={nameOf} range={range} period={period} />
+        <header className="wrap">
+          <h2 id="report-title">{texts.kinds[kind]}</h2>
+          <span className="muted">
+            {[
+              periodText,
+              vehiclesText(deviceIDs, nameOf, words),
+              ...(sorted === undefined ? [] : [texts.rows(sorted.length), texts.asOf(timeText(readS))]),
+            ].join(' · ')}
+          </span>
+        </header>
+        <Content report={report} asked={asked} sorted={sorted} nameOf={nameOf} />
+        <p className="card-body muted report-note">{texts.notes[kind]}</p>
+      </section>
+    </main>
+  );
+}
