@@ -153,10 +153,14 @@ function hasJustStopped({ faults }: Senses, atMs: number): boolean {
   );
 }
 
-/** Since when the same lie has gone on without a break: a fault may take over from an earlier one of its kind. */
-function lieSinceMs(senses: Senses, { part, kind, fromMs }: Fault): number {
+/** Ways in which a receiver shows one place. */
+const standingKinds: readonly string[] = ['frozen-still', 'plausible-stop', 'sudden-stop', 'jump'];
+
+/** Since when the receiver has shown one place without a break: a fault may take over from an earlier one. */
+function lieSinceMs(senses: Senses, { part, fromMs }: Fault): number {
   const joined = senses.faults.find(
-    (one) => one.part === part && one.kind === kind && one.fromMs < fromMs && one.untilMs >= fromMs,
+    (one) =>
+      one.part === part && standingKinds.includes(one.kind) && one.fromMs < fromMs && one.untilMs >= fromMs,
   );
   return joined === undefined ? fromMs : lieSinceMs(senses, joined);
 }
