@@ -148,10 +148,9 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
     const { page, complaints, open: go } = await open({ hasMap: true });
     await go('/routes?edit=new&shape=2%3B400&at=43.65,-79.38,12');
     const map = page.locator('.map-host');
-    await map.locator('canvas').waitFor();
+    await page.waitForSelector('.map-host[data-is-drawn]', { timeout: 60_000 });
     await page.getByRole('button', { name: 'Add the middle of the map' }).click();
     await page.getByText('1 of 100 points').waitFor();
-    await page.waitForTimeout(800);
     const box = await map.boundingBox();
     if (box === null) throw new Error('the map has no place');
     await page.mouse.click(box.x + box.width * 0.3, box.y + box.height * 0.3);
