@@ -22,7 +22,7 @@ import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
-import { parseDraft } from './state/zones/zone-draft.ts';
+import { parseDraft, routePointsMost } from './state/zones/zone-draft.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -186,6 +186,20 @@ const zoneList = createRoute({
   component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
 });
 
+const routeList = createRoute({
+  getParentRoute: () => shell,
+  path: '/routes',
+  validateSearch: ({ find, route, at, edit, shape }: Given) =>
+    present({
+      find: textOf(find),
+      route: textOf(route),
+      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      edit: oneOf(['new', 'change'] as const, edit),
+      shape: typeof shape === 'string' && parseDraft(shape, routePointsMost)?.type === 2 ? shape : undefined,
+    }),
+  component: lazyRouteComponent(() => import('./screens/routes/routes.tsx'), 'RoutesScreen'),
+});
+
 /** Ids with commas between them; what else stands in the address counts as absent. */
 const vehiclesOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
@@ -224,6 +238,7 @@ export const router = createRouter({
       device,
       people,
       zoneList,
+      routeList,
       reports,
     ]),
   ]),

@@ -318,6 +318,29 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
     expect(await findFaultsInThemes(page)).toEqual([]);
   });
 
+  it('wait where the account asks too much, and read every vehicle of a fleet', async () => {
+    const rates = { token: { burst: 12, perS: 12 }, failures: { burst: 60, perS: 60 } };
+    const busy = await startHttpService({ console: await readConsoleFiles(built), rates });
+    try {
+      await busy.account('demo');
+      for (let at = 10; at < 50; at += 1) await busy.device('demo', `van-${at}`);
+      const address = `http://127.0.0.1:${await busy.http.listen({ host: '127.0.0.1', port: 0 })}`;
+      const session = { token: await busy.login('demo', 'admin'), userID: 'admin' };
+      const { page, context, open: go } = await open({ base: address, session });
+      let refused = 0;
+      page.on('response', (response) => {
+        if (response.url().includes('/report/trips/') && response.status() === 503) refused += 1;
+      });
+      await go('/reports?kind=trips');
+      await page.getByText('40 of 40 vehicles read').or(page.getByText('No trips began')).first().waitFor();
+      await page.getByText('No trips began in this period').waitFor();
+      expect(refused).toBeGreaterThan(0);
+      await context.close();
+    } finally {
+      await busy.close();
+    }
+  });
+
   it('show what the service refuses, and keep the rest of the page', async () => {
     const { page, open: go } = await open();
     await go('/reports?kind=trips&vehicles=van-99');

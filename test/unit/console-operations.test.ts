@@ -21,6 +21,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
   'screens/reports': 'reportSummary fleetData',
+  'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -40,8 +41,6 @@ const awaited: Readonly<Record<string, string>> = {
   'Devices: settings, secrets of an import, units that stay silent': `getAccountSettings saveAccountSettings
     saveDeviceSettings importDevicesWithSecrets deleteDevices passengerCount lostVehicles lostVehiclesFor listQuarantine getQuarantined
     dropQuarantined`,
-  'Routes, and what the list of zones has already':
-    'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
   Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
     setViewed getVapidKey subscribePush registerPush unregisterPush`,
   'Account and preferences':
@@ -61,6 +60,8 @@ const withoutPlace: Readonly<Record<string, string>> = {
     deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary fleetDataRange fleetMetadata`,
   'An operator at a desk records nothing in the name of a vehicle': 'createActivation',
   'Kept for the apps of the former interface: the console shows the live picture': 'getMonitorMetaData',
+  'The console judges by the code of the vehicles which of the zones, all of which it has, hold a place or a vehicle':
+    'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange',
   'The words of the codes are in the catalogues of the console': 'getStatusCodes',
 };
 

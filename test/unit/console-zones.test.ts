@@ -4,6 +4,15 @@ import type { Feature, LineString, MultiPolygon, Polygon } from 'geojson';
 import { describe, expect, it } from 'vitest';
 import { exampleGeozone } from '../../broker/api/geozones/geozone-texts.ts';
 import { zoneShapes } from '../../broker/console/map/zone-shapes.ts';
+import { lengthOf, routeChangeOf, routeFormOf, wayOf } from '../../broker/console/state/zones/route-view.ts';
+import {
+  draftText,
+  parseDraft,
+  pointText,
+  routePointsMost,
+  withPoint,
+} from '../../broker/console/state/zones/zone-draft.ts';
+import { parsePoint } from '../../broker/console/state/zones/zone-geometry.ts';
 import { distanceM } from '../../src/core/geo/geo.ts';
 import { edgeDistanceM } from '../../src/core/geo/geo-edge.ts';
 
@@ -133,5 +142,57 @@ describe('the shapes of geozones', () => {
 
   it('leave out points that are no points', () => {
     expect(shapesOf(zoneOf(0, ['', 'x,y', '1', unset]))).toEqual([]);
+  });
+});
+
+describe('a route that is drawn', () => {
+  const way = { type: 2 as const, radiusM: 250, points: [] };
+  const long = Array.from({ length: 100 }, (_, at) => ({ latitude: 43 + at / 1000, longitude: -79 }));
+  const routeOf = (points: readonly { latitude: number; longitude: number }[]) => ({
+    status_code: '200' as const,
+    success: '1' as const,
+    routeID: 'r',
+    routeDisplayName: '',
+    routeRadius: 250,
+    deviceIDs: ['b', 'a'],
+    hasUpdateRoutePrivileges: true,
+    ...Object.fromEntries(points.map((point, at) => [`routePoint${at + 1}`, pointText(point)])),
+  });
+
+  it('has up to 100 points in the order of their numbers, in the address too', () => {
+    const full = { ...way, points: long };
+    expect(wayOf(routeOf(long)).points).toEqual(long.map((point) => parsePoint(pointText(point))));
+    expect(parseDraft(draftText(full), routePointsMost)).toEqual(wayOf(routeOf(long)));
+    expect(parseDraft(draftText(full))).toBeNull();
+    const next = { latitude: 44, longitude: -79 };
+    expect(withPoint(full, next, 99, routePointsMost)).toEqual({ refused: 'full' });
+    expect(withPoint({ ...full, points: long.slice(1) }, next, 98, routePointsMost)).toHaveProperty('draft');
+  });
+
+  it('sends what differs only, and all of a new one', () => {
+    const before = routeOf(long.slice(0, 2));
+    const form = routeFormOf(before);
+    expect(routeChangeOf(form, wayOf(before), before)).toEqual({ routeID: 'r' });
+    const turned = { ...form, deviceIDs: ['a', 'b'] };
+    expect(routeChangeOf(turned, wayOf(before), before)).toEqual({ routeID: 'r' });
+    expect(routeChangeOf({ ...form, deviceIDs: [] }, wayOf(before), before)).toEqual({
+      routeID: 'r',
+      deviceIDs: [],
+    });
+    expect(routeChangeOf({ id: 'n', name: 'N', deviceIDs: [] }, wayOf(before), undefined)).toEqual({
+      routeID: 'n',
+      routeDisplayName: 'N',
+      routeRadius: 250,
+      deviceIDs: [],
+      routePoint1lat: '43.00000',
+      routePoint1lng: '-79.00000',
+      routePoint2lat: '43.00100',
+      routePoint2lng: '-79.00000',
+    });
+  });
+
+  it('is as long as the lines between its points', () => {
+    expect(lengthOf({ ...way, points: long.slice(0, 11) })).toBeCloseTo(1112, -1);
+    expect(lengthOf(way)).toBe(0);
   });
 });

@@ -32,6 +32,7 @@ import type { fleetEventOperations } from '../../api/events/events-fleet.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
 import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
+import type { routeOperations } from '../../api/geozones/routes.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 
@@ -66,6 +67,7 @@ type Served =
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
+  | (typeof routeOperations)[number]
   | (typeof serviceCodeOperations)[number]
   | (typeof userOperations)[number]
   | (typeof vehicleSettingOperations)[number];
@@ -101,6 +103,9 @@ export const routes = {
   createGeozone: 'POST /geozone/creategeozone/authorization',
   updateGeozone: 'POST /geozone/updategeozone/authorization',
   deleteGeozone: 'POST /geozone/deletegeozone/authorization',
+  getRoutes: 'GET /route/getroutes/authorization',
+  routeUpdate: 'POST /route/routeupdate/authorization',
+  deleteRoute: 'POST /route/deleteroute/authorization',
   getDeviceSettings: 'GET /settings/device/{deviceID}/authorization',
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
@@ -175,6 +180,7 @@ export type Alarm = Result<'listAlarms'>['alarms'][number];
 export type Device = Result<'getDevice'>;
 export type ListedDevice = Result<'getAllDevices'>['devices'][number];
 export type EventRecord = Result<'deviceDataRange'>['eventdata']['devices'][number];
+export type PlannedRoute = Result<'getRoutes'>['routes'][number];
 export type Geozone = Result<'getGeozones'>['geozones'][string];
 export type ListedCommand = Result<'listCommands'>['commands'][number];
 export type Trip = Result<'reportTrips'>['trips'][number];

@@ -57,6 +57,8 @@ const paths = {
   pause: 'M8 4v16M16 4v16',
   play: 'M7 4l13 8-13 8z',
   printer: 'M7 9V3h10v6M7 17H4V9h16v8h-3M7 14h10v7H7z',
+  route:
+    'M6 16a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM18 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM9 19h7a4 4 0 0 0 0-8H8a3 3 0 0 1 0-6h7',
   'refresh-cw': 'M20 11a8 8 0 0 0-14-4L3 10M3 4v6h6M4 13a8 8 0 0 0 14 4l3-3M21 20v-6h-6',
   'step-back': 'M19 4L8 12l11 8zM5 4v16',
   'step-forward': 'M5 4l11 8-11 8zM19 4v16',

@@ -5,15 +5,16 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/reports' | '/devices' | '/people';
+  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, reports, zones } = useWords();
+  const { devices, people, reports, routes, zones } = useWords();
   return [
     { to: '/zones', icon: 'hexagon', text: zones.title },
+    { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
     { to: '/people', icon: 'users', text: people.title },

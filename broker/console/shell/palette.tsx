@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people, reports, zones } = useWords();
+  const { shell, approvals, devices, people, reports, routes, zones } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -108,6 +108,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: zones.go,
       keys: 'g z',
       run: go(() => navigate({ to: '/zones' })),
+    },
+    {
+      id: 'routes',
+      icon: 'route',
+      text: routes.go,
+      keys: 'g o',
+      run: go(() => navigate({ to: '/routes' })),
     },
     {
       id: 'reports',

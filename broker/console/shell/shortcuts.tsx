@@ -55,6 +55,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g d') void navigate({ to: '/devices' });
       else if (chord === 'g u') void navigate({ to: '/people' });
       else if (chord === 'g r') void navigate({ to: '/reports' });
+      else if (chord === 'g o') void navigate({ to: '/routes' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else return;
       event.preventDefault();
@@ -71,7 +72,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, reports, zones } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, reports, routes, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -81,6 +82,7 @@ export function KeysDialog({
     [devices.go, ['g d']],
     [people.go, ['g u']],
     [zones.go, ['g z']],
+    [routes.go, ['g o']],
     [reports.go, ['g r']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],

@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
 import { reportTexts } from './reports/ar.ts';
+import { routeTexts } from './routes/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 import { zoneTexts } from './zones/ar.ts';
 
@@ -23,6 +24,7 @@ export const ar: Words = {
   ...deviceTexts,
   ...peopleTexts,
   ...reportTexts,
+  ...routeTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
 import { reportTexts } from './reports/de.ts';
+import { routeTexts } from './routes/de.ts';
 import { tabTexts } from './tabs/de.ts';
 import { zoneTexts } from './zones/de.ts';
 
@@ -23,6 +24,7 @@ export const de: Words = {
   ...deviceTexts,
   ...peopleTexts,
   ...reportTexts,
+  ...routeTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
 import { reportTexts } from './reports/en.ts';
+import { routeTexts } from './routes/en.ts';
 import { tabTexts } from './tabs/en.ts';
 import { zoneTexts } from './zones/en.ts';
 
@@ -24,6 +25,7 @@ export const en = {
   ...deviceTexts,
   ...peopleTexts,
   ...reportTexts,
+  ...routeTexts,
   ...zoneTexts,
   cut,
   approvals,

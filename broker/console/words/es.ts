@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { reportTexts } from './reports/es.ts';
+import { routeTexts } from './routes/es.ts';
 import { tabTexts } from './tabs/es.ts';
 import { zoneTexts } from './zones/es.ts';
 
@@ -23,6 +24,7 @@ export const es: Words = {
   ...deviceTexts,
   ...peopleTexts,
   ...reportTexts,
+  ...routeTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -8,6 +8,7 @@ import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { reportTexts } from './reports/fr.ts';
+import { routeTexts } from './routes/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 import { zoneTexts } from './zones/fr.ts';
 
@@ -23,6 +24,7 @@ export const fr: Words = {
   ...deviceTexts,
   ...peopleTexts,
   ...reportTexts,
+  ...routeTexts,
   ...zoneTexts,
   cut,
   approvals,

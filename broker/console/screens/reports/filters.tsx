@@ -2,14 +2,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { Checks } from '../../components/checks.tsx';
 import { Chips } from '../../components/chips.tsx';
-import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { codeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
-import { vehicles } from '../../service/live.ts';
-import { matchesText, type Vehicle } from '../../state/fleet.ts';
+import { useWords } from '../../components/use.ts';
 import {
   dateOf,
   endOfDate,
@@ -23,11 +19,7 @@ import type { NameOf } from '../../state/reports/rows.ts';
 import { without } from '../../state/search.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import type { Words } from '../../words/en.ts';
-
-/** Vehicles in the list at once; a search finds the others. */
-const choicesMost = 50;
-
-const byName = (one: Vehicle, other: Vehicle): number => (one.name < other.name ? -1 : 1);
+import { VehicleChoices } from './vehicle-choices.tsx';
 
 /** The chosen vehicles by name: one, so many, or the whole fleet. */
 export function vehiclesText(chosen: readonly string[], nameOf: NameOf, { reports }: Words): string {
@@ -39,49 +31,6 @@ export function vehiclesText(chosen: readonly string[], nameOf: NameOf, { report
 interface VehiclesProps {
   readonly chosen: readonly string[];
   readonly nameOf: NameOf;
-}
-
-function Choices({
-  chosen,
-  choose,
-}: {
-  readonly chosen: readonly string[];
-  choose(ids: readonly string[]): void;
-}) {
-  const { reports: texts } = useWords();
-  const fleet = useValue(vehicles);
-  const [find, setFind] = useState('');
-  const sorted = useMemo(() => [...fleet.values()].toSorted(byName), [fleet]);
-  const found = sorted.filter((vehicle) => matchesText(vehicle, find));
-  const shown = found.slice(0, choicesMost);
-  const ids = new Set(shown.map(({ id }) => id));
-  // A vehicle that the search does not show stays chosen.
-  const hidden = chosen.filter((id) => !ids.has(id));
-  return (
-    <>
-      <FindField label={texts.findVehicle} value={find} onChange={setFind} />
-      {shown.length === 0 ? (
-        <p className="muted">{texts.noVehicle}</p>
-      ) : (
-        <Checks
-          label={texts.vehicles}
-          choices={shown.map(({ id, name }) => ({ value: id, text: name }))}
-          chosen={chosen.filter((id) => ids.has(id))}
-          hint={
-            chosen.length === vehiclesMost
-              ? texts.most(vehiclesMost)
-              : found.length > shown.length
-                ? texts.moreVehicles(found.length - shown.length)
-                : undefined
-          }
-          onChoose={(next) => choose([...hidden, ...next].slice(0, vehiclesMost))}
-        />
-      )}
-      <Button className="button small secondary" onPress={() => choose([])}>
-        {texts.fleet}
-      </Button>
-    </>
-  );
 }
 
 function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
@@ -113,7 +62,15 @@ function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
               </Button>
             </header>
             <div className="body">
-              <Choices chosen={chosen} choose={choose} />
+              <VehicleChoices
+                chosen={chosen}
+                most={vehiclesMost}
+                mostText={texts.most(vehiclesMost)}
+                choose={choose}
+              />
+              <Button className="button small secondary" onPress={() => choose([])}>
+                {texts.fleet}
+              </Button>
             </div>
           </Dialog>
         </Modal>

@@ -89,7 +89,7 @@ function Content({
   return (
     <>
       {failure}
-      {report.isReading ? <Reading report={report} /> : null}
+      {report.canStop ? <Reading report={report} /> : null}
       {sorted === undefined ? (
         report.isReading ? (
           <Loading rows={6} />

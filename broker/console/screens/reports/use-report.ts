@@ -210,6 +210,8 @@ export interface Report {
   /** When it was read, epoch seconds. */
   readonly readS: number;
   readonly isReading: boolean;
+  /** The reading has begun, and can be stopped. */
+  readonly canStop: boolean;
   readonly progress: Value<Progress>;
   readonly error: Error | null;
   /** Days that a period may have at most, where this one is longer; null: it is not. */
@@ -251,6 +253,7 @@ export function useReport(
     isCapped: data?.isCapped ?? false,
     readS: Math.floor(dataUpdatedAt / 1000),
     isReading: isFetching || isWaiting,
+    canStop: isFetching,
     progress,
     error,
     tooLongDays,

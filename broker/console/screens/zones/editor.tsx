@@ -2,15 +2,14 @@
 import { type FormEvent, useState } from 'react';
 import { Button, Form, Input, Label, Switch, TextField } from 'react-aria-components';
 import type { Point } from '../../../../src/core/geo/geo.ts';
-import type { Zone, ZoneSwitch } from '../../../../src/core/geo/geozone.ts';
+import type { ZoneSwitch } from '../../../../src/core/geo/geozone.ts';
 import { isName } from '../../../../src/core/ids.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { draftFault, hasRadius } from '../../state/zones/zone-draft.ts';
+import { draftFault, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneTypes } from '../../state/zones/zone-geometry.ts';
 import {
   changeOf,
@@ -25,28 +24,11 @@ import {
   zoneName,
   zoneParts,
 } from '../../state/zones/zone-view.ts';
-import type { Words } from '../../words/en.ts';
 import { Choice } from '../cut/choice.tsx';
+import { Drawing } from './drawing.tsx';
 import { ActList, AskDialog } from './parts.tsx';
-import { Points } from './points.tsx';
 import type { DraftEdit } from './use-draft.ts';
 import { useZoneChanges } from './use-zone-changes.ts';
-
-function faultText(draft: Zone, { zones: { faults } }: Words): string | null {
-  const fault = draftFault(draft);
-  switch (fault?.code) {
-    case undefined:
-      return null;
-    case 'few':
-      return faults.few(fault.missing);
-    case 'crossing':
-      return faults.crossing(...fault.edges);
-    case 'radius':
-      return faults.radius;
-    case 'wide':
-      return faults.wide;
-  }
-}
 
 interface FormProps {
   readonly form: ZoneForm;
@@ -139,10 +121,8 @@ function Names({ form, onForm, isNew, fault }: FormProps & { isNew: boolean; fau
 }
 
 function Shape({ edit, addMiddle }: { readonly edit: DraftEdit; readonly addMiddle: (() => void) | null }) {
-  const words = useWords();
-  const { zones: texts } = words;
+  const { zones: texts } = useWords();
   const { draft } = edit;
-  const fault = faultText(draft, words);
   return (
     <>
       <Choice
@@ -153,46 +133,7 @@ function Shape({ edit, addMiddle }: { readonly edit: DraftEdit; readonly addMidd
           edit.set({ ...draft, type: zoneTypes.find((type) => String(type) === value) ?? draft.type })
         }
       />
-      {hasRadius(draft) ? (
-        <TextField
-          className="field"
-          value={String(draft.radiusM)}
-          onChange={(text) => edit.set({ ...draft, radiusM: Number(text.replaceAll(/\D/g, '').slice(0, 5)) })}
-        >
-          <Label>
-            {texts.radius} ({texts.metres})
-          </Label>
-          <Input className="input" inputMode="numeric" dir="ltr" />
-        </TextField>
-      ) : null}
-      <div className="stack">
-        <h3>{texts.points}</h3>
-        {addMiddle === null ? null : <p className="muted">{texts.drawHint}</p>}
-        <Points
-          draft={draft}
-          after={edit.after}
-          onAdd={edit.add}
-          onMove={edit.move}
-          onRemove={edit.remove}
-          onInsertAfter={edit.setAfter}
-        />
-        <div className="row wrap">
-          {addMiddle === null ? null : (
-            <Button className="button secondary small" onPress={addMiddle}>
-              <Icon name="plus" />
-              {texts.middle}
-            </Button>
-          )}
-          <ActionButton className="button secondary small" isOff={!edit.canUndo} onPress={edit.undo}>
-            <Icon name="undo-2" />
-            {texts.undo}
-          </ActionButton>
-        </div>
-        {edit.refused === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={texts.refused[edit.refused]} />
-        )}
-        {fault === null ? null : <Notice tone="look" icon="circle-alert" role="status" title={fault} />}
-      </div>
+      <Drawing edit={edit} most={pointsMost} fullText={texts.refused.full} addMiddle={addMiddle} />
     </>
   );
 }

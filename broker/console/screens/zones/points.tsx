@@ -5,7 +5,7 @@ import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
-import { pointsMost, pointText } from '../../state/zones/zone-draft.ts';
+import { pointText } from '../../state/zones/zone-draft.ts';
 import { parsePoint } from '../../state/zones/zone-geometry.ts';
 
 interface PointFieldProps {
@@ -48,13 +48,15 @@ interface PointsProps {
   readonly draft: Zone;
   /** Index of the point that the next one follows. */
   readonly after: number;
+  /** Points that there may be. */
+  readonly most: number;
   onAdd(point: Point): void;
   onMove(at: number, point: Point): void;
   onRemove(at: number): void;
   onInsertAfter(at: number): void;
 }
 
-export function Points({ draft, after, onAdd, onMove, onRemove, onInsertAfter }: PointsProps) {
+export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAfter }: PointsProps) {
   const { zones: texts } = useWords();
   const { points } = draft;
   const isEnd = after === points.length - 1;
@@ -89,7 +91,7 @@ export function Points({ draft, after, onAdd, onMove, onRemove, onInsertAfter }:
       </ol>
       <PointField key={`next ${points.map(pointText).join()}`} label={texts.next} text="" onPoint={onAdd} />
       <p className="row wrap" role="status">
-        <span className="muted">{texts.count(points.length, pointsMost)}</span>
+        <span className="muted">{texts.count(points.length, most)}</span>
         {isEnd || points.length === 0 ? null : <span>{texts.after(after + 1)}</span>}
       </p>
     </>

@@ -1,12 +1,10 @@
 // The shape that is being drawn: it stands in the address, and its steps can be taken back.
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import {
   draftText,
   movedPoint,
-  newDraft,
   type PointChange,
   parseDraft,
   withoutPoint,
@@ -28,10 +26,19 @@ export interface DraftEdit {
   undo(): void;
 }
 
-export function useDraft(): DraftEdit {
-  const navigate = useNavigate({ from: '/zones' });
-  const { shape } = useSearch({ from: '/shell/zones' });
-  const draft = parseDraft(shape) ?? newDraft;
+interface Drawn {
+  /** As the address has it. */
+  readonly shape: string | undefined;
+  /** What a drawing begins with. */
+  readonly first: Zone;
+  /** Points that it may have. */
+  readonly most: number;
+  /** Puts it into the address. */
+  onShape(text: string): void;
+}
+
+export function useDraft({ shape, first, most, onShape }: Drawn): DraftEdit {
+  const draft = parseDraft(shape, most) ?? first;
   const [steps, setSteps] = useState<readonly Zone[]>([]);
   const [chosen, setChosen] = useState<number | null>(null);
   const [refused, setRefused] = useState<DraftEdit['refused']>(null);
@@ -39,7 +46,7 @@ export function useDraft(): DraftEdit {
   const after = Math.min(chosen ?? last, last);
   const show = (next: Zone): void => {
     setRefused(null);
-    void navigate({ search: (before) => ({ ...before, shape: draftText(next) }), replace: true });
+    onShape(draftText(next));
   };
   const set = (next: Zone): void => {
     setSteps([...steps, draft].slice(-100));
@@ -59,7 +66,7 @@ export function useDraft(): DraftEdit {
     setAfter: (at) => setChosen(at === last ? null : at),
     add(point) {
       // A point that follows one in the middle is followed by the next.
-      if (take(withPoint(draft, point, after)) && chosen !== null) setChosen(after + 1);
+      if (take(withPoint(draft, point, after, most)) && chosen !== null) setChosen(after + 1);
     },
     move: (at, point) => void take(movedPoint(draft, at, point)),
     remove(at) {

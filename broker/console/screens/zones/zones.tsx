@@ -15,7 +15,7 @@ import { shownTheme } from '../../shell/theme.ts';
 import { worstFirst } from '../../state/fleet.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
-import { draftText, newDraft } from '../../state/zones/zone-draft.ts';
+import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { vehiclesIn, zoneName, zonesFound } from '../../state/zones/zone-view.ts';
 import { useZoneList } from '../live/use-zones.ts';
@@ -163,9 +163,14 @@ export function ZonesScreen() {
   const words = useWords();
   const { zones: texts, live } = words;
   const navigate = useNavigate({ from: '/zones' });
-  const { zone: selected, edit: editing } = useSearch({ from: '/shell/zones' });
+  const { zone: selected, edit: editing, shape } = useSearch({ from: '/shell/zones' });
   const { zones, isLoaded, error, mayChange } = useZoneList();
-  const edit = useDraft();
+  const edit = useDraft({
+    shape,
+    first: newDraft,
+    most: pointsMost,
+    onShape: (text) => void navigate({ search: (before) => ({ ...before, shape: text }), replace: true }),
+  });
   const { host, map, isImpossible } = useZoneMap(zones, edit);
   const zone = zones.find(({ geozoneID }) => geozoneID === selected);
   useEffect(() => {

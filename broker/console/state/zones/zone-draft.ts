@@ -1,9 +1,12 @@
-// A geozone that is being drawn, as text in the address: `type;radius;lat,lng;...`. What is wrong with it is data; screens say it. Pure.
+// A geozone or route that is being drawn, as text in the address: `type;radius;lat,lng;...`. What is wrong with it is data; screens say it. Pure.
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { isSetPoint, type Zone, zoneFault, zoneLimits } from '../../../../src/core/geo/geozone.ts';
 import { crossingOf, parsePoint, zoneTypes } from './zone-geometry.ts';
 
 export const pointsMost = zoneLimits.points;
+
+/** Of a route. */
+export const routePointsMost = 100;
 
 export const newDraft: Zone = { type: 3, radiusM: 500, points: [] };
 
@@ -16,13 +19,13 @@ export const pointText = ({ latitude, longitude }: Point): string =>
 export const draftText = ({ type, radiusM, points }: Zone): string =>
   [type, radiusM, ...points.map(pointText)].join(';');
 
-/** @returns null for what is no such text, and for more points than a geozone has. */
-export function parseDraft(text: string | undefined): Zone | null {
+/** @returns null for what is no such text, and for more points than a geozone, or what is drawn, has. */
+export function parseDraft(text: string | undefined, most: number = pointsMost): Zone | null {
   const [typeText = '', radiusText = '', ...pointTexts] = (text ?? '').split(';');
   const type = zoneTypes.find((one) => String(one) === typeText);
   const points = pointTexts.map(parsePoint).filter((point) => point !== null);
   if (type === undefined || !/^\d{1,5}$/.test(radiusText)) return null;
-  if (points.length !== pointTexts.length || points.length > pointsMost) return null;
+  if (points.length !== pointTexts.length || points.length > most) return null;
   return { type, radiusM: Number(radiusText), points };
 }
 
@@ -52,7 +55,7 @@ export function draftFault(draft: Zone): DraftFault | null {
 
 export type PointChange =
   | { readonly draft: Zone }
-  /** `full`: a geozone has eight points; `unset`: at 0, 0 a point counts as not set. */
+  /** `full`: it has as many points as it may; `unset`: at 0, 0 a point counts as not set. */
   | { readonly refused: 'full' | 'unset' };
 
 const rounded = ({ latitude, longitude }: Point): Point => ({
@@ -60,9 +63,9 @@ const rounded = ({ latitude, longitude }: Point): Point => ({
   longitude: Number((((((longitude + 180) % 360) + 360) % 360) - 180).toFixed(digits)),
 });
 
-/** @param after index of the point that it follows; -1: before all. */
-export function withPoint(draft: Zone, point: Point, after: number): PointChange {
-  if (draft.points.length >= pointsMost) return { refused: 'full' };
+/** @param after index of the point that it follows; -1: before all. @param most points that there may be. */
+export function withPoint(draft: Zone, point: Point, after: number, most: number = pointsMost): PointChange {
+  if (draft.points.length >= most) return { refused: 'full' };
   const to = rounded(point);
   return isSetPoint(to)
     ? { draft: { ...draft, points: draft.points.toSpliced(after + 1, 0, to) } }

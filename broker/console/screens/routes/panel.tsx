@@ -1,0 +1,160 @@
+// The selected route: its way, and which of its vehicles keep to it now.
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { Button } from 'react-aria-components';
+import type { PlannedRoute } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { Age, Badge, Fact, Notice, numberText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFailure } from '../../components/view.tsx';
+import { vehicles } from '../../service/live.ts';
+import { without } from '../../state/search.ts';
+import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
+import { draftText } from '../../state/zones/zone-draft.ts';
+import { AskDialog } from '../zones/parts.tsx';
+import { useRouteChanges } from './use-routes.ts';
+
+type Keeps = 'on' | 'off' | 'unknown';
+const keepIcons = {
+  on: 'circle-check',
+  off: 'circle-alert',
+  unknown: 'circle-help',
+} as const satisfies Record<Keeps, IconName>;
+const keepTones = { on: 'ok', off: 'look' } as const;
+
+/** Vehicles of the list at first, and with each press for more. */
+const rowsAtOnce = 50;
+
+function Planned({ route }: { readonly route: PlannedRoute }) {
+  const { routes: texts, zones } = useWords();
+  const fleet = useValue(vehicles);
+  const way = useMemo(() => wayOf(route), [route]);
+  const [most, setMost] = useState(rowsAtOnce);
+  const { deviceIDs } = route;
+  return (
+    <div className="block">
+      <h3 id="planned-title">
+        {texts.planned} <span className="faint">{numberText(deviceIDs.length)}</span>
+      </h3>
+      {deviceIDs.length === 0 ? (
+        <p className="muted">{texts.plannedNone}</p>
+      ) : (
+        <table className="table" aria-labelledby="planned-title">
+          <tbody>
+            {deviceIDs.slice(0, most).map((id) => {
+              const vehicle = fleet.get(id);
+              const isOn = vehicle === undefined ? null : keepsTo(way, vehicle);
+              const keeps: Keeps = isOn === null ? 'unknown' : isOn ? 'on' : 'off';
+              return (
+                <tr key={id}>
+                  <th scope="row">
+                    <Link to="/vehicle/$deviceID" params={{ deviceID: id }}>
+                      {vehicle?.name ?? id}
+                    </Link>
+                  </th>
+                  <td>
+                    <Badge
+                      icon={keepIcons[keeps]}
+                      {...(keeps === 'unknown' ? {} : { tone: keepTones[keeps] })}
+                    >
+                      {texts.keeps[keeps]}
+                    </Badge>{' '}
+                    {vehicle === undefined || keeps === 'unknown' ? null : (
+                      <span className="age">
+                        <Age at={vehicle.fixS} />
+                      </span>
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+      {deviceIDs.length <= most ? null : (
+        <Button className="button small" onPress={() => setMost(most + rowsAtOnce)}>
+          {zones.showMore}
+        </Button>
+      )}
+      <p className="faint">{texts.plannedHint}</p>
+    </div>
+  );
+}
+
+function Head({ route }: { readonly route: PlannedRoute }) {
+  const { routes: texts, zones, common } = useWords();
+  const navigate = useNavigate({ from: '/routes' });
+  const name = routeName(route);
+  const close = (): void =>
+    void navigate({ search: (before) => without(without(before, 'route'), 'shape'), replace: true });
+  const changes = useRouteChanges(close);
+  const [isAsking, setAsking] = useState(false);
+  const failure = useFailure(changes.failure, zones.failed);
+  const isOff = changes.isDown || changes.isBusy;
+  return (
+    <div className="panel-head">
+      <div className="row">
+        <Icon name="route" isLarge />
+        <h2>{name}</h2>
+        <Button className="button square push" aria-label={common.close} onPress={close}>
+          <Icon name="x" />
+        </Button>
+      </div>
+      {name === route.routeID ? null : <p className="muted">{route.routeID}</p>}
+      {route.hasUpdateRoutePrivileges ? (
+        <div className="row wrap">
+          <ActionButton
+            className="button secondary"
+            isOff={isOff}
+            onPress={() =>
+              void navigate({
+                search: (before) => ({ ...before, edit: 'change', shape: draftText(wayOf(route)) }),
+              })
+            }
+          >
+            {zones.edit}
+          </ActionButton>
+          <ActionButton className="button secondary" isOff={isOff} onPress={() => setAsking(true)}>
+            {zones.remove}
+          </ActionButton>
+          {changes.isDown ? <span className="muted">{zones.off}</span> : null}
+        </div>
+      ) : (
+        <Notice tone="look" icon="lock" title={texts.viewer} />
+      )}
+      <AskDialog
+        isOpen={isAsking}
+        title={zones.removeTitle(name)}
+        confirm={zones.removeConfirm(name)}
+        isOff={isOff}
+        onClose={() => {
+          changes.reset();
+          setAsking(false);
+        }}
+        onConfirm={() => changes.run({ action: 'delete', routeID: route.routeID })}
+      >
+        <p>{texts.removeHint}</p>
+        {failure}
+      </AskDialog>
+    </div>
+  );
+}
+
+export function RoutePanel({ route }: { readonly route: PlannedRoute }) {
+  const { routes: texts, zones, trips } = useWords();
+  const way = useMemo(() => wayOf(route), [route]);
+  return (
+    <section className="panel" aria-label={texts.selected(routeName(route))}>
+      <Head route={route} />
+      <div className="block">
+        <dl className="facts">
+          <Fact name={texts.length} value={numberText(lengthOf(way) / 1000, 1)} unit={trips.km} />
+          <Fact name={zones.radius} value={numberText(way.radiusM)} unit={zones.metres} />
+          <Fact name={zones.points} value={numberText(way.points.length)} />
+        </dl>
+      </div>
+      <Planned route={route} />
+    </section>
+  );
+}
