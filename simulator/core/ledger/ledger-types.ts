@@ -115,6 +115,8 @@ export interface SentEvent {
   readonly odometerKm: number | null;
   /** Fraction of the tank. */
   readonly fuelLevel: number | null;
+  /** Attributes of the event by name, of the vehicle bus and others. */
+  readonly attributes: FleetEvent['attributes'];
   readonly inputs: FleetEvent['inputs'];
 }
 
@@ -200,7 +202,7 @@ export interface CrewNotes {
 
 /** A span in which a fault of the scenario struck the vehicle; `position`: its receiver or its clock was deceived. */
 export interface Excuse {
-  readonly kind: 'hardware' | 'link' | 'position';
+  readonly kind: 'hardware' | 'link' | 'position' | 'bus';
   readonly fromMs: number;
   readonly toMs: number;
 }

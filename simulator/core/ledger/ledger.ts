@@ -85,6 +85,7 @@ const sentOf = (event: FleetEvent): SentEvent => ({
   isTimed: event.timestamp !== null && trustedTimes.has(event.timeQuality),
   odometerKm: event.odometer ?? null,
   fuelLevel: event.fuelLevel ?? null,
+  attributes: event.attributes,
   inputs: event.inputs,
 });
 
