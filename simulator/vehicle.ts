@@ -19,6 +19,7 @@ import type { Terminals } from './core/ledger/facts.ts';
 import type { SeededEntropy } from './core/random.ts';
 import { type Board, createBoard } from './hardware/board.ts';
 import type { BoardName, WiringName } from './hardware/board-maps.ts';
+import { type BusHardware, createBusHardware } from './hardware/bus-hardware.ts';
 import type { RelayChange } from './hardware/contacts.ts';
 import { createGnss, type Gnss } from './hardware/gnss.ts';
 import { createPipe, type Pipe } from './hardware/pipe.ts';
@@ -89,6 +90,8 @@ export interface Vehicle {
   readonly clock: WrongClock;
   readonly boardCable: Pipe;
   readonly gnssCable: Pipe;
+  /** Null: the configuration names no bus. */
+  readonly bus: BusHardware | null;
   now(): DriverMoment;
   /** Holds an input in the state in which it does not rest (pressed, open, cut) for `ms`, beside what the driver does. */
   hold(input: HeldInput, ms: number): void;
@@ -128,9 +131,13 @@ interface Hardware {
   readonly driver: Driver;
   readonly boardCable: Pipe;
   readonly gnssCable: Pipe;
+  readonly bus: BusHardware | null;
   cutWhileMoving(): number;
   close(): void;
 }
+
+const supplyVoltsOf = ({ engine }: DriverMoment): number =>
+  engine === 'running' ? runningVolts : restingVolts;
 
 const line = (settings: SerialSettings): Omit<SerialSettings, 'path'> => settings;
 
@@ -188,7 +195,7 @@ function createTerminalUpdate(options: VehicleOptions, { driver, tank, held }: W
       for (const [name, isOn] of Object.entries(terminals)) board.setSignal(name as keyof Terminals, isOn);
       board.setSignal('motion', moment.speedKmh > 1);
       board.setFuel(tank.level(moment, clock.monoMs()));
-      board.setSupplyVolts(moment.engine === 'running' ? runningVolts : restingVolts);
+      board.setSupplyVolts(supplyVoltsOf(moment));
       const now = Object.values(terminals).join();
       if (now === shown) return;
       shown = now;
@@ -251,6 +258,18 @@ function createHardware(options: VehicleOptions): Hardware {
     send: (bytes) => gnssCable.send(bytes),
     acquireS: 5,
   });
+  const bus =
+    config.bus === undefined
+      ? null
+      : createBusHardware({
+          clock,
+          entropy: entropy.stream('bus'),
+          line: line(config.bus.port),
+          truth() {
+            const moment = driver.now();
+            return { ...moment, tankLevel: tank.fraction(), supplyVolts: supplyVoltsOf(moment) };
+          },
+        });
   return {
     board,
     gnss,
@@ -260,14 +279,24 @@ function createHardware(options: VehicleOptions): Hardware {
     update: () => terminals.update(board),
     boardCable,
     gnssCable,
+    bus,
     cutWhileMoving: () => cutWhileMoving,
-    close: () => gnss.close(),
+    close() {
+      gnss.close();
+      bus?.truck.close();
+    },
   };
 }
 
 interface AgentLife {
   readonly agent: Agent;
   die(): void;
+}
+
+/** The cable on a port of the configuration. */
+function cableAt(path: string, { config }: VehicleOptions, { boardCable, gnssCable, bus }: Hardware): Pipe {
+  if (path === config.boardPort.path) return boardCable;
+  return bus !== null && path === config.bus?.port.path ? bus.cable : gnssCable;
 }
 
 /** The witnesses of a commissioned unit were proven this long before the run begins. */
@@ -299,15 +328,14 @@ async function startAgent(
 /** Starts a vehicle in the middle of its day. Rejects as `createAgent` does. */
 export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
   const hardware = createHardware(options);
-  const { board, gnss, driver, boardCable, gnssCable } = hardware;
+  const { board, gnss, driver, bus } = hardware;
   const clock = createWrongClock(options.clock, options.clockErrors);
   const ports: Omit<AgentPorts, 'openOutbox'> = {
     clock,
     entropy: options.agentEntropy,
     log: options.log,
     ...(options.recentLog === undefined ? {} : { recentLog: options.recentLog }),
-    openByteLink: (settings, handlers) =>
-      (settings.path === options.config.boardPort.path ? boardCable : gnssCable).open(settings, handlers),
+    openByteLink: (settings, handlers) => cableAt(settings.path, options, hardware).open(settings, handlers),
     openMqttLink: options.openMqttLink,
     verifier: options.verifier,
     supervisor: noSupervisor,
@@ -341,8 +369,9 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     board,
     gnss,
     clock,
-    boardCable,
-    gnssCable,
+    boardCable: hardware.boardCable,
+    gnssCable: hardware.gnssCable,
+    bus,
     now: () => driver.now(),
     panic: (ms) => hold('panic', ms),
     kill() {

@@ -46,6 +46,7 @@ const withFault = (command: Argv) =>
     })
     .option('delay-ms', { type: 'number', describe: 'of link-delay' })
     .option('loss', { type: 'number', describe: 'of link-loss and board-noise, 0 to 1' })
+    .option('scale', { type: 'number', describe: 'of bus-scale, 0.1 to 10' })
     .option('jump-s', { type: 'number', describe: 'of clock-jump' })
     .example('$0 ctl fault outage --for 10s', 'all links are down for ten seconds');
 
@@ -61,7 +62,12 @@ async function rate(flags: RateFlags): Promise<void> {
 }
 
 async function fault(flags: FaultFlags): Promise<void> {
-  const optional = { delayMs: flags['delay-ms'], loss: flags.loss, jumpS: flags['jump-s'] };
+  const optional = {
+    delayMs: flags['delay-ms'],
+    loss: flags.loss,
+    scale: flags.scale,
+    jumpS: flags['jump-s'],
+  };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   const { share } = flags;
   const kind = parseFaultKind(flags.kind);

@@ -22,6 +22,7 @@ import {
 } from '../broker-process.ts';
 import { createSeededEntropy } from '../core/random.ts';
 import { type BoardName, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
+import { simulatedBus } from '../hardware/bus-hardware.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
 import {
@@ -67,6 +68,8 @@ const boardName: BoardName = 'waveshare-io-analog';
 /** The one vehicle with wires that prove its contacts: it can be cut in a garage, without a position. */
 const provenVehicle = 'van-05';
 const wiringOf = (id: string): WiringName => (id === provenVehicle ? 'positive' : 'plain');
+/** The trucks among them, with a J1939 bus. */
+const trucks: readonly string[] = ['van-02', 'van-04'];
 const statusEveryMs = 5000;
 const stopMostMs = 4800;
 
@@ -116,7 +119,10 @@ async function startVehicle(
   const route = createCityRoute({ centre: options.city, entropy: entropy.stream('route'), restS: 240 });
   const path = join(paths.outboxes, `${id}.db`);
   return createVehicle({
-    config: await configOf(options, paths, id, device),
+    config: {
+      ...(await configOf(options, paths, id, device)),
+      ...(trucks.includes(id) ? { bus: simulatedBus } : {}),
+    },
     boardName,
     wiring: wiringOf(id),
     route,

@@ -11,7 +11,8 @@ export interface Tank {
   fraction(): number;
 }
 
-const litresPerKm = 0.12;
+/** What the engine takes; standing it takes nothing. */
+export const litresPerKm = 0.12;
 const tankLitres = 70;
 /** The tank is filled at a stop once it is this empty. */
 export const refillBelow = 0.25;

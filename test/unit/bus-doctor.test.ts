@@ -6,10 +6,10 @@ import type { CheckResult } from '../../agent/doctor/check.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { vehicleBusCheck } from '../../agent/doctor/vehicle-bus.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { ccvs1, eec1 } from '../../simulator/hardware/j1939-frames.ts';
+import { createSlcanAdapter } from '../../simulator/hardware/slcan-adapter.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { ByteLinkHandlers } from '../../src/ports.ts';
-import { ccvs1, eec1 } from '../support/bus/can-lines.ts';
-import { createSlcanAdapter } from '../support/bus/slcan-adapter.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
 
 const fileOf = (bus: string) => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { witnessesOf, witnessStatesOf } from '../../agent/core/evidence/testimony.ts';
-import { ccvs1, ebc2, eec1, vep1 } from '../support/bus/can-lines.ts';
+import { ccvs1, ebc2, eec1, vep1 } from '../../simulator/hardware/j1939-frames.ts';
 import { createTruckBus, truckBusConfig, truckFrames, vinFrames } from '../support/bus/truck-bus.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 

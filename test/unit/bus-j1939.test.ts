@@ -10,7 +10,7 @@ import { parseDriverCards, parseTroubleCodes, parseVin } from '../../agent/core/
 import { createTransport, transportLimits } from '../../agent/core/bus/j1939-transport.ts';
 import { createOdometer, stepOdometer } from '../../agent/core/bus/odometer-check.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
-import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../support/bus/can-lines.ts';
+import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
 
 const ascii = (text: string): number[] => [...Buffer.from(text, 'latin1')];
 

@@ -8,10 +8,10 @@ import { type BusReading } from '../../agent/core/bus/bus-reading.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { openingCommands, slcanDialects } from '../../agent/core/bus/slcan-opening.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { ccvs1, eec1, slcanLine } from '../../simulator/hardware/j1939-frames.ts';
+import { createSlcanAdapter, type SlcanAdapterOptions } from '../../simulator/hardware/slcan-adapter.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { ByteLinkHandlers, OpenByteLink } from '../../src/ports.ts';
-import { ccvs1, eec1, slcanLine } from '../support/bus/can-lines.ts';
-import { createSlcanAdapter, type SlcanAdapterOptions } from '../support/bus/slcan-adapter.ts';
 import { latin1, seededRandom } from '../support/serial/nmea-lines.ts';
 
 const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;

@@ -5,7 +5,8 @@ import { createBusValues } from '../../agent/core/bus/bus-values.ts';
 import { parseJ1939Id } from '../../agent/core/bus/j1939-frame.ts';
 import { busSignals, readSignal } from '../../agent/core/bus/j1939-signals.ts';
 import { createSlcanState, decodeSlcan } from '../../agent/core/bus/slcan-line.ts';
-import { candumpFrames, slcanLine } from '../support/bus/can-lines.ts';
+import { slcanLine } from '../../simulator/hardware/j1939-frames.ts';
+import { candumpFrames } from '../support/bus/candump.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
 

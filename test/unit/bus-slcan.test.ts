@@ -15,7 +15,7 @@ import {
   openingWakeMs,
   stepOpening,
 } from '../../agent/core/bus/slcan-opening.ts';
-import { slcanLine } from '../support/bus/can-lines.ts';
+import { slcanLine } from '../../simulator/hardware/j1939-frames.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
 
 const decode = (text: string) => decodeSlcan(createSlcanState(), latin1(text));

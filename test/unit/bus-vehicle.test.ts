@@ -15,7 +15,7 @@ import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { busStatus } from '../../agent/core/status/bus-status.ts';
 import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../support/bus/can-lines.ts';
+import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const adapter: BusReading['adapter'] = {

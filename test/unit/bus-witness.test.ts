@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBusValues } from '../../agent/core/bus/bus-values.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
-import { ccvs1, ebc2, eec1, tco1, vep1 } from '../support/bus/can-lines.ts';
+import { ccvs1, ebc2, eec1, tco1, vep1 } from '../../simulator/hardware/j1939-frames.ts';
 
 /** A bus whose nodes send what a function says, every 100 ms; volts jitter as those of a real supply do. */
 function createBus() {

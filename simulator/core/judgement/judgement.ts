@@ -30,6 +30,7 @@ import {
 import type { AlertViews, VehicleViews } from '../ledger/shown-views.ts';
 import { findUntracked } from '../ledger/world-compare.ts';
 import { judgeAlerts, judgeMessages, judgeStream, type StreamSight } from './judgement-alerts.ts';
+import { judgeBus } from './judgement-bus.ts';
 import { judgeCommandEnds } from './judgement-command-ends.ts';
 import { judgeCommands } from './judgement-commands.ts';
 import { judgeFuel, judgeOdometer } from './judgement-gauges.ts';
@@ -306,7 +307,7 @@ export function judge(
     judgeEvents(vehicle, events, tally);
     tally.breaches.push(...findUntracked(vehicle, of.movingS));
     const lines = of.views?.vehicles.find(({ deviceID }) => deviceID === vehicle.deviceID)?.csv ?? null;
-    tally.breaches.push(...judgeOdometer(vehicle, lines), ...judgeFuel(vehicle, lines));
+    tally.breaches.push(...judgeOdometer(vehicle, lines), ...judgeFuel(vehicle, lines), ...judgeBus(vehicle));
   }
   if (of.views !== null) tally.breaches.push(...judgeViews(ledger, of.views));
   tally.breaches.push(...judgeCommands(ledger, of.inputsMs), ...judgeCommandEnds(ledger, of.endMs));

@@ -16,6 +16,7 @@ export const breachKinds = [
   'untracked',
   'odometerWrong',
   'fuelWrong',
+  'busWrong',
   'historyWrong',
   'presentWrong',
   'alertsWrong',
@@ -58,6 +59,7 @@ export const breachTexts: Readonly<Record<BreachKind, string>> = {
   untracked: 'a vehicle drove, and no position tells where',
   odometerWrong: 'the odometer of a vehicle grew otherwise than its way, or went down',
   fuelWrong: 'the level of a record is not that of the tank, or no fuel was filled or stolen that it reports',
+  busWrong: 'a value of the vehicle bus is not that of the vehicle',
   historyWrong:
     'the history of a vehicle, its metadata or an export says something else than the records of the fleet',
   presentWrong: 'a vehicle is shown otherwise than it reported last',
@@ -100,6 +102,17 @@ export interface Breach {
 }
 
 /** What an event said when it was sent. */
+/** Values of the vehicle bus in one event; null: not in it. */
+export interface BusShown {
+  readonly speedKmh: number | null;
+  /** 1/min. */
+  readonly rpm: number | null;
+  readonly odometerKm: number | null;
+  /** Percent of the tank. */
+  readonly fuelPercent: number | null;
+  readonly vin: string | null;
+}
+
 export interface SentEvent {
   /** UTC ms; null while the vehicle did not know the time. */
   readonly timestampMs: number | null;
@@ -115,6 +128,8 @@ export interface SentEvent {
   readonly odometerKm: number | null;
   /** Fraction of the tank. */
   readonly fuelLevel: number | null;
+  /** Values of the vehicle bus; null: it has none. */
+  readonly bus: BusShown | null;
   readonly inputs: FleetEvent['inputs'];
 }
 
@@ -200,7 +215,7 @@ export interface CrewNotes {
 
 /** A span in which a fault of the scenario struck the vehicle; `position`: its receiver or its clock was deceived. */
 export interface Excuse {
-  readonly kind: 'hardware' | 'link' | 'position';
+  readonly kind: 'hardware' | 'link' | 'position' | 'bus';
   readonly fromMs: number;
   readonly toMs: number;
 }

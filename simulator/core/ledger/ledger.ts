@@ -7,6 +7,7 @@ import type { FactKind } from './facts.ts';
 import { compareShown } from './ledger-compare.ts';
 import type {
   Breach,
+  BusShown,
   CommandNote,
   ContactNote,
   CrewNotes,
@@ -74,6 +75,23 @@ export interface Ledger {
 /** A vehicle's own clock without these may be wrong by minutes. */
 const trustedTimes: ReadonlySet<TimeQuality> = new Set(['gnss', 'server']);
 
+/** The values of the vehicle bus among the attributes of an event; null: there is none. */
+function busOf(attributes: FleetEvent['attributes'] = {}): BusShown | null {
+  const number = (name: string): number | null => {
+    const value = attributes[name];
+    return typeof value === 'number' ? value : null;
+  };
+  const { vin } = attributes;
+  const bus: BusShown = {
+    speedKmh: number('busSpeed'),
+    rpm: number('rpm'),
+    odometerKm: number('busOdometer'),
+    fuelPercent: number('busFuelLevel'),
+    vin: typeof vin === 'string' ? vin : null,
+  };
+  return Object.values(bus).some((value) => value !== null) ? bus : null;
+}
+
 const sentOf = (event: FleetEvent): SentEvent => ({
   timestampMs: event.timestamp,
   latitude: event.latitude ?? null,
@@ -85,6 +103,7 @@ const sentOf = (event: FleetEvent): SentEvent => ({
   isTimed: event.timestamp !== null && trustedTimes.has(event.timeQuality),
   odometerKm: event.odometer ?? null,
   fuelLevel: event.fuelLevel ?? null,
+  bus: busOf(event.attributes),
   inputs: event.inputs,
 });
 

@@ -59,6 +59,7 @@ const roadChecks = [
   'untracked',
   'odometerWrong',
   'fuelWrong',
+  'busWrong',
   'reportsWrong',
   'dropped',
 ] as const;

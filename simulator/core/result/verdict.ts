@@ -30,6 +30,7 @@ export const breachTitles: Readonly<Record<BreachKind, string>> = {
   untracked: 'Drive without positions',
   odometerWrong: 'Wrong odometer',
   fuelWrong: 'Wrong fuel level',
+  busWrong: 'Wrong value of the vehicle bus',
   historyWrong: 'Wrong history',
   presentWrong: 'Wrong present',
   alertsWrong: 'Wrong alerts',

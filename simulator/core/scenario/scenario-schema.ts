@@ -56,6 +56,10 @@ const fleetSchema = table(
       { low: 40, high: 1000, standard: 200 },
       'How often a vehicle reads its inputs, ms; 40 as delivered, more makes room for a larger fleet',
     ),
+    busShare: number(
+      { low: 0, high: 1, standard: 0 },
+      'Part of the agents whose vehicle is a truck with a J1939 bus, the first vehicles first',
+    ),
     clockOffsetS: number(
       { low: 0, high: 86_400, standard: 60 },
       'Clocks of vehicles start wrong by up to this, either way',
@@ -167,6 +171,14 @@ export const faultKinds = [
   'gnss-tunnel',
   'gnss-jam',
   'gnss-spoof',
+  'bus-unplugged',
+  'bus-engine-silent',
+  'bus-engine-alone',
+  'bus-speed-stuck',
+  'bus-odometer-stuck',
+  'bus-wrong-vin',
+  'bus-scale',
+  'bus-codes',
   'board-silent',
   'board-unplugged',
   'board-noise',
@@ -190,6 +202,10 @@ const faultSchema = Type.Object(
     loss: number(
       { low: 0, high: 1, standard: 0.1 },
       'link-loss: part of the segments that are lost and sent again after 200 ms, as TCP does; board-noise: chance of an answer to be changed, cut or lost',
+    ),
+    scale: number(
+      { low: 0.1, high: 10, standard: 1.6 },
+      'bus-scale: speeds on the bus are so many times the true ones',
     ),
     jumpS: number({ low: -86_400, high: 86_400, standard: 3600 }, 'clock-jump: how far the wall clock steps'),
   },

@@ -84,6 +84,9 @@ const trackerFaults: readonly FaultKind[] = [
 
 export const isTrackerFault = ({ kind }: Pick<Fault, 'kind'>): boolean => trackerFaults.includes(kind);
 
+/** Faults of the bus of a truck, or of its adapter. */
+export const isBusFault = ({ kind }: Pick<Fault, 'kind'>): boolean => kind.startsWith('bus-');
+
 function thresholdFaults(texts: readonly string[], place: string): readonly ErrorDetail[] {
   return texts.flatMap((text, index) => {
     const parsed = parseThreshold(text);
@@ -141,12 +144,17 @@ function rulesOf(scenario: Scenario): readonly ErrorDetail[] {
   for (const [index, { kind }] of scenario.faults.entries())
     if (scenario.fleet.kind === 'tracker' && !trackerFaults.includes(kind))
       fault(`/faults/${index}/kind`, `a light tracker knows ${trackerFaults.join(', ')} only`);
+  for (const [index, { kind }] of scenario.faults.entries())
+    if (scenario.fleet.kind === 'agent' && scenario.fleet.busShare === 0 && isBusFault({ kind }))
+      fault(`/faults/${index}/kind`, 'no vehicle has a bus: /fleet/busShare above 0');
   const asked = [...Object.values(scenario.actions), scenario.commands.perMinute];
   if (scenario.fleet.kind === 'tracker' && asked.some((rate) => rate > 0))
     fault(
       '/fleet/kind',
       'a light tracker has no inputs and takes no commands: leave out actions and commands',
     );
+  if (scenario.fleet.kind === 'tracker' && scenario.fleet.busShare > 0)
+    fault('/fleet/busShare', 'a light tracker has no bus: 0');
   return [...faults, ...thresholdFaults(scenario.thresholds, '/thresholds'), ...rampFaults(scenario)];
 }
 

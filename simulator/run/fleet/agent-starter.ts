@@ -12,6 +12,7 @@ import type { SeededEntropy } from '../../core/random.ts';
 import type { Scenario } from '../../core/scenario/scenario-schema.ts';
 import { planActions, type ScriptedAction, startMsOf } from '../../core/scenario/scripted-actions.ts';
 import { fittedOverrides } from '../../hardware/board-maps.ts';
+import { simulatedBus } from '../../hardware/bus-hardware.ts';
 import { createCityRoute } from '../../world/city-route.ts';
 import type { Route } from '../../world/routes.ts';
 import { createTrackRoute } from '../../world/track-route.ts';
@@ -98,6 +99,9 @@ function withActionRate(scenario: Scenario, factor: number): Scenario {
   return { ...scenario, phases: scenario.phases.map((phase) => ({ ...phase, rate: phase.rate * factor })) };
 }
 
+const hasBus = ({ fleet }: Scenario, index: number): boolean =>
+  index < Math.round(fleet.busShare * fleet.devices);
+
 async function start(
   options: FleetOptions,
   of: { readonly device: FleetDevice; readonly common: AgentConfig; readonly tracks: readonly Route[] },
@@ -113,7 +117,7 @@ async function start(
     ports,
     time,
     ledger,
-    config: { ...common, deviceID, broker },
+    config: { ...common, deviceID, broker, ...(hasBus(scenario, index) ? { bus: simulatedBus } : {}) },
     boardName: scenario.fleet.board,
     wiring: scenario.fleet.wiring,
     ...drawn,

@@ -2,7 +2,10 @@
 // simulated hardware, disk, link or the whole process, never inside the agent.
 import type { Cancel, Clock, MqttLink } from '../../../src/ports.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
+import { isBusFault } from '../../core/scenario/scenario.ts';
 import type { Fault, FaultKind } from '../../core/scenario/scenario-schema.ts';
+import type { BusHardware } from '../../hardware/bus-hardware.ts';
+import type { TruckFaults } from '../../hardware/truck-nodes.ts';
 import { deviceLink } from '../link/device-link.ts';
 import { isLinkKind } from '../link/link-kinds.ts';
 import type { Network } from '../link/network.ts';
@@ -33,6 +36,31 @@ const hardwareKinds: readonly FaultKind[] = [
 ];
 /** Faults of the receiver or of the clock: what a vehicle says of place and time may be wrong meanwhile. */
 const positionKinds: readonly FaultKind[] = ['gnss-tunnel', 'gnss-jam', 'gnss-spoof', 'clock-jump'];
+/** What the control units of a truck do wrong at a fault: [from its beginning, from its end]. */
+function busFaultsOf(
+  kind: FaultKind,
+  speedScale: number,
+): readonly [Partial<TruckFaults>, Partial<TruckFaults>] {
+  switch (kind) {
+    case 'bus-engine-silent':
+      return [{ isEngineSilent: true }, { isEngineSilent: false }];
+    case 'bus-engine-alone':
+      return [{ isEngineAlone: true }, { isEngineAlone: false }];
+    case 'bus-speed-stuck':
+      return [{ isSpeedStuck: true }, { isSpeedStuck: false }];
+    case 'bus-odometer-stuck':
+      return [{ isOdometerStuck: true }, { isOdometerStuck: false }];
+    case 'bus-wrong-vin':
+      return [{ isVinWrong: true }, { isVinWrong: false }];
+    case 'bus-scale':
+      return [{ speedScale }, { speedScale: 1 }];
+    case 'bus-codes':
+      return [{ hasCodes: true }, { hasCodes: false }];
+    default:
+      return [{}, {}];
+  }
+}
+
 /** Further kinds that excuse delays of the link. */
 const excusedLinks: readonly FaultKind[] = ['reconnect-storm', 'duplicate-id'];
 
@@ -69,6 +97,18 @@ function killAgent({ say }: VehicleFaultOptions, target: AgentVehicle): Cancel {
   };
 }
 
+/** Begins a fault of the bus of a truck, or of its adapter. @returns the way to end it; other vehicles have none. */
+function strikeBus({ kind, scale }: Fault, bus: BusHardware | null): Cancel {
+  if (bus === null) return () => undefined;
+  if (kind === 'bus-unplugged') {
+    bus.unplug();
+    return bus.plug;
+  }
+  const [begun, ended] = busFaultsOf(kind, scale);
+  bus.truck.setFaults(begun);
+  return () => bus.truck.setFaults(ended);
+}
+
 function strikeAgent(options: VehicleFaultOptions, fault: Fault, target: AgentVehicle): Cancel {
   const { vehicle } = target;
   const nothing = (): void => undefined;
@@ -92,6 +132,15 @@ function strikeAgent(options: VehicleFaultOptions, fault: Fault, target: AgentVe
     case 'gnss-spoof':
       vehicle.gnss.setSpoof({ northMps: 12, eastMps: 5 });
       return () => vehicle.gnss.setSpoof(null);
+    case 'bus-unplugged':
+    case 'bus-engine-silent':
+    case 'bus-engine-alone':
+    case 'bus-speed-stuck':
+    case 'bus-odometer-stuck':
+    case 'bus-wrong-vin':
+    case 'bus-scale':
+    case 'bus-codes':
+      return strikeBus(fault, vehicle.bus);
     case 'board-silent':
       vehicle.board.setFaults({ silent: true });
       return () => vehicle.board.setFaults({ silent: false });
@@ -134,7 +183,9 @@ export function excuse(options: VehicleFaultOptions, fault: Fault): void {
       ? 'link'
       : isPosition
         ? 'position'
-        : null;
+        : isBusFault(fault)
+          ? 'bus'
+          : null;
   if (kind === null) return;
   const span = { kind, fromMs: fault.atS * 1000, toMs: (fault.atS + fault.forS) * 1000 } as const;
   for (const { deviceID } of struckOf(options, fault)) options.ledger.excuse(deviceID, span);

@@ -2,8 +2,8 @@
 import type { BusReading } from '../../../agent/core/bus/bus-reading.ts';
 import { createBusValues } from '../../../agent/core/bus/bus-values.ts';
 import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
+import { bamFrames, ccvs1, eec1, vep1 } from '../../../simulator/hardware/j1939-frames.ts';
 import type { VehicleRig } from '../vehicle/vehicle-rig.ts';
-import { bamFrames, ccvs1, eec1, vep1 } from './can-lines.ts';
 
 export const openAdapter: BusReading['adapter'] = {
   phase: 'open',

@@ -1,7 +1,7 @@
 // A synthetic recording of a truck's J1939 bus: key on with defaults, a drive, a stop with the parking brake set. Two senders share CCVS1, one
 // of them without a speed, as recorded trucks do.
 import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
-import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from './can-lines.ts';
+import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../../simulator/hardware/j1939-frames.ts';
 
 export interface TimedFrame {
   /** Since the key was turned, ms. */

@@ -1,5 +1,6 @@
-// CAN frames as tests write and read them: SLCAN lines, J1939 frames, and lines of candump logs.
-import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
+// J1939 frames and the SLCAN lines that carry them. Written from the definitions of the groups and never from the agent's decoder, which is
+// judged by them.
+import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 
 const hex = (value: number, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
 
@@ -104,18 +105,4 @@ export function bamFrames(pgn: number, source: number, data: readonly number[]):
       ]),
     ),
   ];
-}
-
-/** Frames of a candump log with their times, s. */
-export function candumpFrames(text: string): readonly { readonly atS: number; readonly frame: CanFrame }[] {
-  return [...text.matchAll(/^\((\d+\.\d+)\) \S+ ([0-9A-F]+)#([0-9A-F]*)$/gm)].map(
-    ([, at, id = '', data = '']) => ({
-      atS: Number(at),
-      frame: {
-        id: Number.parseInt(id, 16),
-        isExtended: id.length === 8,
-        data: Uint8Array.from(Buffer.from(data, 'hex')),
-      },
-    }),
-  );
 }

@@ -1,8 +1,8 @@
 // A simulated SLCAN adapter: it answers commands as one of three dialects does, and passes frames of its bus on while it is open at the bit
 // rate of that bus. It records every command, and every frame that it was asked to transmit.
-import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
-import type { BitRate, SlcanDialect } from '../../../agent/core/bus/slcan-opening.ts';
-import { slcanLine } from './can-lines.ts';
+import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
+import type { BitRate, SlcanDialect } from '../../agent/core/bus/slcan-opening.ts';
+import { slcanLine } from './j1939-frames.ts';
 
 export interface SlcanAdapterOptions {
   readonly dialect: SlcanDialect;
@@ -23,6 +23,10 @@ export interface SlcanAdapter {
   readonly transmissions: readonly string[];
   mode(): 'closed' | 'normal' | 'silent';
 }
+
+/** Longest command that is read, and how many are recorded of a unit that goes on and on. */
+const commandCharacters = 64;
+const recordedMost = 10_000;
 
 const rates: Readonly<Record<string, BitRate>> = { S4: 125_000, S5: 250_000, S6: 500_000, S8: 1_000_000 };
 
@@ -65,10 +69,10 @@ export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
   return {
     receive(bytes) {
       const lines = `${pending}${String.fromCharCode(...bytes)}`.split('\r');
-      pending = lines.pop() ?? '';
+      pending = (lines.pop() ?? '').slice(0, commandCharacters);
       for (const command of lines) {
-        commands.push(command);
-        if (/^[tTrR]/.test(command)) transmissions.push(command);
+        if (commands.length < recordedMost) commands.push(command);
+        if (/^[tTrR]/.test(command) && transmissions.length < recordedMost) transmissions.push(command);
         const answer = dialect === 'canable' ? canable(command) : lawicel(command);
         if (answer !== '') send(answer);
       }

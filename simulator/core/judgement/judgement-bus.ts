@@ -1,0 +1,104 @@
+// Judges what a vehicle reported of its bus by the simulated world: speed, engine speed, odometer, fuel and number. A value may differ from the
+// world by what is written down here, and by no more. The service keeps these attributes and shows none, so what was sent is judged. Pure.
+import { eventBreach } from '../ledger/breach.ts';
+import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
+import type { Breach, BusShown, VehicleNotes } from '../ledger/ledger-types.ts';
+import { drivenAt, momentsWithin } from '../ledger/trace.ts';
+
+/** A value is so old at most: five periods of 1 s of its sender. */
+const readMs = 5000;
+/** Moments of the world are a second apart. */
+const momentMs = 1000;
+/** km/h: wheels give zero below 2, and what a second changes. */
+const speedKmh = 3;
+/** Of the tank: half a step of 0.4 %, and rounding. */
+const levelPercent = 1;
+/** Metres: an odometer is reported in 0.1 km, at both ends of the way. */
+const odometerM = 150;
+/** Engine speeds of a vehicle that drives by its engine, 1/min. */
+const rpm = { drivesKmh: 5, least: 500, most: 2000 } as const;
+
+interface BusReport {
+  readonly eventID: string;
+  readonly utcMs: number;
+  readonly storedUtcMs: number;
+  readonly bus: BusShown;
+}
+
+function reportsOf({ boots, beganUtcMs }: VehicleNotes): readonly BusReport[] {
+  if (beganUtcMs === null) return [];
+  return [...boots].flatMap(([boot, notes]) =>
+    notes.flatMap((note, at) => {
+      const { sent = null, storedMs = 0, isResent = false } = note ?? {};
+      if (sent === null || sent.bus === null || isResent || !sent.isTimed || sent.timestampMs === null)
+        return [];
+      const storedUtcMs = beganUtcMs + storedMs;
+      return [{ eventID: `${boot}:${at + 1}`, utcMs: sent.timestampMs, storedUtcMs, bus: sent.bus }];
+    }),
+  );
+}
+
+/** When the values of a report were read, UTC ms: earlier where the generator stood. */
+function readWithin(vehicle: VehicleNotes, { utcMs, storedUtcMs }: BusReport): Span {
+  const lateMs = delayedMs(vehicle, { fromMs: utcMs, toMs: storedUtcMs });
+  return { fromMs: utcMs - readMs - lateMs, toMs: storedUtcMs + momentMs };
+}
+
+/** What is wrong with the values of one moment. */
+function wrongValue(vehicle: VehicleNotes, report: BusReport): string | null {
+  const { bus } = report;
+  const moments = momentsWithin(vehicle.trace, readWithin(vehicle, report));
+  if (moments.length === 0) return null;
+  const speeds = moments.map((moment) => moment.speedKmh);
+  const [slowest, fastest] = [Math.min(...speeds), Math.max(...speeds)];
+  if (bus.speedKmh !== null && (bus.speedKmh < slowest - speedKmh || bus.speedKmh > fastest + speedKmh))
+    return `${bus.speedKmh} km/h on the bus; the vehicle drove ${Math.round(slowest)} to ${Math.round(fastest)} km/h`;
+  if (bus.rpm !== null && (bus.rpm > rpm.most || (slowest > rpm.drivesKmh && bus.rpm < rpm.least)))
+    return `an engine speed of ${bus.rpm}/min at ${Math.round(slowest)} to ${Math.round(fastest)} km/h`;
+  const levels = moments.flatMap(({ tankLevel }) => (tankLevel === null ? [] : [tankLevel * 100]));
+  if (bus.fuelPercent === null || levels.length === 0) return null;
+  const [least, most] = [Math.min(...levels), Math.max(...levels)];
+  if (bus.fuelPercent >= least - levelPercent && bus.fuelPercent <= most + levelPercent) return null;
+  return `${bus.fuelPercent} % in the tank on the bus; there were ${least.toFixed(1)} to ${most.toFixed(1)} %`;
+}
+
+/** What is wrong with the growth of the odometer on the bus since an earlier report. */
+function wrongGrowth(vehicle: VehicleNotes, from: BusReport, to: BusReport): string | null {
+  const grownM = ((to.bus.odometerKm ?? 0) - (from.bus.odometerKm ?? 0)) * 1000;
+  const driven = (utcMs: number): number => drivenAt(vehicle.trace, utcMs);
+  const [first, last] = [readWithin(vehicle, from), readWithin(vehicle, to)];
+  const [least, most] = [driven(last.fromMs) - driven(first.toMs), driven(last.toMs) - driven(first.fromMs)];
+  if (grownM >= Math.max(0, least) - odometerM && grownM <= most + odometerM) return null;
+  return `the odometer on the bus grew by ${Math.round(grownM)} m since ${from.eventID}; the vehicle drove ${Math.round(least)} to ${Math.round(most)} m`;
+}
+
+/**
+ * The first report of a vehicle whose values of the bus are not those of the world, or that names another vehicle than the first one. After a
+ * fault of the bus, the receiver, the clock, the board or the agent the odometer counts anew.
+ */
+export function judgeBus(vehicle: VehicleNotes): readonly Breach[] {
+  const { deviceID } = vehicle;
+  if (vehicle.trace.utcMs.length === 0) return [];
+  let first: BusReport | null = null;
+  let vin: string | null = null;
+  const isUnjudged = (span: Span): boolean =>
+    isStruck(vehicle, ['bus', 'position', 'hardware'], runSpan(vehicle, span));
+  for (const report of reportsOf(vehicle)) {
+    const { bus, eventID } = report;
+    const read = readWithin(vehicle, report);
+    const since: BusReport | null = first;
+    if (since !== null && isUnjudged({ ...read, fromMs: since.utcMs })) first = null;
+    if (isUnjudged(read)) continue;
+    const growth =
+      bus.odometerKm === null || since === null || first === null
+        ? null
+        : wrongGrowth(vehicle, since, report);
+    if (bus.odometerKm !== null) first ??= report;
+    const name =
+      bus.vin === null || vin === null || bus.vin === vin ? null : `VIN ${bus.vin}, and ${vin} before`;
+    vin ??= bus.vin;
+    const words = wrongValue(vehicle, report) ?? growth ?? name;
+    if (words !== null) return [eventBreach('busWrong', { deviceID, eventID }, words)];
+  }
+  return [];
+}
