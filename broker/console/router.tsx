@@ -14,7 +14,7 @@ import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
-import { deviceDialogs, deviceFilters, deviceTabs, listDialogs } from './state/device-view.ts';
+import { deviceDialogs, deviceFilters, deviceTabs, listDialogs, settingTables } from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
@@ -151,8 +151,12 @@ const deviceList = createRoute({
 const device = createRoute({
   getParentRoute: () => shell,
   path: '/devices/$deviceID',
-  validateSearch: ({ part, open }: Given) =>
-    present({ part: oneOf(deviceTabs, part), open: oneOf(deviceDialogs, open) }),
+  validateSearch: ({ part, open, table }: Given) =>
+    present({
+      part: oneOf(deviceTabs, part),
+      open: oneOf(deviceDialogs, open),
+      table: oneOf(settingTables, table),
+    }),
   component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
 });
 
@@ -184,6 +188,13 @@ const zoneList = createRoute({
   component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: ({ table }: Given) => present({ table: oneOf(settingTables, table) }),
+  component: lazyRouteComponent(() => import('./screens/settings/fleet.tsx'), 'SettingsScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -198,6 +209,7 @@ export const router = createRouter({
       device,
       people,
       zoneList,
+      settings,
     ]),
   ]),
   basepath: '/console',

@@ -20,6 +20,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
+  'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -36,9 +37,8 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  'Devices: settings, secrets of an import, units that stay silent': `getAccountSettings saveAccountSettings
-    saveDeviceSettings importDevicesWithSecrets deleteDevices passengerCount lostVehicles lostVehiclesFor listQuarantine getQuarantined
-    dropQuarantined`,
+  'Devices: secrets of an import, units that stay silent': `importDevicesWithSecrets deleteDevices passengerCount lostVehicles
+    lostVehiclesFor listQuarantine getQuarantined dropQuarantined`,
   'Routes, and what the list of zones has already':
     'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
   Reports: 'reportSummary fleetData fleetDataRange fleetMetadata updateAddress',

@@ -5,16 +5,17 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/devices' | '/people';
+  readonly to: '/zones' | '/devices' | '/settings' | '/people';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, zones } = useWords();
+  const { devices, people, settings, zones } = useWords();
   return [
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
+    { to: '/settings', icon: 'sliders', text: settings.title },
     { to: '/people', icon: 'users', text: people.title },
   ];
 }

@@ -53,6 +53,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g a') void navigate({ to: '/alarms' });
       else if (chord === 'g p') void navigate({ to: '/approvals' });
       else if (chord === 'g d') void navigate({ to: '/devices' });
+      else if (chord === 'g s') void navigate({ to: '/settings' });
       else if (chord === 'g u') void navigate({ to: '/people' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else return;
@@ -70,7 +71,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, zones } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, settings, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -78,6 +79,7 @@ export function KeysDialog({
     [shell.goAlarms, ['g a']],
     [approvals.go, ['g p']],
     [devices.go, ['g d']],
+    [settings.go, ['g s']],
     [people.go, ['g u']],
     [zones.go, ['g z']],
     [cut.restore.key, ['Shift R']],

@@ -1,11 +1,22 @@
 // What the screens of devices show and which of it an address may name: list, tabs, and how far an enrolment is. Pure.
+import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { Result } from '../api/operations.ts';
 
 export const deviceFilters = ['all', 'online', 'offline', 'never'] as const;
 export type DeviceFilter = (typeof deviceFilters)[number];
 
-export const deviceTabs = ['details', 'enrol'] as const;
+export const deviceTabs = ['details', 'enrol', 'settings'] as const;
 export type DeviceTab = (typeof deviceTabs)[number];
+
+/** Tables of settings in the order in which they are shown. */
+export const settingTables = [
+  'reporting',
+  'alarms',
+  'fuel',
+  'zones',
+  'link',
+  'diagnostics',
+] as const satisfies readonly (keyof Settings)[];
 
 /** Dialogs over the list and over one device. */
 export const listDialogs = ['create', 'import'] as const;

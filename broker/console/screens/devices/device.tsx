@@ -10,6 +10,7 @@ import { View } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { type DeviceTab, deviceTabs } from '../../state/device-view.ts';
+import { DeviceSettings } from '../settings/vehicle.tsx';
 import { DeviceDetails } from './details.tsx';
 import { Enrolment } from './enrolment.tsx';
 import { LinkBadge } from './table.tsx';
@@ -68,6 +69,7 @@ function Head({ device }: { readonly device: Device }) {
 const screens: Readonly<Record<DeviceTab, (props: { readonly device: Device }) => ReactNode>> = {
   details: DeviceDetails,
   enrol: Enrolment,
+  settings: DeviceSettings,
 };
 
 export function DeviceScreen() {
