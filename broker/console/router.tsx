@@ -14,7 +14,15 @@ import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
-import { deviceDialogs, deviceFilters, deviceTabs, listDialogs, settingTables } from './state/device-view.ts';
+import {
+  deviceDialogs,
+  deviceFilters,
+  deviceTabs,
+  listDialogs,
+  parsePicked,
+  settingTables,
+  silences,
+} from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
@@ -38,6 +46,11 @@ const epochOf = (value: unknown): number | undefined =>
 
 const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
   values.find((one) => one === value);
+
+const pickedOf = (value: unknown): string | undefined => {
+  const ids = parsePicked(typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+  return ids.length === 0 ? undefined : ids.join(',');
+};
 
 /** Only the members that are there. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -138,8 +151,10 @@ const approvalList = createRoute({
 const deviceList = createRoute({
   getParentRoute: () => shell,
   path: '/devices',
-  validateSearch: ({ link, find, rows, open }: Given) =>
+  validateSearch: ({ link, find, rows, open, silent, pick }: Given) =>
     present({
+      silent: oneOf(silences, silent),
+      pick: pickedOf(pick),
       link: oneOf(deviceFilters, link),
       find: textOf(find),
       rows: epochOf(rows),
@@ -151,8 +166,9 @@ const deviceList = createRoute({
 const device = createRoute({
   getParentRoute: () => shell,
   path: '/devices/$deviceID',
-  validateSearch: ({ part, open, table }: Given) =>
+  validateSearch: ({ part, open, table, entry }: Given) =>
     present({
+      entry: textOf(entry),
       part: oneOf(deviceTabs, part),
       open: oneOf(deviceDialogs, open),
       table: oneOf(settingTables, table),

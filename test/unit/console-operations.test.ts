@@ -15,7 +15,8 @@ const places: Readonly<Record<string, string>> = {
   'screens/cut':
     'commandFeature cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
-    getEnrolmentCodes revokeEnrolmentCode getDevice`,
+    getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
+    getQuarantined dropQuarantined`,
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
@@ -37,8 +38,7 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  'Devices: secrets of an import, units that stay silent': `importDevicesWithSecrets deleteDevices passengerCount lostVehicles
-    lostVehiclesFor listQuarantine getQuarantined dropQuarantined`,
+  'Devices: people aboard': 'passengerCount',
   'Routes, and what the list of zones has already':
     'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
   Reports: 'reportSummary fleetData fleetDataRange fleetMetadata updateAddress',

@@ -1,6 +1,7 @@
 // Reads the track of a vehicle for replay: the export in GeoJSON has, of all answers, fuel, ignition and both times of each record.
 import { type ReplayTrack, replayTrackOf, type TrackRecord } from '../state/replay.ts';
 import { failureOf, pathOf, ServiceError } from './call.ts';
+import { saveFile } from './save-file.ts';
 import { endSession, sessionToken } from './session.ts';
 
 /** Most records of a track; the service keeps stops, gaps and every event that is no plain position. */
@@ -56,13 +57,7 @@ export async function readTrack(period: TrackPeriod, signal?: AbortSignal): Prom
 export async function saveTrack(period: TrackPeriod, format: ExportFormat): Promise<void> {
   const answer = await readExport(period, { format });
   const [, name] = /filename="?([\w.-]+)"?/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
-  const url = URL.createObjectURL(await answer.blob());
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name ?? `${period.deviceID}.${format}`;
-  link.click();
-  // The browser has taken the file once the turn is over.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveFile(name ?? `${period.deviceID}.${format}`, await answer.blob());
 }
 
 interface RecordKey {

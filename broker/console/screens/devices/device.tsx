@@ -14,6 +14,7 @@ import { DeviceSettings } from '../settings/vehicle.tsx';
 import { DeviceDetails } from './details.tsx';
 import { Enrolment } from './enrolment.tsx';
 import { LinkBadge } from './table.tsx';
+import { Unreadable } from './unreadable.tsx';
 
 function Head({ device }: { readonly device: Device }) {
   const { devices: texts } = useWords();
@@ -70,6 +71,7 @@ const screens: Readonly<Record<DeviceTab, (props: { readonly device: Device }) =
   details: DeviceDetails,
   enrol: Enrolment,
   settings: DeviceSettings,
+  unreadable: Unreadable,
 };
 
 export function DeviceScreen() {
