@@ -14,7 +14,15 @@ import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
-import { deviceDialogs, deviceFilters, deviceTabs, listDialogs } from './state/device-view.ts';
+import {
+  deviceDialogs,
+  deviceFilters,
+  deviceTabs,
+  listDialogs,
+  parsePicked,
+  settingTables,
+  silences,
+} from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
@@ -40,6 +48,11 @@ const epochOf = (value: unknown): number | undefined =>
 
 const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
   values.find((one) => one === value);
+
+const pickedOf = (value: unknown): string | undefined => {
+  const ids = parsePicked(typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+  return ids.length === 0 ? undefined : ids.join(',');
+};
 
 /** Only the members that are there. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -140,8 +153,10 @@ const approvalList = createRoute({
 const deviceList = createRoute({
   getParentRoute: () => shell,
   path: '/devices',
-  validateSearch: ({ link, find, rows, open }: Given) =>
+  validateSearch: ({ link, find, rows, open, silent, pick }: Given) =>
     present({
+      silent: oneOf(silences, silent),
+      pick: pickedOf(pick),
       link: oneOf(deviceFilters, link),
       find: textOf(find),
       rows: epochOf(rows),
@@ -153,8 +168,13 @@ const deviceList = createRoute({
 const device = createRoute({
   getParentRoute: () => shell,
   path: '/devices/$deviceID',
-  validateSearch: ({ part, open }: Given) =>
-    present({ part: oneOf(deviceTabs, part), open: oneOf(deviceDialogs, open) }),
+  validateSearch: ({ part, open, table, entry }: Given) =>
+    present({
+      entry: textOf(entry),
+      part: oneOf(deviceTabs, part),
+      open: oneOf(deviceDialogs, open),
+      table: oneOf(settingTables, table),
+    }),
   component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
 });
 
@@ -224,6 +244,13 @@ const reports = createRoute({
   component: lazyRouteComponent(() => import('./screens/reports/reports.tsx'), 'ReportsScreen'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: ({ table }: Given) => present({ table: oneOf(settingTables, table) }),
+  component: lazyRouteComponent(() => import('./screens/settings/fleet.tsx'), 'SettingsScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -240,6 +267,7 @@ export const router = createRouter({
       zoneList,
       routeList,
       reports,
+      settings,
     ]),
   ]),
   basepath: '/console',

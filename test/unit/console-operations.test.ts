@@ -15,13 +15,15 @@ const places: Readonly<Record<string, string>> = {
   'screens/cut':
     'commandFeature cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
-    getEnrolmentCodes revokeEnrolmentCode getDevice`,
+    getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
+    getQuarantined dropQuarantined`,
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
   'screens/reports': 'reportSummary fleetData',
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
+  'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -38,9 +40,7 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  'Devices: settings, secrets of an import, units that stay silent': `getAccountSettings saveAccountSettings
-    saveDeviceSettings importDevicesWithSecrets deleteDevices passengerCount lostVehicles lostVehiclesFor listQuarantine getQuarantined
-    dropQuarantined`,
+  'Devices: people aboard': 'passengerCount',
   Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
     setViewed getVapidKey subscribePush registerPush unregisterPush`,
   'Account and preferences':

@@ -53,6 +53,7 @@ describe('a catalogue of the console', () => {
       '.replay.times',
       '.health.clocks.gnss',
       '.health.mebibytes',
+      '.settings.units.degrees',
       '.cut.rules.witness',
       '.units.percent',
       '.common.brand',

@@ -18,6 +18,7 @@ import type { commandBreakerOperations } from '../../api/commands/command-breake
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
+import type { deviceDeletionOperations } from '../../api/devices/device-deletion.ts';
 import type { deviceImportOperations } from '../../api/devices/device-import.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
 import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
@@ -25,6 +26,8 @@ import type { deviceSettingOperations } from '../../api/devices/device-settings.
 import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
 import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
+import type { importSecretOperations } from '../../api/devices/import-secrets.ts';
+import type { quarantineOperations } from '../../api/devices/quarantine.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
 import type { deviceEventOperations } from '../../api/events/events-device.ts';
@@ -50,7 +53,10 @@ type Served =
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
   | (typeof deviceEventOperations)[number]
+  | (typeof deviceDeletionOperations)[number]
   | (typeof deviceImportOperations)[number]
+  | (typeof importSecretOperations)[number]
+  | (typeof quarantineOperations)[number]
   | (typeof deviceListOperations)[number]
   | (typeof deviceOperations)[number]
   | (typeof deviceRequestOperations)[number]
@@ -106,6 +112,9 @@ export const routes = {
   getRoutes: 'GET /route/getroutes/authorization',
   routeUpdate: 'POST /route/routeupdate/authorization',
   deleteRoute: 'POST /route/deleteroute/authorization',
+  getAccountSettings: 'GET /settings/account/authorization',
+  saveAccountSettings: 'POST /settings/saveaccount/authorization',
+  saveDeviceSettings: 'POST /settings/savedevice/authorization',
   getDeviceSettings: 'GET /settings/device/{deviceID}/authorization',
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
@@ -133,7 +142,14 @@ export const routes = {
   updateDevice: 'POST /device/updatedevice/authorization',
   deviceSettings: 'POST /device/settings/authorization',
   importDevices: 'POST /device/import/authorization',
+  importDevicesWithSecrets: 'POST /device/importwithsecrets/authorization',
   deleteDevice: 'POST /device/deletedevice/authorization',
+  deleteDevices: 'POST /device/deletedevices/authorization',
+  lostVehicles: 'GET /device/lostvehicles/authorization',
+  lostVehiclesFor: 'GET /device/lostvehicles/{minutes}/authorization',
+  listQuarantine: 'GET /device/quarantine/authorization',
+  getQuarantined: 'GET /device/quarantine/{quarantineID}/authorization',
+  dropQuarantined: 'POST /device/dropquarantine/authorization',
   issueDeviceSecret: 'POST /device/issuesecret/authorization',
   createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
   getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',

@@ -33,6 +33,7 @@ const paths = {
   'shield-check': 'M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM8.500 12l2.500 2.500 4.500-5',
   signal: 'M4 20v-3M9 20v-7M14 20v-11M19 20V5',
   siren: 'M7 18v-6a5 5 0 0 1 10 0v6M5 21h14v-3H5zM12 2v2M4 5l1.500 1.500M20 5l-1.500 1.500',
+  sliders: 'M4 6h9M17 6h3M4 12h3M11 12h9M4 18h11M19 18h1M15 4v4M9 10v4M17 16v4',
   'sun-moon':
     'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2',
   table: 'M3 4h18v16H3zM3 10h18M3 15h18M10 4v16',

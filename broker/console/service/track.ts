@@ -1,6 +1,7 @@
 // Reads the track of a vehicle for replay: the export in GeoJSON has, of all answers, fuel, ignition and both times of each record.
 import { type ReplayTrack, replayTrackOf, type TrackRecord } from '../state/replay.ts';
 import { failureOf, pathOf, ServiceError } from './call.ts';
+import { saveFile } from './save-file.ts';
 import { endSession, sessionToken } from './session.ts';
 
 /** Most records of a track; the service keeps stops, gaps and every event that is no plain position. */
@@ -52,17 +53,6 @@ export async function readTrack(period: TrackPeriod, signal?: AbortSignal): Prom
   return replayTrackOf(await answer.json());
 }
 
-/** Gives the browser a file to save under this name. */
-export function saveFile(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken the file once the turn is over.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-}
-
 /** Bytes of the largest file: a page holds it whole before the browser saves it. */
 export const fileMost = 512 * 1024 * 1024;
 
@@ -106,7 +96,7 @@ export async function saveTrack(
   const { signal } = saving;
   const answer = await readExport(period, { format, ...(signal === undefined ? {} : { signal }) });
   const [, name] = /filename="?([\w.-]+)"?/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
-  saveFile(await readBody(answer, saving), name ?? `${period.deviceID}.${format}`);
+  saveFile(name ?? `${period.deviceID}.${format}`, await readBody(answer, saving));
 }
 
 interface RecordKey {

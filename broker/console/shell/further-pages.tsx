@@ -5,18 +5,19 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people';
+  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, reports, routes, zones } = useWords();
+  const { devices, people, reports, routes, zones, settings } = useWords();
   return [
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
+    { to: '/settings', icon: 'sliders', text: settings.title },
     { to: '/people', icon: 'users', text: people.title },
   ];
 }

@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people, reports, routes, zones } = useWords();
+  const { shell, approvals, devices, people, reports, routes, zones, settings } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -94,6 +94,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: devices.go,
       keys: 'g d',
       run: go(() => navigate({ to: '/devices' })),
+    },
+    {
+      id: 'settings',
+      icon: 'sliders',
+      text: settings.go,
+      keys: 'g s',
+      run: go(() => navigate({ to: '/settings' })),
     },
     {
       id: 'people',

@@ -53,6 +53,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g a') void navigate({ to: '/alarms' });
       else if (chord === 'g p') void navigate({ to: '/approvals' });
       else if (chord === 'g d') void navigate({ to: '/devices' });
+      else if (chord === 'g s') void navigate({ to: '/settings' });
       else if (chord === 'g u') void navigate({ to: '/people' });
       else if (chord === 'g r') void navigate({ to: '/reports' });
       else if (chord === 'g o') void navigate({ to: '/routes' });
@@ -72,7 +73,8 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, reports, routes, zones } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, reports, routes, zones, settings } =
+    useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -80,6 +82,7 @@ export function KeysDialog({
     [shell.goAlarms, ['g a']],
     [approvals.go, ['g p']],
     [devices.go, ['g d']],
+    [settings.go, ['g s']],
     [people.go, ['g u']],
     [zones.go, ['g z']],
     [routes.go, ['g o']],

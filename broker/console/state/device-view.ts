@@ -1,15 +1,37 @@
 // What the screens of devices show and which of it an address may name: list, tabs, and how far an enrolment is. Pure.
+import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { Result } from '../api/operations.ts';
 
 export const deviceFilters = ['all', 'online', 'offline', 'never'] as const;
 export type DeviceFilter = (typeof deviceFilters)[number];
 
-export const deviceTabs = ['details', 'enrol'] as const;
+export const deviceTabs = ['details', 'enrol', 'settings', 'unreadable'] as const;
 export type DeviceTab = (typeof deviceTabs)[number];
 
+/** Times without any sign of life, each more than. */
+export const silences = ['hour', 'day', 'week'] as const;
+export type Silence = (typeof silences)[number];
+
+/** As many devices as one request deletes. */
+export const pickedMost = 100;
+
+/** The devices that are picked, as they stand in the address: ids with commas between. */
+export const parsePicked = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : [...new Set(text.split(',').filter(isID))].slice(0, pickedMost);
+
+/** Tables of settings in the order in which they are shown. */
+export const settingTables = [
+  'reporting',
+  'alarms',
+  'fuel',
+  'zones',
+  'link',
+  'diagnostics',
+] as const satisfies readonly (keyof Settings)[];
+
 /** Dialogs over the list and over one device. */
-export const listDialogs = ['create', 'import'] as const;
-export const deviceDialogs = ['secret', 'delete', 'code', 'end'] as const;
+export const listDialogs = ['create', 'import', 'delete'] as const;
+export const deviceDialogs = ['secret', 'delete', 'code', 'end', 'drop'] as const;
 export type DeviceDialog = (typeof deviceDialogs)[number];
 
 /** What of a device the list asks for. */

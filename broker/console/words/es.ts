@@ -9,6 +9,7 @@ import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
+import { settingTexts } from './settings/es.ts';
 import { tabTexts } from './tabs/es.ts';
 import { zoneTexts } from './zones/es.ts';
 
@@ -25,6 +26,7 @@ export const es: Words = {
   ...peopleTexts,
   ...reportTexts,
   ...routeTexts,
+  ...settingTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -9,6 +9,7 @@ import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
+import { settingTexts } from './settings/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 import { zoneTexts } from './zones/fr.ts';
 
@@ -25,6 +26,7 @@ export const fr: Words = {
   ...peopleTexts,
   ...reportTexts,
   ...routeTexts,
+  ...settingTexts,
   ...zoneTexts,
   cut,
   approvals,

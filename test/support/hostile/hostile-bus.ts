@@ -3,7 +3,7 @@
 import type { BusReading } from '../../../agent/core/bus/bus-reading.ts';
 import { type BusValues, createBusValues } from '../../../agent/core/bus/bus-values.ts';
 import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
-import { ccvs1, ebc2, eec1, tco1, vep1 } from '../bus/can-lines.ts';
+import { ccvs1, ebc2, eec1, tco1, vep1 } from '../../../simulator/hardware/j1939-frames.ts';
 import { openAdapter } from '../bus/truck-bus.ts';
 import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
 

@@ -10,9 +10,11 @@ import { View } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { type DeviceTab, deviceTabs } from '../../state/device-view.ts';
+import { DeviceSettings } from '../settings/vehicle.tsx';
 import { DeviceDetails } from './details.tsx';
 import { Enrolment } from './enrolment.tsx';
 import { LinkBadge } from './table.tsx';
+import { Unreadable } from './unreadable.tsx';
 
 function Head({ device }: { readonly device: Device }) {
   const { devices: texts } = useWords();
@@ -68,6 +70,8 @@ function Head({ device }: { readonly device: Device }) {
 const screens: Readonly<Record<DeviceTab, (props: { readonly device: Device }) => ReactNode>> = {
   details: DeviceDetails,
   enrol: Enrolment,
+  settings: DeviceSettings,
+  unreadable: Unreadable,
 };
 
 export function DeviceScreen() {

@@ -5,9 +5,9 @@ import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, numberText } from '../../components/texts.tsx';
+import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { View } from '../../components/view.tsx';
+import { useFailure, View } from '../../components/view.tsx';
 import { useUser } from '../../service/role.ts';
 import {
   type DeviceFilter,
@@ -15,13 +15,17 @@ import {
   deviceFilters,
   findsDevice,
   matchesDevice,
+  silences,
 } from '../../state/device-view.ts';
 import { everyDevice } from '../../state/people-view.ts';
 import { without } from '../../state/search.ts';
+import { Choice } from '../cut/choice.tsx';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
+import { DeleteDevices, PickedBar, usePicks } from './many.tsx';
 import { DeviceTable } from './table.tsx';
 import { useDevices } from './use-devices.ts';
+import { useSilent } from './use-silent.ts';
 
 /** Rows at first, and with each press for more. */
 const rowsAtOnce = 100;
@@ -58,6 +62,30 @@ function Actions() {
   );
 }
 
+function SilenceChoice() {
+  const { devices: texts } = useWords();
+  const navigate = useNavigate({ from: '/devices' });
+  const { silent = 'any' } = useSearch({ from: '/shell/devices' });
+  return (
+    <Choice
+      label={texts.silent.label}
+      choices={(['any', ...silences] as const).map((value) => ({ value, text: texts.silent.choices[value] }))}
+      chosen={silent}
+      onChoose={(value) => {
+        const minutes = silences.find((one) => one === value);
+        void navigate({
+          search: (before) =>
+            without(
+              minutes === undefined ? without(before, 'silent') : { ...before, silent: minutes },
+              'rows',
+            ),
+          replace: true,
+        });
+      }}
+    />
+  );
+}
+
 function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
   const { devices: texts } = useWords();
   const navigate = useNavigate({ from: '/devices' });
@@ -80,6 +108,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
         )}
         onChoose={choose}
       />
+      <SilenceChoice />
       <FindField
         label={texts.find}
         value={find}
@@ -100,17 +129,27 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
   const { devices: texts, live } = useWords();
   const navigate = useNavigate({ from: '/devices' });
   const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
+  const silent = useSilent();
+  const picks = usePicks();
+  const failure = useFailure(silent.error);
   const found = useMemo(
-    () => rows.filter((row) => matchesDevice(row, link) && findsDevice(row, find)),
-    [rows, link, find],
+    () =>
+      rows.filter(
+        (row) => matchesDevice(row, link) && findsDevice(row, find) && (silent.ids?.has(row.id) ?? true),
+      ),
+    [rows, link, find, silent.ids],
   );
+  if (silent.isAsked && silent.ids === undefined) return failure ?? <Loading rows={5} />;
   if (found.length === 0)
     return (
       <Empty icon="search" title={texts.noMatch}>
         <Button
           className="button secondary"
           onPress={() =>
-            void navigate({ search: (before) => without(without(before, 'link'), 'find'), replace: true })
+            void navigate({
+              search: (before) => without(without(without(before, 'link'), 'find'), 'silent'),
+              replace: true,
+            })
           }
         >
           {live.clear}
@@ -119,7 +158,8 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
     );
   return (
     <>
-      <DeviceTable rows={found.slice(0, most)} />
+      {failure}
+      <DeviceTable rows={found.slice(0, most)} picks={picks} />
       {found.length <= most ? null : (
         <div className="card-body row wrap">
           <Button
@@ -154,6 +194,7 @@ export function DevicesScreen() {
         <h1>{texts.title}</h1>
         {rows === undefined ? null : <span className="muted">{texts.count(rows.length)}</span>}
         <Actions />
+        <PickedBar />
       </header>
       <section className="card" aria-label={texts.title}>
         {rows === undefined || rows.length === 0 ? null : (
@@ -177,6 +218,7 @@ export function DevicesScreen() {
       </section>
       <CreateDevice />
       <ImportDevices />
+      <DeleteDevices rows={rows ?? []} />
     </main>
   );
 }

@@ -2,13 +2,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button, FileTrigger } from 'react-aria-components';
+import { Button, FileTrigger, Switch } from 'react-aria-components';
 import type { Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Loading, Notice, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { useRole } from '../../service/role.ts';
+import { saveFile } from '../../service/save-file.ts';
 import { without } from '../../state/search.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
@@ -70,6 +72,47 @@ function Lines({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
+interface Write {
+  readonly csv: string;
+  readonly withSecrets: boolean;
+}
+
+type Written = Pick<Result<'importDevicesWithSecrets'>, 'created' | 'updated'> & {
+  readonly lines: readonly Partial<Result<'importDevicesWithSecrets'>['lines'][number]>[];
+};
+
+/** The secrets of the new devices as CSV, shown once and saved by the reader. */
+function Secrets({ lines }: Pick<Written, 'lines'>) {
+  const { import: texts } = useWords().devices;
+  const { forms } = useWords();
+  const secrets = lines.flatMap(({ deviceID, username, secret }) =>
+    typeof secret === 'string' ? [`${deviceID},${username},${secret}`] : [],
+  );
+  if (secrets.length === 0) return null;
+  const csv = ['deviceID,username,secret', ...secrets, ''].join('\r\n');
+  return (
+    <>
+      <p className="muted">{forms.once}</p>
+      <pre
+        className="scroll import-lines mono"
+        dir="ltr"
+        tabIndex={0}
+        role="region"
+        aria-label={texts.secretsShown}
+      >
+        {csv}
+      </pre>
+      <Button
+        className="button secondary"
+        onPress={() => saveFile('secrets.csv', new Blob([csv], { type: 'text/csv' }))}
+      >
+        <Icon name="download" />
+        {texts.saveSecrets}
+      </Button>
+    </>
+  );
+}
+
 interface Chosen {
   readonly name: string;
   readonly csv: string;
@@ -83,7 +126,12 @@ function useImport() {
     mutationFn: (csv: string) => call('importDevices', { body: { csv }, query: { dryRun: 'true' } }),
   });
   const writing = useMutation({
-    mutationFn: (csv: string) => call('importDevices', { body: { csv } }),
+    mutationFn: async ({ csv, withSecrets }: Write): Promise<Written> =>
+      withSecrets
+        ? await call('importDevicesWithSecrets', { body: { csv } })
+        : await call('importDevices', { body: { csv } }),
+    // What holds secrets is not kept.
+    gcTime: 0,
     onSettled: () => changed(),
   });
   return {
@@ -115,6 +163,9 @@ export function ImportDevices() {
   const { import: texts } = useWords().devices;
   const navigate = useNavigate({ from: '/devices' });
   const { open } = useSearch({ from: '/shell/devices' });
+  const role = useRole();
+  const [wantsSecrets, setWantsSecrets] = useState(false);
+  const withSecrets = wantsSecrets && role === 'admin';
   const { file, isTooLarge, checking, writing, choose, reset } = useImport();
   const checked = checking.data;
   const written = writing.data;
@@ -128,9 +179,10 @@ export function ImportDevices() {
       action={written === undefined ? texts.action(counts) : null}
       isOff={!isReady || writing.isPending || file === null}
       error={writing.error ?? checking.error}
-      submit={() => (file === null ? undefined : writing.mutate(file.csv))}
+      submit={() => (file === null ? undefined : writing.mutate({ csv: file.csv, withSecrets }))}
       close={() => {
         reset();
+        setWantsSecrets(false);
         void navigate({ search: (before) => without(before, 'open'), replace: true });
       }}
     >
@@ -147,6 +199,15 @@ export function ImportDevices() {
         </FileTrigger>
         {file === null ? null : <bdi>{file.name}</bdi>}
       </div>
+      {role === 'admin' && written === undefined ? (
+        <Switch className="switch" isSelected={wantsSecrets} onChange={setWantsSecrets}>
+          <span className="track" />
+          <span>
+            {texts.secrets}
+            <small>{texts.secretsHint}</small>
+          </span>
+        </Switch>
+      ) : null}
       {isTooLarge ? <Notice tone="look" icon="triangle-alert" role="alert" title={texts.tooLarge} /> : null}
       {checking.isPending ? <Loading rows={3} /> : null}
       <div className="stack" role="status">
@@ -162,6 +223,7 @@ export function ImportDevices() {
           />
         )}
       </div>
+      {written === undefined ? null : <Secrets lines={written.lines} />}
       {checked === undefined || written !== undefined ? null : <Lines lines={checked.lines} />}
     </FormDialog>
   );

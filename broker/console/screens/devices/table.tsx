@@ -2,6 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { Checkbox } from 'react-aria-components';
+import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -36,16 +38,41 @@ function useHealth() {
 
 type Health = ReturnType<typeof useHealth> extends ReadonlyMap<string, infer T> ? T : never;
 
-function Row({ row, health }: { readonly row: DeviceRow; readonly health: Health | undefined }) {
+/** Null: this user picks no devices. */
+export type Picks = { readonly ids: ReadonlySet<string>; toggle(deviceID: string): void } | null;
+
+interface RowProps {
+  readonly row: DeviceRow;
+  readonly health: Health | undefined;
+  readonly picks: Picks;
+}
+
+function Row({ row, health, picks }: RowProps) {
   const { devices: texts, common } = useWords();
   const queue = health?.queueDepth;
   return (
     <tr>
       <th scope="row">
-        <Link to="/devices/$deviceID" params={{ deviceID: row.id }}>
-          {row.name}
-        </Link>
-        <span className="note">{row.name === row.id ? row.description : row.id}</span>
+        <div className="row">
+          {picks === null ? null : (
+            <Checkbox
+              className="radio check"
+              aria-label={texts.many.pick(row.name)}
+              isSelected={picks.ids.has(row.id)}
+              onChange={() => picks.toggle(row.id)}
+            >
+              <span className="box">
+                <Icon name="check" />
+              </span>
+            </Checkbox>
+          )}
+          <div>
+            <Link to="/devices/$deviceID" params={{ deviceID: row.id }}>
+              {row.name}
+            </Link>
+            <span className="note">{row.name === row.id ? row.description : row.id}</span>
+          </div>
+        </div>
       </th>
       <td>
         <LinkBadge row={row} />
@@ -79,7 +106,7 @@ function Row({ row, health }: { readonly row: DeviceRow; readonly health: Health
   );
 }
 
-export function DeviceTable({ rows }: { readonly rows: readonly DeviceRow[] }) {
+export function DeviceTable({ rows, picks }: { readonly rows: readonly DeviceRow[]; readonly picks: Picks }) {
   const { devices: texts } = useWords();
   const health = useHealth();
   const { device, link, lastReport, driver, unique, program, queue } = texts.columns;
@@ -101,7 +128,7 @@ export function DeviceTable({ rows }: { readonly rows: readonly DeviceRow[] }) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={row.id} row={row} health={health.get(row.id)} />
+            <Row key={row.id} row={row} health={health.get(row.id)} picks={picks} />
           ))}
         </tbody>
       </table>

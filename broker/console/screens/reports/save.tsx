@@ -6,7 +6,8 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
-import { exportFormats, fileMost, saveFile } from '../../service/track.ts';
+import { saveFile } from '../../service/save-file.ts';
+import { exportFormats, fileMost } from '../../service/track.ts';
 import { type ColumnID, columnsOf, formOf } from '../../state/reports/columns.ts';
 import { csvOf } from '../../state/reports/csv.ts';
 import { dateOf, type Period, type ReportKind } from '../../state/reports/report-view.ts';
@@ -75,7 +76,7 @@ function saveTable({ kind, rows, nameOf, period, readS }: Table, words: Words): 
   ];
   const name = `${kind}_${dateOf(period.fromS)}_${dateOf(period.toS === 0 ? readS : period.toS)}.csv`;
   // With a mark of its encoding, without which spreadsheets misread every letter but the English ones.
-  saveFile(new Blob(['\ufeff', csvOf(lines)], { type: 'text/csv;charset=utf-8' }), name);
+  saveFile(name, new Blob(['\ufeff', csvOf(lines)], { type: 'text/csv;charset=utf-8' }));
 }
 
 export function SavingNotice({

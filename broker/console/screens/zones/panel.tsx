@@ -4,9 +4,9 @@ import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
-import { Badge, Fact, Notice, numberText } from '../../components/texts.tsx';
+import { Fact, Notice, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -16,11 +16,11 @@ import { draftText, hasRadius } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { switchesOf, vehiclesIn, zoneName } from '../../state/zones/zone-view.ts';
 import { ActList, AskDialog } from './parts.tsx';
-import { type Configuration, useConfigurations, useZoneChanges } from './use-zone-changes.ts';
+import { useZoneChanges } from './use-zone-changes.ts';
+import { Versions } from './versions.tsx';
 
 /** Vehicles of the list of those inside. */
 const insideMost = 20;
-const versionsEach = 10;
 
 function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
   const { zones: texts } = useWords();
@@ -42,68 +42,6 @@ function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
       </ul>
       {inside.length > insideMost ? <p className="muted">{texts.more(inside.length - insideMost)}</p> : null}
       <p className="faint">{texts.insideHint}</p>
-    </div>
-  );
-}
-
-const stateIcons = {
-  none: 'circle-dashed',
-  current: 'circle-check',
-  pending: 'hourglass',
-  failed: 'triangle-alert',
-  fault: 'triangle-alert',
-} as const satisfies Record<Configuration['state'], IconName>;
-const stateTones = { current: 'ok', pending: 'busy', failed: 'look', fault: 'look' } as const;
-
-function Version({ configuration }: { readonly configuration: Configuration | undefined }) {
-  const { zones: texts, common } = useWords();
-  if (configuration === undefined) return <span className="muted">{common.loading}</span>;
-  const { state, heldVersion, wantedVersion, reason } = configuration;
-  return (
-    <>
-      <Badge icon={stateIcons[state]} {...(state === 'none' ? {} : { tone: stateTones[state] })}>
-        {texts.heldStates[state]}
-      </Badge>{' '}
-      {state === 'none' ? null : <span className="muted">{texts.version(heldVersion, wantedVersion)}</span>}
-      {reason === '' ? null : <bdi className="note">{reason}</bdi>}
-    </>
-  );
-}
-
-function Versions() {
-  const { zones: texts } = useWords();
-  const fleet = useValue(vehicles);
-  const [count, setCount] = useState(versionsEach);
-  // By id: the order of a live list would ask anew with every report.
-  const key = [...fleet.keys()].toSorted().slice(0, count).join('\n');
-  const ids = useMemo(() => (key === '' ? [] : key.split('\n')), [key]);
-  const { data, error } = useConfigurations(ids);
-  return (
-    <div className="block">
-      <h3 id="held-title">{texts.held}</h3>
-      <p className="muted">{texts.heldHint}</p>
-      {useFailure(error)}
-      <table className="table" aria-labelledby="held-title">
-        <tbody>
-          {ids.map((id) => (
-            <tr key={id}>
-              <th scope="row">
-                <Link to="/vehicle/$deviceID" params={{ deviceID: id }} search={{ tab: 'health' }}>
-                  {fleet.get(id)?.name ?? id}
-                </Link>
-              </th>
-              <td>
-                <Version configuration={data?.get(id)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {fleet.size > ids.length ? (
-        <Button className="button small" onPress={() => setCount(count + versionsEach)}>
-          {texts.showMore}
-        </Button>
-      ) : null}
     </div>
   );
 }

@@ -1,0 +1,149 @@
+// Devices that are picked in the list, in the address, and their deletion in one request. What was not deleted stays picked, with the reason.
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Button } from 'react-aria-components';
+import type { Result } from '../../api/operations.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Notice } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { useRole } from '../../service/role.ts';
+import { type DeviceRow, parsePicked, pickedMost } from '../../state/device-view.ts';
+import { without } from '../../state/search.ts';
+import type { Picks } from './table.tsx';
+import { useDevicesChanged } from './use-devices.ts';
+
+type Item = Result<'deleteDevices'>['items'][number];
+
+function usePicked() {
+  const navigate = useNavigate({ from: '/devices' });
+  const { pick } = useSearch({ from: '/shell/devices' });
+  const ids = useMemo(() => parsePicked(pick), [pick]);
+  return {
+    ids,
+    pick: (wanted: readonly string[]): void =>
+      void navigate({
+        search: (before) =>
+          wanted.length === 0 ? without(before, 'pick') : { ...before, pick: wanted.join(',') },
+        replace: true,
+        resetScroll: false,
+      }),
+  };
+}
+
+/** For administrators, who alone delete devices. */
+export function usePicks(): Picks {
+  const role = useRole();
+  const { ids, pick } = usePicked();
+  const set = useMemo(() => new Set(ids), [ids]);
+  if (role !== 'admin') return null;
+  return {
+    ids: set,
+    toggle: (deviceID) => {
+      if (set.has(deviceID)) pick(ids.filter((id) => id !== deviceID));
+      else if (ids.length < pickedMost) pick([...ids, deviceID]);
+    },
+  };
+}
+
+export function PickedBar() {
+  const { many: texts } = useWords().devices;
+  const navigate = useNavigate({ from: '/devices' });
+  const role = useRole();
+  const { ids, pick } = usePicked();
+  if (role !== 'admin' || ids.length === 0) return null;
+  return (
+    <div className="row wrap">
+      <span role="status">{texts.picked(ids.length, pickedMost)}</span>
+      <Button className="button secondary small" onPress={() => pick([])}>
+        {texts.none}
+      </Button>
+      <Button
+        className="button secondary small"
+        aria-haspopup="dialog"
+        onPress={() =>
+          void navigate({ search: (before) => ({ ...before, open: 'delete' as const }), replace: true })
+        }
+      >
+        <Icon name="x" />
+        {texts.open}…
+      </Button>
+    </div>
+  );
+}
+
+function Kept({ items }: { readonly items: readonly Item[] }) {
+  const { many: texts } = useWords().devices;
+  return (
+    <>
+      <Notice tone="look" icon="triangle-alert" role="alert" title={texts.kept(items.length)} />
+      <ul className="stack tight">
+        {items.map(({ deviceID, error }) => (
+          <li key={deviceID}>
+            <bdi className="strong">{deviceID}</bdi> <bdi>{error?.detail ?? ''}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] }) {
+  const { many: texts } = useWords().devices;
+  const navigate = useNavigate({ from: '/devices' });
+  const { open } = useSearch({ from: '/shell/devices' });
+  const role = useRole();
+  const { ids, pick } = usePicked();
+  const changed = useDevicesChanged();
+  const deleting = useMutation({
+    mutationFn: (deviceIDs: readonly string[]) =>
+      call('deleteDevices', { body: { deviceIDs: [...deviceIDs] } }),
+    async onSuccess({ items }) {
+      pick(items.filter(({ status }) => status !== 200).map(({ deviceID }) => deviceID));
+      await changed();
+    },
+  });
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  const kept = deleting.data?.items.filter(({ status }) => status !== 200) ?? [];
+  const done = deleting.data?.done ?? 0;
+  return (
+    <FormDialog
+      isOpen={role === 'admin' && open === 'delete'}
+      icon="circle-alert"
+      title={texts.title(deleting.data === undefined ? ids.length : done + kept.length)}
+      action={deleting.data === undefined && ids.length > 0 ? texts.action(ids.length) : null}
+      isOff={deleting.isPending}
+      error={deleting.error}
+      submit={() => deleting.mutate(ids)}
+      close={() => {
+        deleting.reset();
+        void navigate({ search: (before) => without(before, 'open'), replace: true });
+      }}
+    >
+      {deleting.data === undefined ? (
+        <>
+          <p>{texts.consequence}</p>
+          <div className="scroll import-lines" tabIndex={0} role="region" aria-label={texts.list}>
+            <ul>
+              {ids.map((id) => (
+                <li key={id}>
+                  <bdi>{names.get(id) ?? id}</bdi>
+                </li>
+              ))}
+            </ul>
+          </div>
+          <p className="muted">{texts.hint}</p>
+        </>
+      ) : (
+        <>
+          {done === 0 ? null : (
+            <Notice tone="ok" icon="circle-check" role="status" title={texts.done(done)} />
+          )}
+          {kept.length === 0 ? null : <Kept items={kept} />}
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,31 @@
+// A setting and its value in words.
+import { numberText, spanText } from '../../components/texts.tsx';
+import {
+  type Setting,
+  type SettingUnit,
+  type SettingValue,
+  typedOf,
+} from '../../state/settings/settings-view.ts';
+import type { Words } from '../../words/en.ts';
+
+/** From here on seconds are also said as minutes, hours or days. */
+const spanFromS = 120;
+
+export function settingName({ table, name }: Setting, { settings: texts }: Words): string {
+  const names: Readonly<Record<string, string>> = texts.names[table];
+  return names[name] ?? name;
+}
+
+export function unitText(unit: SettingUnit, { settings: texts, units }: Words): string {
+  return { ...units, ...texts.units, share: units.percent }[unit];
+}
+
+/** @param value undefined: nothing chosen. */
+export function settingValue(setting: Setting, value: SettingValue | undefined, words: Words): string {
+  const { settings: texts, common } = words;
+  if (value === undefined) return texts.notChosen;
+  if (typeof value === 'boolean') return value ? common.on : common.off;
+  const unit = setting.number?.unit ?? 'people';
+  const text = `${numberText(Number(typedOf(setting, value)), 3)} ${unitText(unit, words)}`;
+  return unit === 's' && value >= spanFromS ? `${text} (${spanText(value, words)})` : text;
+}
