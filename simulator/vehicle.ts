@@ -204,6 +204,20 @@ function createTerminalUpdate(options: VehicleOptions, { driver, tank, held }: W
   };
 }
 
+/** The bus of a vehicle whose configuration names one. */
+function createBus({ clock, entropy, config }: VehicleOptions, { driver, tank }: World): BusHardware | null {
+  if (config.bus === undefined) return null;
+  return createBusHardware({
+    clock,
+    entropy: entropy.stream('bus'),
+    line: line(config.bus.port),
+    truth() {
+      const moment = driver.now();
+      return { ...moment, tankLevel: tank.fraction(), supplyVolts: supplyVoltsOf(moment) };
+    },
+  });
+}
+
 function createHardware(options: VehicleOptions): Hardware {
   const { clock, config, entropy } = options;
   let cutWhileMoving = 0;
@@ -258,18 +272,7 @@ function createHardware(options: VehicleOptions): Hardware {
     send: (bytes) => gnssCable.send(bytes),
     acquireS: 5,
   });
-  const bus =
-    config.bus === undefined
-      ? null
-      : createBusHardware({
-          clock,
-          entropy: entropy.stream('bus'),
-          line: line(config.bus.port),
-          truth() {
-            const moment = driver.now();
-            return { ...moment, tankLevel: tank.fraction(), supplyVolts: supplyVoltsOf(moment) };
-          },
-        });
+  const bus = createBus(options, { driver, tank, held });
   return {
     board,
     gnss,

@@ -29,11 +29,12 @@ function reportsOf({ boots, beganUtcMs }: VehicleNotes): readonly BusReport[] {
   if (beganUtcMs === null) return [];
   return [...boots].flatMap(([boot, notes]) =>
     notes.flatMap((note, at) => {
-      const { sent = null, storedMs = 0, isResent = false } = note ?? {};
-      if (sent === null || sent.bus === null || isResent || !sent.isTimed || sent.timestampMs === null)
-        return [];
-      const storedUtcMs = beganUtcMs + storedMs;
-      return [{ eventID: `${boot}:${at + 1}`, utcMs: sent.timestampMs, storedUtcMs, bus: sent.bus }];
+      const sent = note?.sent ?? null;
+      if (note === undefined || sent === null) return [];
+      const { bus, timestampMs, isTimed } = sent;
+      if (bus === null || timestampMs === null || !isTimed || note.isResent) return [];
+      const storedUtcMs = beganUtcMs + note.storedMs;
+      return [{ eventID: `${boot}:${at + 1}`, utcMs: timestampMs, storedUtcMs, bus }];
     }),
   );
 }

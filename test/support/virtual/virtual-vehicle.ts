@@ -11,6 +11,7 @@ import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
 import { createVirtualClock } from '../../../simulator/clock.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
 import { fittedOverrides } from '../../../simulator/hardware/board-maps.ts';
+import { simulatedBus } from '../../../simulator/hardware/bus-hardware.ts';
 import { createVehicle } from '../../../simulator/vehicle.ts';
 import { createCityRoute } from '../../../simulator/world/city-route.ts';
 import type { Route } from '../../../simulator/world/routes.ts';
@@ -28,12 +29,16 @@ export interface VirtualVehicleOptions {
   /** A drive through a city from the seed unless given. */
   readonly route?: Route;
   readonly isParked?: boolean;
+  /** It is a truck with a bus. */
+  readonly hasBus?: boolean;
   /** Of the outbox; in memory unless given. */
   readonly path?: string;
   readonly maxMb?: number;
   readonly windowS?: number;
   readonly reporting?: Partial<typeof standardSettings.reporting>;
   readonly clockErrors?: { readonly offsetMs: number; readonly driftPpm: number };
+  /** Called with the events that were stored. */
+  onStored?(events: Awaited<ReturnType<Outbox['append']>>): void;
   /** Stands before the outbox's database. */
   readonly watch?: (database: Database) => Database;
 }
@@ -74,7 +79,7 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
   const route = options.route ?? createCityRoute({ centre, entropy: entropy.stream('route'), restS: 120 });
   let outbox: Outbox | null = null;
   const vehicle = await createVehicle({
-    config: await configOf(options),
+    config: { ...(await configOf(options)), ...(options.hasBus === true ? { bus: simulatedBus } : {}) },
     boardName,
     route: options.isParked === true ? parkedAt(route) : route,
     startS: 120,
@@ -96,7 +101,17 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
         entropy: entropy.stream('outbox'),
         log: silentLog,
       });
-      return outbox;
+      const { onStored } = options;
+      if (onStored === undefined) return outbox;
+      const stored = outbox;
+      return {
+        ...stored,
+        async append(...given) {
+          const events = await stored.append(...given);
+          onStored(events);
+          return events;
+        },
+      };
     },
   });
   if (outbox === null) throw new Error('the vehicle opened no outbox');
