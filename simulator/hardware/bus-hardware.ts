@@ -1,10 +1,10 @@
 // The bus of a simulated truck with the cable of its adapter, as one piece of hardware.
-import type { BusConfig } from '../../agent/core/bus/bus-config.ts';
+import type { AgentConfig } from '../../agent/config.ts';
 import { createPipe, type Pipe, type PipeOptions } from './pipe.ts';
 import { createTruckBus, type TruckBus, type TruckBusOptions } from './truck-bus.ts';
 
 /** `[bus]` of a simulated truck: a USB adapter, faster than its bus. */
-export const simulatedBus: BusConfig = {
+export const simulatedBus: NonNullable<AgentConfig['bus']> = {
   port: { path: 'simulated bus', baudRate: 1_000_000, dataBits: 8, parity: 'none', stopBits: 1 },
   bitRate: 250_000,
   engine: 'combustion',

@@ -1,6 +1,14 @@
 // J1939 frames and the SLCAN lines that carry them. Written from the definitions of the groups and never from the agent's decoder, which is
 // judged by them.
-import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
+
+/** A frame on the bus. */
+export interface CanFrame {
+  /** 11 bits, or 29 bits where `isExtended`. */
+  readonly id: number;
+  readonly isExtended: boolean;
+  /** 0 to 8 bytes. */
+  readonly data: Uint8Array;
+}
 
 const hex = (value: number, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
 

@@ -1,8 +1,11 @@
 // A simulated SLCAN adapter: it answers commands as one of three dialects does, and passes frames of its bus on while it is open at the bit
 // rate of that bus. It records every command, and every frame that it was asked to transmit.
-import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
-import type { BitRate, SlcanDialect } from '../../agent/core/bus/slcan-opening.ts';
-import { slcanLine } from './j1939-frames.ts';
+import { type CanFrame, slcanLine } from './j1939-frames.ts';
+
+/** `canable`: listens after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
+export type SlcanDialect = 'canable' | 'usbtin' | 'lawicel';
+/** Bit/s. */
+export type BitRate = 125_000 | 250_000 | 500_000 | 1_000_000;
 
 export interface SlcanAdapterOptions {
   readonly dialect: SlcanDialect;

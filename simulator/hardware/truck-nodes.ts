@@ -1,9 +1,8 @@
 // The control units on the J1939 bus of a simulated truck: which frames each sends, how often, and what it knows of the true motion. Senders,
 // periods and errors are those of recorded trucks: two units share CCVS1, values begin with defaults, and zeros go on after the key is off.
-import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import type { SeededEntropy } from '../core/random.ts';
 import type { DriverMoment } from '../world/driver.ts';
-import { bamFrames, ccvs1, ebc2, eec1, j1939Frame, tco1, vdhr, vep1 } from './j1939-frames.ts';
+import { bamFrames, type CanFrame, ccvs1, ebc2, eec1, j1939Frame, tco1, vdhr, vep1 } from './j1939-frames.ts';
 import { litresPerKm } from './tank.ts';
 
 /** What the control units measure. */
