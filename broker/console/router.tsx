@@ -19,6 +19,7 @@ import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
+import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft } from './state/zones/zone-draft.ts';
 
@@ -170,6 +171,19 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
 });
 
+const ruleList = createRoute({
+  getParentRoute: () => shell,
+  path: '/rules',
+  validateSearch: ({ list, rule, state, open }: Given) =>
+    present({
+      list: oneOf(ruleLists, list),
+      rule: textOf(rule),
+      state: oneOf(deliveryFilters, state),
+      open: oneOf(ruleDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/rules/rules.tsx'), 'RulesScreen'),
+});
+
 const zoneList = createRoute({
   getParentRoute: () => shell,
   path: '/zones',
@@ -198,6 +212,7 @@ export const router = createRouter({
       device,
       people,
       zoneList,
+      ruleList,
     ]),
   ]),
   basepath: '/console',

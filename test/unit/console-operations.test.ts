@@ -20,6 +20,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
+  'screens/rules': 'getRules updateRule deleteRule testRule getDeliveries retryDelivery',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -42,8 +43,8 @@ const awaited: Readonly<Record<string, string>> = {
   'Routes, and what the list of zones has already':
     'getGeozone getGeozonesAt getGeozonesOfDevice getGeozonesRange routeUpdate deleteRoute getRoutes',
   Reports: 'reportSummary fleetData fleetDataRange fleetMetadata updateAddress',
-  Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
-    setViewed getVapidKey subscribePush registerPush unregisterPush`,
+  'Inbox and push': `getAllPushNotifications getNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
+    unregisterPush`,
   'Account and preferences':
     'checkAccount getAccount updateAccount getPreferences savePreferences resetBreaker',
   Releases: 'firmware',

@@ -31,6 +31,9 @@ import type { deviceEventOperations } from '../../api/events/events-device.ts';
 import type { reportOperations } from '../../api/events/reports.ts';
 import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
+import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
+import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
+import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 
@@ -47,6 +50,7 @@ type Served =
   | (typeof tokenOperations)[number]
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
+  | (typeof deliveryOperations)[number]
   | (typeof deviceEventOperations)[number]
   | (typeof deviceImportOperations)[number]
   | (typeof deviceListOperations)[number]
@@ -64,6 +68,8 @@ type Served =
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
+  | (typeof ruleOperations)[number]
+  | (typeof ruleTestOperations)[number]
   | (typeof serviceCodeOperations)[number]
   | (typeof userOperations)[number]
   | (typeof vehicleSettingOperations)[number];
@@ -142,6 +148,12 @@ export const routes = {
   getTokens: 'GET /auth/tokens/authorization',
   revokeToken: 'POST /auth/revoketoken/authorization',
   revokeTokens: 'POST /auth/revoketokens/authorization',
+  getRules: 'GET /notification/rules/authorization',
+  updateRule: 'POST /notification/updaterule/authorization',
+  deleteRule: 'POST /notification/deleterule/authorization',
+  testRule: 'POST /notification/testrule/authorization',
+  getDeliveries: 'GET /notification/deliveries/authorization',
+  retryDelivery: 'POST /notification/retrydelivery/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

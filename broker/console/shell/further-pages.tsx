@@ -5,17 +5,18 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/devices' | '/people';
+  readonly to: '/zones' | '/devices' | '/people' | '/rules';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, zones } = useWords();
+  const { devices, people, rules, zones } = useWords();
   return [
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
     { to: '/people', icon: 'users', text: people.title },
+    { to: '/rules', icon: 'bell-ring', text: rules.short },
   ];
 }
 

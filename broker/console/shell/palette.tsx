@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people, zones } = useWords();
+  const { shell, approvals, devices, people, rules, zones } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -108,6 +108,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: zones.go,
       keys: 'g z',
       run: go(() => navigate({ to: '/zones' })),
+    },
+    {
+      id: 'rules',
+      icon: 'bell-ring',
+      text: rules.go,
+      keys: 'g r',
+      run: go(() => navigate({ to: '/rules' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

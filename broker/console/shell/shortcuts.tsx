@@ -55,6 +55,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g d') void navigate({ to: '/devices' });
       else if (chord === 'g u') void navigate({ to: '/people' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
+      else if (chord === 'g r') void navigate({ to: '/rules' });
       else return;
       event.preventDefault();
     };
@@ -70,7 +71,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, zones } = useWords();
+  const { shell, common, approvals, cut, devices, here, people, rules, zones } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -80,6 +81,7 @@ export function KeysDialog({
     [devices.go, ['g d']],
     [people.go, ['g u']],
     [zones.go, ['g z']],
+    [rules.go, ['g r']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -7,6 +7,7 @@ import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
+import { ruleTexts } from './rules/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 import { zoneTexts } from './zones/ar.ts';
 
@@ -21,6 +22,7 @@ export const ar: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -7,6 +7,7 @@ import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
+import { ruleTexts } from './rules/de.ts';
 import { tabTexts } from './tabs/de.ts';
 import { zoneTexts } from './zones/de.ts';
 
@@ -21,6 +22,7 @@ export const de: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

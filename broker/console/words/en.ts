@@ -7,6 +7,7 @@ import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
+import { ruleTexts } from './rules/en.ts';
 import { tabTexts } from './tabs/en.ts';
 import { zoneTexts } from './zones/en.ts';
 
@@ -22,6 +23,7 @@ export const en = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -7,6 +7,7 @@ import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
+import { ruleTexts } from './rules/es.ts';
 import { tabTexts } from './tabs/es.ts';
 import { zoneTexts } from './zones/es.ts';
 
@@ -21,6 +22,7 @@ export const es: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

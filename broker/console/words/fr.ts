@@ -7,6 +7,7 @@ import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
+import { ruleTexts } from './rules/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 import { zoneTexts } from './zones/fr.ts';
 
@@ -21,6 +22,7 @@ export const fr: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,
