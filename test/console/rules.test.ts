@@ -202,6 +202,19 @@ describe.skipIf(why !== null)(
       expect(complaints).toEqual([]);
     });
 
+    it('says what a rule would have fired last week, and not for a rule that was changed since', async () => {
+      const { page, open } = await openAs('admin');
+      await demo.call('events/createactivation/van-02/63553/authorization', { token });
+      await open('/rules?rule=panic&open=rule-edit');
+      await page.getByRole('button', { name: 'What would have fired last week' }).click();
+      const outcome = page.getByRole('status').filter({ hasText: /[1-9][0-9]* notifications?, 0 events/ });
+      await outcome.waitFor();
+      await page.getByText('van-02').first().waitFor();
+      await page.getByRole('textbox', { name: 'Devices' }).fill('van-01');
+      await outcome.waitFor({ state: 'detached' });
+      expect(await ruleOf('panic')).toMatchObject({ devices: [] });
+    });
+
     it('deletes a rule by a button that names it', async () => {
       await post('notification/updaterule', {
         ruleID: 'old',

@@ -20,7 +20,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
-  'screens/rules': 'getRules updateRule deleteRule testRule getDeliveries retryDelivery',
+  'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',

@@ -33,6 +33,7 @@ import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
+import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
@@ -70,6 +71,7 @@ type Served =
   | (typeof reportOperations)[number]
   | (typeof ruleOperations)[number]
   | (typeof ruleTestOperations)[number]
+  | (typeof ruleTrialOperations)[number]
   | (typeof serviceCodeOperations)[number]
   | (typeof userOperations)[number]
   | (typeof vehicleSettingOperations)[number];
@@ -152,6 +154,7 @@ export const routes = {
   updateRule: 'POST /notification/updaterule/authorization',
   deleteRule: 'POST /notification/deleterule/authorization',
   testRule: 'POST /notification/testrule/authorization',
+  tryRule: 'POST /notification/tryrule/authorization',
   getDeliveries: 'GET /notification/deliveries/authorization',
   retryDelivery: 'POST /notification/retrydelivery/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',

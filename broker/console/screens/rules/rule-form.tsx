@@ -10,7 +10,8 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { isID } from '../../state/device-view.ts';
 import { bodyOf, draftOf, faultsOf, type Rule, type RuleDraft } from '../../state/rules/rule-draft.ts';
-import { ActFields, OnOff, QuietFields, SubjectFields } from './rule-fields.tsx';
+import { ActFields, type FieldsProps, OnOff, QuietFields, SubjectFields } from './rule-fields.tsx';
+import { RuleTrial } from './rule-trial.tsx';
 import { useRuleDialog, useRules, useRulesChanged } from './use-rules.ts';
 
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -37,6 +38,36 @@ function NewID({ draft, onChange }: { readonly draft: RuleDraft; onChange(id: st
       hasFocus
       onChange={onChange}
     />
+  );
+}
+
+function Fields({ rule, draft, faults, onChange }: FieldsProps & { readonly rule: Rule | null }) {
+  const { rules: texts } = useWords();
+  return (
+    <>
+      {rule === null ? <NewID draft={draft} onChange={(id) => onChange({ id })} /> : null}
+      <FormField
+        label={texts.fields.name}
+        value={draft.name}
+        most={128}
+        onChange={(value) => onChange({ name: value })}
+      />
+      <OnOff
+        label={texts.fields.state}
+        text={texts.fields.active}
+        isOn={draft.isActive}
+        onChange={(isActive) => onChange({ isActive })}
+      />
+      <SubjectFields draft={draft} faults={faults} onChange={onChange} />
+      <ActFields
+        draft={draft}
+        faults={faults}
+        hadWebhook={rule !== null && rule.webhook !== null}
+        onChange={onChange}
+      />
+      <QuietFields draft={draft} faults={faults} onChange={onChange} />
+      <RuleTrial draft={draft} isOff={!isID(draft.id) || faults.size > 0} />
+    </>
   );
 }
 
@@ -89,29 +120,7 @@ export function RuleForm({ name, rule }: RuleFormProps) {
       close={close}
     >
       {secret === undefined ? (
-        <>
-          {isNew ? <NewID draft={draft} onChange={(id) => put({ id })} /> : null}
-          <FormField
-            label={texts.fields.name}
-            value={draft.name}
-            most={128}
-            onChange={(value) => put({ name: value })}
-          />
-          <OnOff
-            label={texts.fields.state}
-            text={texts.fields.active}
-            isOn={draft.isActive}
-            onChange={(isActive) => put({ isActive })}
-          />
-          <SubjectFields draft={draft} faults={faults} onChange={put} />
-          <ActFields
-            draft={draft}
-            faults={faults}
-            hadWebhook={rule !== null && rule.webhook !== null}
-            onChange={put}
-          />
-          <QuietFields draft={draft} faults={faults} onChange={put} />
-        </>
+        <Fields rule={rule} draft={draft} faults={faults} onChange={put} />
       ) : (
         <>
           <Notice tone="busy" icon="key-round" title={forms.once} role="status" />

@@ -8,6 +8,7 @@ export const deliveryFilters = ['all', 'pending', 'sent', 'dead'] as const;
 
 export type Rule = Result<'getRules'>['rules'][number];
 export type OccurrenceKind = Rule['kinds'][number];
+export type Trial = Result<'tryRule'>;
 export type Delivery = Result<'getDeliveries'>['deliveries'][number];
 
 /** Which events: none, alerts of the inbox, all that raise an alarm, or chosen codes. */
@@ -161,7 +162,7 @@ export function bodyOf(draft: RuleDraft): Body<'updateRule'> {
           timeZone: draft.timeZone,
           from: draft.quietFrom,
           to: draft.quietTo,
-          weekdays: draft.weekdays.map(Number).toSorted(),
+          weekdays: weekdays.filter((day) => draft.weekdays.includes(day)).map(Number),
           exceptUrgent: draft.exceptUrgent,
         }
       : null,

@@ -120,6 +120,17 @@ export const ruleTexts: RuleTexts = {
       separate: 'Alarm und Weitermeldung betreffen nur Ereignisse: Legen Sie zwei Regeln an',
       channel: 'Wählen Sie Webhook, E-Mail oder Push, oder einen Alarm ohne Weitermeldung',
     },
+    trial: {
+      title: 'Was letzte Woche gemeldet worden wäre',
+      outcome: (notifications, alarms) =>
+        `${many(notifications, 'Meldung', 'Meldungen')}, ${many(alarms, 'Ereignis', 'Ereignisse')} mit ihrem Alarm`,
+      lookedAt: (count) =>
+        `Beurteilt nach ${many(count, 'gespeicherten Ereignis', 'gespeicherten Ereignissen')} der letzten 7 Tage`,
+      lookedAtOldest: (count) =>
+        `Es gibt mehr Ereignisse: beurteilt nach den ältesten ${n(count)} der letzten 7 Tage`,
+      escalation: 'Das Weitermelden von Alarmen wird nicht beurteilt',
+      kinds: 'Was der Dienst von Geräten festhält, wird nicht beurteilt',
+    },
     deliveries: {
       caption: 'Zustellungen, die neuesten zuerst',
       filter: 'Nach Zustand filtern',

@@ -116,6 +116,17 @@ export const ruleTexts = {
       separate: 'Alarm and escalation are about events only: make two rules',
       channel: 'Choose webhook, e-mail or push, or an alarm without escalation',
     },
+    trial: {
+      title: 'What would have fired last week',
+      outcome: (notifications: number, alarms: number) =>
+        `${many(notifications, 'notification', 'notifications')}, ${many(alarms, 'event', 'events')} with its alarm`,
+      lookedAt: (count: number) =>
+        `Judged by ${many(count, 'stored event', 'stored events')} of the last 7 days`,
+      lookedAtOldest: (count: number) =>
+        `There are more events: judged by the oldest ${n(count)} of the last 7 days`,
+      escalation: 'Escalation of alarms is not judged',
+      kinds: 'What the service notes of devices is not judged',
+    },
     deliveries: {
       caption: 'Deliveries, newest first',
       filter: 'Filter by state',

@@ -120,6 +120,17 @@ export const ruleTexts: RuleTexts = {
       separate: 'Alarma y escalado tratan solo de eventos: haga dos reglas',
       channel: 'Elija webhook, correo o push, o una alarma sin escalado',
     },
+    trial: {
+      title: 'De qué habría avisado la semana pasada',
+      outcome: (notifications, alarms) =>
+        `${many(notifications, 'notificación', 'notificaciones')}, ${many(alarms, 'evento', 'eventos')} con su alarma`,
+      lookedAt: (count) =>
+        `Juzgado con ${many(count, 'evento guardado', 'eventos guardados')} de los últimos 7 días`,
+      lookedAtOldest: (count) =>
+        `Hay más eventos: juzgado con los ${n(count)} más antiguos de los últimos 7 días`,
+      escalation: 'El escalado de alarmas no se juzga',
+      kinds: 'Lo que el servicio anota de los dispositivos no se juzga',
+    },
     deliveries: {
       caption: 'Envíos, los más recientes primero',
       filter: 'Filtrar por estado',

@@ -127,6 +127,17 @@ export const ruleTexts: RuleTexts = {
       separate: 'Alarme et escalade ne concernent que les événements : faites deux règles',
       channel: 'Choisissez webhook, e-mail ou push, ou une alarme sans escalade',
     },
+    trial: {
+      title: 'Ce qui aurait été signalé la semaine dernière',
+      outcome: (notifications, alarms) =>
+        `${many(notifications, 'notification', 'notifications')}, ${many(alarms, 'événement', 'événements')} avec son alarme`,
+      lookedAt: (count) =>
+        `Jugé d’après ${many(count, 'événement enregistré', 'événements enregistrés')} des 7 derniers jours`,
+      lookedAtOldest: (count) =>
+        `Il y a plus d’événements : jugé d’après les ${n(count)} plus anciens des 7 derniers jours`,
+      escalation: 'L’escalade des alarmes n’est pas jugée',
+      kinds: 'Ce que le service note des appareils n’est pas jugé',
+    },
     deliveries: {
       caption: 'Envois, les plus récents d’abord',
       filter: 'Filtrer par état',
