@@ -47,6 +47,7 @@ import { deliveryOperations } from './notifications/deliveries.ts';
 import { notificationOperations } from './notifications/notifications.ts';
 import { pushOperations } from './notifications/push.ts';
 import { ruleTestOperations } from './notifications/rule-test.ts';
+import { ruleTrialOperations } from './notifications/rule-trial.ts';
 import { ruleOperations } from './notifications/rules.ts';
 import { auditOperations } from './service/audit.ts';
 import { mapOperations } from './service/maps.ts';
@@ -123,6 +124,7 @@ export const operations: readonly Operation[] = checked([
   ...pushOperations,
   ...ruleOperations,
   ...ruleTestOperations,
+  ...ruleTrialOperations,
   ...deliveryOperations,
   ...diagnosticOperations,
   ...quarantineOperations,

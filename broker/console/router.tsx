@@ -29,6 +29,7 @@ import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
+import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft, routePointsMost } from './state/zones/zone-draft.ts';
 
@@ -192,6 +193,19 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
 });
 
+const ruleList = createRoute({
+  getParentRoute: () => shell,
+  path: '/rules',
+  validateSearch: ({ list, rule, state, open }: Given) =>
+    present({
+      list: oneOf(ruleLists, list),
+      rule: textOf(rule),
+      state: oneOf(deliveryFilters, state),
+      open: oneOf(ruleDialogs, open),
+    }),
+  component: lazyRouteComponent(() => import('./screens/rules/rules.tsx'), 'RulesScreen'),
+});
+
 const zoneList = createRoute({
   getParentRoute: () => shell,
   path: '/zones',
@@ -268,6 +282,7 @@ export const router = createRouter({
       routeList,
       reports,
       settings,
+      ruleList,
     ]),
   ]),
   basepath: '/console',

@@ -3,7 +3,6 @@
 // where it was, and nothing is lost or notified twice. It must never hold up the events themselves.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
-import { aheadMostMs } from '../core/events/projection.ts';
 import { endedBy } from '../core/notifications/alarm-kinds.ts';
 import {
   alarmPriorityOf,
@@ -11,8 +10,8 @@ import {
   type Episode,
   episodeKey,
   isAlert,
-  lateAfterMs,
   type RuleEvent,
+  ruleTimeOf,
 } from '../core/notifications/notification-rules.ts';
 import { isUrgent, subjectOf, zoneOf } from '../core/notifications/status-episodes.ts';
 import type { Committed } from '../ports/committed.ts';
@@ -107,13 +106,6 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
   };
 }
 
-/** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
-function ruleEventOf(row: RuleEventRow): RuleEvent {
-  const isAhead = row.timestampMs > row.receivedMs + aheadMostMs;
-  const atMs = isAhead ? row.receivedMs : row.timestampMs;
-  return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
-}
-
 interface BatchContext {
   readonly onlyIf: Statement;
   readonly nowMs: number;
@@ -131,7 +123,7 @@ interface Candidate {
 
 const candidateOf = (row: RuleEventRow, known: Known): Candidate => ({
   row,
-  event: ruleEventOf(row),
+  event: { ...row, ...ruleTimeOf(row) },
   rules: known.rules.filter((rule) => rule.accountID === row.accountID),
   groups: known.groups.get(row.deviceNo) ?? [],
 });

@@ -24,6 +24,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/reports': 'reportSummary fleetData',
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
+  'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -41,8 +42,8 @@ const readByPath: Readonly<Record<string, string>> = {
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
   'Devices: people aboard': 'passengerCount',
-  Rules: `getRules updateRule deleteRule testRule getDeliveries retryDelivery getAllPushNotifications getNotifications getDeviceNotifications
-    setViewed getVapidKey subscribePush registerPush unregisterPush`,
+  'Inbox and push': `getAllPushNotifications getNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
+    unregisterPush`,
   'Account and preferences':
     'checkAccount getAccount updateAccount getPreferences savePreferences resetBreaker',
   Releases: 'firmware',

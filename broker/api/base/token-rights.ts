@@ -159,6 +159,7 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'updateRule',
       'deleteRule',
       'testRule',
+      'tryRule',
       'auditEntries',
     ],
   },

@@ -36,6 +36,10 @@ import type { reportOperations } from '../../api/events/reports.ts';
 import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { routeOperations } from '../../api/geozones/routes.ts';
+import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
+import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
+import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
+import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 
@@ -52,6 +56,7 @@ type Served =
   | (typeof tokenOperations)[number]
   | (typeof commandOperations)[number]
   | (typeof commandRecordOperations)[number]
+  | (typeof deliveryOperations)[number]
   | (typeof deviceEventOperations)[number]
   | (typeof deviceDeletionOperations)[number]
   | (typeof deviceImportOperations)[number]
@@ -74,6 +79,9 @@ type Served =
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
   | (typeof routeOperations)[number]
+  | (typeof ruleOperations)[number]
+  | (typeof ruleTestOperations)[number]
+  | (typeof ruleTrialOperations)[number]
   | (typeof serviceCodeOperations)[number]
   | (typeof userOperations)[number]
   | (typeof vehicleSettingOperations)[number];
@@ -167,6 +175,13 @@ export const routes = {
   getTokens: 'GET /auth/tokens/authorization',
   revokeToken: 'POST /auth/revoketoken/authorization',
   revokeTokens: 'POST /auth/revoketokens/authorization',
+  getRules: 'GET /notification/rules/authorization',
+  updateRule: 'POST /notification/updaterule/authorization',
+  deleteRule: 'POST /notification/deleterule/authorization',
+  testRule: 'POST /notification/testrule/authorization',
+  tryRule: 'POST /notification/tryrule/authorization',
+  getDeliveries: 'GET /notification/deliveries/authorization',
+  retryDelivery: 'POST /notification/retrydelivery/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

@@ -3,6 +3,7 @@ const paths = {
   activity: 'M3 12h4l3-8 4 16 3-8h4',
   ban: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM6 6l12 12',
   bell: 'M6 16V10a6 6 0 0 1 12 0v6l2 2H4zM10 21h4',
+  'bell-ring': 'M6 16V10a6 6 0 0 1 12 0v6l2 2H4zM10 21h4M3 8a8 8 0 0 1 2-4M21 8a8 8 0 0 0-2-4',
   box: 'M3 7l9-4 9 4v10l-9 4-9-4zM3 7l9 4 9-4M12 11v10',
   check: 'M4 12l6 6L20 6',
   'circle-dashed':

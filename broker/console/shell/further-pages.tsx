@@ -5,13 +5,13 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings';
+  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings' | '/rules';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, reports, routes, zones, settings } = useWords();
+  const { devices, people, reports, routes, zones, settings, rules } = useWords();
   return [
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/routes', icon: 'route', text: routes.title },
@@ -19,6 +19,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/devices', icon: 'hard-drive', text: devices.title },
     { to: '/settings', icon: 'sliders', text: settings.title },
     { to: '/people', icon: 'users', text: people.title },
+    { to: '/rules', icon: 'bell-ring', text: rules.short },
   ];
 }
 

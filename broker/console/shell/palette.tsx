@@ -64,7 +64,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
 }
 
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
-  const { shell, approvals, devices, people, reports, routes, zones, settings } = useWords();
+  const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
   const go = (run: () => unknown) => () => {
@@ -129,6 +129,13 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       text: reports.go,
       keys: 'g r',
       run: go(() => navigate({ to: '/reports' })),
+    },
+    {
+      id: 'rules',
+      icon: 'bell-ring',
+      text: rules.go,
+      keys: 'g n',
+      run: go(() => navigate({ to: '/rules' })),
     },
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },

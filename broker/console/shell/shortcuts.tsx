@@ -58,6 +58,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g r') void navigate({ to: '/reports' });
       else if (chord === 'g o') void navigate({ to: '/routes' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
+      else if (chord === 'g n') void navigate({ to: '/rules' });
       else return;
       event.preventDefault();
     };
@@ -73,7 +74,7 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, reports, routes, zones, settings } =
+  const { shell, common, approvals, cut, devices, here, people, reports, routes, rules, settings, zones } =
     useWords();
   const isOn = useValue(singleKeys);
   const rows = [
@@ -87,6 +88,7 @@ export function KeysDialog({
     [zones.go, ['g z']],
     [routes.go, ['g o']],
     [reports.go, ['g r']],
+    [rules.go, ['g n']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -9,6 +9,7 @@ import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
 import { reportTexts } from './reports/ar.ts';
 import { routeTexts } from './routes/ar.ts';
+import { ruleTexts } from './rules/ar.ts';
 import { settingTexts } from './settings/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 import { zoneTexts } from './zones/ar.ts';
@@ -27,6 +28,7 @@ export const ar: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -9,6 +9,7 @@ import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
 import { reportTexts } from './reports/de.ts';
 import { routeTexts } from './routes/de.ts';
+import { ruleTexts } from './rules/de.ts';
 import { settingTexts } from './settings/de.ts';
 import { tabTexts } from './tabs/de.ts';
 import { zoneTexts } from './zones/de.ts';
@@ -27,6 +28,7 @@ export const de: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

@@ -9,6 +9,7 @@ import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
 import { reportTexts } from './reports/en.ts';
 import { routeTexts } from './routes/en.ts';
+import { ruleTexts } from './rules/en.ts';
 import { settingTexts } from './settings/en.ts';
 import { tabTexts } from './tabs/en.ts';
 import { zoneTexts } from './zones/en.ts';
@@ -28,6 +29,7 @@ export const en = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

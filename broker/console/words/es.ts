@@ -9,6 +9,7 @@ import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
+import { ruleTexts } from './rules/es.ts';
 import { settingTexts } from './settings/es.ts';
 import { tabTexts } from './tabs/es.ts';
 import { zoneTexts } from './zones/es.ts';
@@ -27,6 +28,7 @@ export const es: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

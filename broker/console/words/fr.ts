@@ -9,6 +9,7 @@ import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
+import { ruleTexts } from './rules/fr.ts';
 import { settingTexts } from './settings/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 import { zoneTexts } from './zones/fr.ts';
@@ -27,6 +28,7 @@ export const fr: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...ruleTexts,
   ...zoneTexts,
   cut,
   approvals,

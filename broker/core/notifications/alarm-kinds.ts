@@ -54,6 +54,9 @@ const priorities: ReadonlyMap<number, AlarmPriority> = new Map([
   ...critical.map((code) => [code, 'critical'] as const),
 ]);
 
+/** Every code that raises an alarm by itself, each once. */
+export const alarmCodes: readonly number[] = [...priorities.keys()];
+
 /** The priority of the alarm that an event with this code raises by itself; null: it raises none. */
 export function priorityOf(statusCode: number): AlarmPriority | null {
   return priorities.get(statusCode) ?? null;

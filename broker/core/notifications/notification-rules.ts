@@ -2,6 +2,7 @@
 // independent of the order of arrival; in doubt it notifies once too often rather than never.
 
 import { activationCodes } from '../events/activation.ts';
+import { aheadMostMs } from '../events/projection.ts';
 import { type AlarmPriority, moreUrgent, priorityOf } from './alarm-kinds.ts';
 import type { OccurrenceKind } from './occurrence-kinds.ts';
 import { isQuiet, type QuietHours } from './quiet-hours.ts';
@@ -70,6 +71,21 @@ export interface Circumstances {
 /** An event that arrives this much after it happened is late. */
 export const lateAfterMs = 15 * 60 * 1000;
 
+/**
+ * When an event counts as having happened, and whether it came late. A vehicle's clock that runs more than a day ahead is not believed:
+ * then the time of receipt counts.
+ */
+export function ruleTimeOf({
+  timestampMs,
+  receivedMs,
+}: {
+  readonly timestampMs: number;
+  readonly receivedMs: number;
+}): Pick<RuleEvent, 'atMs' | 'isLate'> {
+  const atMs = timestampMs > receivedMs + aheadMostMs ? receivedMs : timestampMs;
+  return { atMs, isLate: receivedMs - atMs > lateAfterMs };
+}
+
 /** Times kept of one kind of episode; the oldest are forgotten. */
 const timesMost = 32;
 
@@ -135,7 +151,7 @@ export function isOfDevice(
 }
 
 /** True when the rule is about this event of this device. */
-function isAbout(rule: Rule, happening: RuleEvent, groups: readonly string[]): boolean {
+export function isAbout(rule: Rule, happening: RuleEvent, groups: readonly string[]): boolean {
   return rule.isActive && namesCode(rule, happening) && isOfDevice(rule, happening.deviceID, groups);
 }
 

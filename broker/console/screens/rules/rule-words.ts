@@ -1,0 +1,35 @@
+// What a rule is about and what it does, in words.
+import { codeText } from '../../components/texts.tsx';
+import { reasonOf } from '../../state/rules/delivery-reason.ts';
+import type { Rule } from '../../state/rules/rule-draft.ts';
+import type { Words } from '../../words/en.ts';
+
+/** Events and occurrences that the rule notifies of. */
+export function aboutOf({ statusCodes, kinds }: Rule, words: Words): readonly string[] {
+  const { rules: texts } = words;
+  const events =
+    typeof statusCodes === 'string'
+      ? [texts.events[statusCodes]]
+      : statusCodes.map((code) => codeText(code, words));
+  return [...events, ...kinds.map((kind) => texts.kinds[kind])];
+}
+
+/** Its channels and its alarm. */
+export function actsOf(rule: Rule, { rules: texts, deliveries }: Words): readonly string[] {
+  const { webhook, email, push, alarm, escalatesAfterS } = rule;
+  return [
+    ...(webhook === null ? [] : [deliveries.channels.webhook]),
+    ...(email === null ? [] : [deliveries.channels.email]),
+    ...(push === null ? [] : [deliveries.channels.push]),
+    ...(alarm === null ? [] : [`${texts.alarm}: ${texts.priorities[alarm.priority]}`]),
+    ...(escalatesAfterS === null ? [] : [texts.afterSeconds(escalatesAfterS)]),
+  ];
+}
+
+/** @param text of the service; not empty. */
+export function reasonText(text: string, { rules: texts }: Words): string {
+  const { name, detail } = reasonOf(text);
+  if (name === null) return detail;
+  const said = texts.deliveries.reasons[name];
+  return typeof said === 'string' ? said : said(detail);
+}
