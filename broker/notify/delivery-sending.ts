@@ -23,17 +23,17 @@ export async function sendDelivery(
   switch (channel) {
     case 'webhook': {
       const url = webhookUrlOf(content.definition);
-      if (url === null) return { kind: 'gone', reason: 'the rule has no webhook any more' };
+      if (url === null) return { kind: 'gone', fault: 'no_webhook' };
       const body = webhookBody(notice);
       return senders.webhook({ url, secret: content.secret, id: idOf(content), timestampS: nowS, body });
     }
     case 'email':
-      if (senders.email === null) return { kind: 'gone', reason: 'no mail server is configured' };
+      if (senders.email === null) return { kind: 'gone', fault: 'no_mail_server' };
       // Of a user it is what an administrator wrote.
-      if (mailboxesOf(target).join() !== target) return { kind: 'gone', reason: 'the address is no mailbox' };
+      if (mailboxesOf(target).join() !== target) return { kind: 'gone', fault: 'no_mailbox' };
       return senders.email({ to: target, id: idOf(content), ...mailOf(notice) });
     case 'push': {
-      if (push === null) return { kind: 'gone', reason: 'the push registration is gone' };
+      if (push === null) return { kind: 'gone', fault: 'push_ended' };
       const { endpoint, p256dh, auth } = push;
       // One topic a notification: a repeat replaces what the push service has not handed over yet.
       const topic = `n${notice.notificationNo}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;

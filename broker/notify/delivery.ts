@@ -100,8 +100,8 @@ function afterFailure(
   const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
   const nextMs = nowMs + Math.max(retryDelayMs(backoff, draw), askedMs);
   const isOver = nextMs > row.sinceMs + deliverWithinMs;
-  if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
-  return postponeDelivery(row, { nextMs, fault: failed.reason });
+  if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.fault })];
+  return postponeDelivery(row, { nextMs, fault: failed.fault });
 }
 
 async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
@@ -110,19 +110,19 @@ async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
   const content = await contentOf(db, deliveryNo);
   const outcome: Sending =
     content === null
-      ? { kind: 'gone', reason: 'rule, notification or device are gone' }
+      ? { kind: 'gone', fault: 'gone' }
       : await sendDelivery(senders, { channel, content, nowS: Math.floor(clock.utcMs() / 1000) });
   const nowMs = Math.round(clock.utcMs());
   if (outcome.kind === 'sent') {
     await db.write([endDelivery(deliveryNo, { state: 'sent', nowMs, fault: '' })]);
     return;
   }
-  log.info('delivery_failed', { deliveryNo, accountID, channel, reason: outcome.reason });
+  log.info('delivery_failed', { deliveryNo, accountID, channel, fault: outcome.fault });
   if (outcome.kind === 'failed') {
     await db.write(afterFailure(queue, row, outcome));
     return;
   }
-  const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.reason });
+  const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.fault });
   const registrationNo = channel === 'push' ? (content?.push?.registrationNo ?? 0) : 0;
   await db.write(registrationNo === 0 ? [end] : [end, ...removeRegistration(registrationNo, nowMs)]);
 }

@@ -1,14 +1,15 @@
 // Channels of notifications: the port that the adapters `webhook.ts`, `web-push.ts` and `email.ts` implement.
-// A sender never throws, keeps its own time-outs, and its reasons hold no address and no secret.
+// A sender never throws, keeps its own time-outs, and its faults hold no address and no secret.
+import type { DeliveryFault } from '../core/notifications/delivery-fault.ts';
 import type { TargetRules } from '../core/notifications/delivery-targets.ts';
 import type { Mail } from '../core/notifications/notice.ts';
 
 export type Sending =
   | { readonly kind: 'sent' }
   /** Worth another attempt, not before `retryAfterS` where the other side said so. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterS?: number }
+  | { readonly kind: 'failed'; readonly fault: DeliveryFault; readonly retryAfterS?: number }
   /** It will never work: the target is gone, or refuses this for good. */
-  | { readonly kind: 'gone'; readonly reason: string };
+  | { readonly kind: 'gone'; readonly fault: DeliveryFault };
 
 export interface WebhookCall {
   readonly url: string;

@@ -88,11 +88,11 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
   it('to a mailbox that does not exist is given up; to one that is busy it is tried again', async () => {
     expect(await sender.send(mail({ to: 'unknown@example.com' }))).toEqual({
       kind: 'gone',
-      reason: 'the mail server answered 550',
+      fault: 'mail_answered 550',
     });
     expect(await sender.send(mail({ to: 'busy@example.com' }))).toEqual({
       kind: 'failed',
-      reason: 'the mail server answered 450',
+      fault: 'mail_answered 450',
     });
     expect(await sender.send(mail())).toEqual({ kind: 'sent' });
   });

@@ -294,7 +294,7 @@ describe('a rule', () => {
     await happen(63_621);
     expect(receiver.of('/hook')).toHaveLength(1);
     expect(await list('acme/admin', '/notification/deliveries', 'deliveries')).toMatchObject([
-      { state: 'dead', lastError: 'the rule was deleted', ruleID: '' },
+      { state: 'dead', lastError: 'the rule was deleted', lastErrorCode: 'rule_deleted', ruleID: '' },
     ]);
     expect((await ask('acme/admin', '/notification/deleterule', { ruleID: 'r1' })).status).toBe(404);
   });
@@ -606,7 +606,12 @@ describe('a test of a webhook', () => {
       webhook: { url: receiver.url('/down') },
     });
     const { json } = await ask('acme/admin', path, { ruleID: 'ops' });
-    expect(json).toMatchObject({ isDelivered: false, reason: 'answered 503' });
+    expect(json).toMatchObject({
+      isDelivered: false,
+      reason: 'answered 503',
+      reasonCode: 'answered',
+      reasonDetail: '503',
+    });
     await service.notices.runAll();
     expect(receiver.of('/down')).toHaveLength(1);
   });

@@ -247,12 +247,12 @@ describe('deliveries', () => {
     });
     const delivery = createDelivery({ db, clock, entropy, log, senders });
     stops.push(() => {
-      release({ kind: 'failed', reason: 'the test is over' });
+      release({ kind: 'failed', fault: 'gone' });
       return delivery.close();
     });
     await expect.poll(() => (calls.get('works') ?? 0) + (calls.get('also-works') ?? 0)).toBe(100);
     expect(calls.get('hangs')).toBe(2);
-    release({ kind: 'failed', reason: 'no answer' });
+    release({ kind: 'failed', fault: 'no_answer 10' });
     await delivery.close();
     expect(await count("SELECT 1 FROM deliveries WHERE lane = 'hangs' AND state = 'pending'")).toBe(50);
     expect(await count("SELECT 1 FROM deliveries WHERE state = 'sent'")).toBe(100);

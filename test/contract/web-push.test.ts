@@ -188,7 +188,7 @@ describe('a push service', () => {
     }
     receiver.answer.status = 429;
     receiver.answer.headers = { 'retry-after': '120' };
-    expect(await push(message())).toEqual({ kind: 'failed', reason: 'answered 429', retryAfterS: 120 });
+    expect(await push(message())).toEqual({ kind: 'failed', fault: 'answered 429', retryAfterS: 120 });
   });
 
   it('is not asked with keys that are none', async () => {
@@ -267,7 +267,7 @@ describe('a webhook', () => {
       headers: { location: `${receiver.url}/elsewhere` },
       body: '',
     });
-    expect(await open(call(receiver.url))).toEqual({ kind: 'failed', reason: 'answered 302' });
+    expect(await open(call(receiver.url))).toEqual({ kind: 'failed', fault: 'answered 302' });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/', '/']);
   });
 
@@ -299,7 +299,7 @@ describe('a webhook', () => {
     await receiver.close();
     expect(await open(call(`http://127.0.0.1:${port}/secret`))).toEqual({
       kind: 'failed',
-      reason: 'cannot be reached (ECONNREFUSED)',
+      fault: 'unreachable ECONNREFUSED',
     });
     receiver = await startReceiver({ status: 201 });
   });
@@ -333,14 +333,14 @@ describe('a guarded post', () => {
     return { asked, post };
   };
   const home: Resolved = { address: '127.0.0.1', family: 4 };
-  const refused = { status: null, reason: 'the name leads to a private address' };
+  const refused = { status: null, fault: 'private_address' };
 
   it('connects to no private address, whatever name resolves to it', async () => {
     const url = `https://hooks.example.com:${receiver.port}/`;
     expect(await guarded([[home]]).post(url)).toEqual(refused);
     expect(await guarded([[{ address: '8.8.8.8', family: 4 }, home]]).post(url)).toEqual(refused);
     expect(await guarded([[{ address: '::ffff:127.0.0.1', family: 6 }]]).post(url)).toEqual(refused);
-    expect(await guarded([[]]).post(url)).toEqual({ status: null, reason: 'the name has no address' });
+    expect(await guarded([[]]).post(url)).toEqual({ status: null, fault: 'no_address' });
     expect(receiver.received).toEqual([]);
   });
 
@@ -365,12 +365,12 @@ describe('a guarded post', () => {
     ]) {
       expect([host, await post(`https://${host}:${receiver.port}/`)]).toEqual([
         host,
-        { status: null, reason: 'the address is private' },
+        { status: null, fault: 'private_address' },
       ]);
     }
     expect(await post('http://hooks.example.com/')).toEqual({
       status: null,
-      reason: 'the address is not https',
+      fault: 'not_https',
     });
     expect([asked, receiver.received]).toEqual([[], []]);
   });

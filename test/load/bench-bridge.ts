@@ -36,7 +36,7 @@ const services = createServices({
   passwords: createPasswords(),
   senders: {
     webhook: createWebhookSender(post),
-    push: async () => ({ kind: 'gone', reason: 'nobody is told' }),
+    push: async () => ({ kind: 'gone', fault: 'gone' }),
     email: null,
     vapidPublicKey: '',
     targets: { allowsPrivate: false, pushHosts: [] },

@@ -66,11 +66,11 @@ describe.skipIf(skipped !== null)(`TLS ${skipped ?? ''}`, () => {
     const jobs = [{ url: urls.good }, { url: urls.otherName }, { url: urls.expired }];
     expect(await send(jobs)).toEqual([
       { status: 204, retryAfterS: null },
-      { status: null, reason: 'cannot be reached (ERR_TLS_CERT_ALTNAME_INVALID)' },
-      { status: null, reason: 'cannot be reached (CERT_HAS_EXPIRED)' },
+      { status: null, fault: 'unreachable ERR_TLS_CERT_ALTNAME_INVALID' },
+      { status: null, fault: 'unreachable CERT_HAS_EXPIRED' },
     ]);
     expect(await send([{ url: urls.good }], false)).toEqual([
-      { status: null, reason: expect.stringMatching(/^cannot be reached \([A-Z_]*(LEAF|ISSUER)[A-Z_]*\)$/) },
+      { status: null, fault: expect.stringMatching(/^unreachable [A-Z_]*(LEAF|ISSUER)[A-Z_]*$/) },
     ]);
     expect(posts).toEqual(['good']);
   });

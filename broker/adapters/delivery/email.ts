@@ -1,5 +1,5 @@
 // Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, which was checked where it came in; nothing
-// that people or vehicles wrote can become a header, a file or a URL here. Reasons hold the server's code, not its text.
+// that people or vehicles wrote can become a header, a file or a URL here. Faults hold the server's code, not its text.
 import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
@@ -52,16 +52,15 @@ export function readMailPassword(path: string): string {
 }
 
 function sendingOf(thrown: unknown): Sending {
-  const fault = typeof thrown === 'object' && thrown !== null ? thrown : {};
-  const code = 'code' in fault ? String(fault.code) : '';
-  const status = 'responseCode' in fault ? Number(fault.responseCode) : 0;
-  if (status === 0)
-    return { kind: 'failed', reason: `the mail server cannot be reached (${code || 'unknown'})` };
-  const reason = `the mail server answered ${status}`;
+  const error = typeof thrown === 'object' && thrown !== null ? thrown : {};
+  const code = 'code' in error ? String(error.code) : '';
+  const status = 'responseCode' in error ? Number(error.responseCode) : 0;
+  if (status === 0) return { kind: 'failed', fault: `mail_unreachable ${code || 'unknown'}` };
+  const fault = `mail_answered ${status}` as const;
   // 5xx to this mailbox or mail is for good (RFC 5321 section 4.2.1); a refused login or sender is ours to mend.
-  const command = 'command' in fault ? String(fault.command) : '';
+  const command = 'command' in error ? String(error.command) : '';
   const isFinal = status >= 500 && (code === 'EMESSAGE' || (code === 'EENVELOPE' && command === 'RCPT TO'));
-  return isFinal ? { kind: 'gone', reason } : { kind: 'failed', reason };
+  return isFinal ? { kind: 'gone', fault } : { kind: 'failed', fault };
 }
 
 /** Mail through one server. Connections are opened when there is something to send. */

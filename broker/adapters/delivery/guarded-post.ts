@@ -1,11 +1,12 @@
 // An HTTP POST to an address that a user of the service entered: https only, to public addresses only, judged by the address
 // that is connected to, so that a name that changes its mind cannot pass. Redirects are not followed, the answer is not
-// read beyond 1 KiB, and reasons hold neither URL nor address.
+// read beyond 1 KiB, and faults hold neither URL nor address.
 import { Resolver } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { codeOf } from '../../../src/core/errors.ts';
+import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { isAddress, isPublicAddress } from '../../core/notifications/public-address.ts';
 
 export interface Resolved {
@@ -30,7 +31,7 @@ export interface Post {
 
 export type Posted =
   | { readonly status: number; readonly retryAfterS: number | null }
-  | { readonly status: null; readonly reason: string };
+  | { readonly status: null; readonly fault: DeliveryFault };
 
 export interface GuardedPost {
   /** Never rejects. */
@@ -56,7 +57,15 @@ export function createResolve(): Resolve {
   };
 }
 
-class Refusal extends Error {}
+/** Refused before anything is sent. */
+class Refusal extends Error {
+  readonly fault: DeliveryFault;
+
+  constructor(fault: DeliveryFault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
 
 /** The addresses of a name, every one of them public. @throws Refusal */
 async function publicAddresses(
@@ -64,9 +73,9 @@ async function publicAddresses(
   hostname: string,
 ): Promise<readonly [Resolved, ...Resolved[]]> {
   const [first, ...others] = await resolve(hostname).catch(() => []);
-  if (first === undefined) throw new Refusal('the name has no address');
+  if (first === undefined) throw new Refusal('no_address');
   if (![first, ...others].every(({ address }) => isPublicAddress(address))) {
-    throw new Refusal('the name leads to a private address');
+    throw new Refusal('private_address');
   }
   return [first, ...others];
 }
@@ -78,7 +87,7 @@ function guardedLookup(resolve: Resolve): LookupFunction {
     try {
       found = await publicAddresses(resolve, hostname);
     } catch (thrown) {
-      callback(thrown instanceof Error ? thrown : new Refusal('the name has no address'), '', 0);
+      callback(thrown instanceof Error ? thrown : new Refusal('no_address'), '', 0);
       return;
     }
     if (options.all === true) callback(null, [...found]);
@@ -87,12 +96,11 @@ function guardedLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => void answer(hostname, options, callback);
 }
 
-function reasonOf(error: Error): string {
-  if (error instanceof Refusal) return error.message;
-  if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return `no answer within ${timeoutMs / 1000} s`;
+function faultOf(error: Error): DeliveryFault {
+  if (error instanceof Refusal) return error.fault;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no_answer ${timeoutMs / 1000}`;
   const code = codeOf(error);
-  return /^[A-Z][A-Z0-9_]*$/.test(code) ? `cannot be reached (${code})` : 'cannot be reached';
+  return /^[A-Z][A-Z0-9_]*$/.test(code) ? `unreachable ${code}` : 'unreachable';
 }
 
 /** Seconds of a Retry-After header; dates are not worth the trouble. */
@@ -104,7 +112,7 @@ function retryAfterOf({ headers }: IncomingMessage): number | null {
 /** Resolves once the answer is over, or has become too long to care; in any case when the connection ends. */
 function answerOf(request: ClientRequest): Promise<Posted> {
   return new Promise((resolve) => {
-    request.on('error', (error) => resolve({ status: null, reason: reasonOf(error) }));
+    request.on('error', (error) => resolve({ status: null, fault: faultOf(error) }));
     let isAnswered = false;
     request.on('response', (answer) => {
       isAnswered = true;
@@ -120,7 +128,7 @@ function answerOf(request: ClientRequest): Promise<Posted> {
     });
     // A switch of protocols (101) ends without an error and without an answer.
     request.on('close', () => {
-      if (!isAnswered) resolve({ status: null, reason: 'the connection ended without an answer' });
+      if (!isAnswered) resolve({ status: null, fault: 'connection_ended' });
     });
   });
 }
@@ -132,10 +140,9 @@ export function createGuardedPost({ allowsPrivate, resolve }: GuardedPostOptions
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const isPlain = url.protocol === 'http:';
-    if (isPlain && !allowsPrivate) throw new Refusal('the address is not https');
+    if (isPlain && !allowsPrivate) throw new Refusal('not_https');
     // The lookup is not asked about an address.
-    if (!allowsPrivate && isAddress(host) && !isPublicAddress(host))
-      throw new Refusal('the address is private');
+    if (!allowsPrivate && isAddress(host) && !isPublicAddress(host)) throw new Refusal('private_address');
     const request = (isPlain ? httpRequest : httpsRequest)(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': String(body.length), 'user-agent': 'Fleetward' },
@@ -154,7 +161,7 @@ export function createGuardedPost({ allowsPrivate, resolve }: GuardedPostOptions
       try {
         return await send(what);
       } catch (thrown) {
-        return { status: null, reason: reasonOf(thrown instanceof Error ? thrown : new Error('unknown')) };
+        return { status: null, fault: faultOf(thrown instanceof Error ? thrown : new Error('unknown')) };
       }
     },
     close: () => closing.abort(),

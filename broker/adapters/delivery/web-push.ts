@@ -32,7 +32,7 @@ export function createPushSender({
   return async (message) => {
     const { endpoint, topic, isUrgent, nowS } = message;
     const body = encrypted(message);
-    if (body === null) return { kind: 'gone', reason: 'the keys of the subscription are no keys' };
+    if (body === null) return { kind: 'gone', fault: 'push_keys' };
     const posted = await http.post({
       url: endpoint,
       headers: {
@@ -46,7 +46,7 @@ export function createPushSender({
       body,
     });
     if (posted.status === 404 || posted.status === 410) {
-      return { kind: 'gone', reason: `the push service answered ${posted.status}` };
+      return { kind: 'gone', fault: `push_answered ${posted.status}` };
     }
     return sendingOf(posted);
   };

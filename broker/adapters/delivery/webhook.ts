@@ -11,10 +11,10 @@ export function signWebhook(secret: string, timestampS: number, body: string): s
 
 /** What an answer means to any sender over HTTP. */
 export function sendingOf(posted: Posted): Sending {
-  if (posted.status === null) return { kind: 'failed', reason: posted.reason };
+  if (posted.status === null) return { kind: 'failed', fault: posted.fault };
   if (posted.status >= 200 && posted.status < 300) return { kind: 'sent' };
   const later = posted.retryAfterS === null ? {} : { retryAfterS: posted.retryAfterS };
-  return { kind: 'failed', reason: `answered ${posted.status}`, ...later };
+  return { kind: 'failed', fault: `answered ${posted.status}`, ...later };
 }
 
 export function createWebhookSender(http: GuardedPost): (call: WebhookCall) => Promise<Sending> {

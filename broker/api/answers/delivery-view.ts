@@ -1,6 +1,7 @@
 // A delivery of a notification in answers. It shows the host of a webhook and never its path, which may hold a secret.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { faultCodes, viewFault } from '../../core/notifications/delivery-fault.ts';
 import { hostOf } from '../../core/notifications/delivery-targets.ts';
 import type { DeliveryRow } from '../../store/notifications/deliveries.ts';
 import { webhookUrlOf } from '../../store/notifications/rules.ts';
@@ -23,7 +24,11 @@ export const delivery = Type.Object({
   created: epoch('When the rule decided'),
   nextAttempt: epoch('When a pending one is tried next; 0 otherwise'),
   ended: epoch('When it was sent or given up; 0 while it is pending'),
-  lastError: Type.String({ description: 'Why the last attempt failed; empty when it did not' }),
+  lastError: Type.String({ description: 'Why the last attempt failed, a sentence; empty when it did not' }),
+  lastErrorCode: Type.Enum(['', ...faultCodes], { description: 'The same as a code; empty when it did not' }),
+  lastErrorDetail: Type.String({
+    description: 'Status, seconds or code of a connection that belongs to the code; empty without one',
+  }),
 });
 type DeliveryView = Static<typeof delivery>;
 
@@ -39,11 +44,18 @@ export const exampleDelivery: DeliveryView = {
   nextAttempt: 0,
   ended: 1763701201,
   lastError: 'answered 503',
+  lastErrorCode: 'answered',
+  lastErrorDetail: '503',
 };
 
 function targetOf(row: DeliveryRow): string {
   if (row.channel === 'webhook') return hostOf(webhookUrlOf(row.definition) ?? '');
   return row.channel === 'push' ? row.userID : row.target;
+}
+
+function lastErrorOf(fault: string) {
+  const { code, detail, sentence } = viewFault(fault);
+  return { lastError: sentence, lastErrorCode: code, lastErrorDetail: detail };
 }
 
 export const viewDelivery = (row: DeliveryRow): DeliveryView => ({
@@ -57,7 +69,7 @@ export const viewDelivery = (row: DeliveryRow): DeliveryView => ({
   created: epochSeconds(row.createdMs),
   nextAttempt: row.state === 'pending' ? epochSeconds(row.nextMs) : 0,
   ended: epochSeconds(row.endedMs),
-  lastError: row.fault,
+  ...lastErrorOf(row.fault),
 });
 
 const { channel, state, created, ended } = delivery.properties;

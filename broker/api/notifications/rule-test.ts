@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId, idPatternSource } from '../../../src/core/ids.ts';
+import { faultCodes, viewFault } from '../../core/notifications/delivery-fault.ts';
 import { faultOfWebhook, hostOf } from '../../core/notifications/delivery-targets.ts';
 import { webhookTestBody } from '../../core/notifications/notice.ts';
 import { findRule, type RuleKey, ruleExists, webhookSecretOf } from '../../store/notifications/rules.ts';
@@ -55,7 +56,11 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
     target: Type.String({ description: 'Host of the webhook' }),
     messageID: Type.String({ description: 'The header `fleetward-id` of the message' }),
     isDelivered: Type.Boolean({ description: 'True: the receiver answered 2xx' }),
-    reason: Type.String({ description: 'Why it was not delivered; empty when it was' }),
+    reason: Type.String({ description: 'Why it was not delivered, a sentence; empty when it was' }),
+    reasonCode: Type.Enum(['', ...faultCodes], { description: 'The same as a code; empty when it was' }),
+    reasonDetail: Type.String({
+      description: 'Status, seconds or code of a connection that belongs to the code; empty without one',
+    }),
     duration: Type.Integer({ minimum: 0, description: 'Time until the outcome (ms)' }),
     ...envelope,
   }),
@@ -70,6 +75,8 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
       messageID: 'test-5b1f0c9a2d7e4836',
       isDelivered: false,
       reason: 'answered 503',
+      reasonCode: 'answered',
+      reasonDetail: '503',
       duration: 184,
       ...ok,
     },
@@ -94,12 +101,15 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
     const message = webhookTestBody({ accountID, ruleID, atMs });
     const timestampS = Math.floor(atMs / 1000);
     const outcome = await senders.webhook({ url, secret, id: messageID, timestampS, body: message });
+    const failed = viewFault(outcome.kind === 'sent' ? '' : outcome.fault);
     return {
       ruleID,
       target,
       messageID,
       isDelivered: outcome.kind === 'sent',
-      reason: outcome.kind === 'sent' ? '' : outcome.reason,
+      reason: failed.sentence,
+      reasonCode: failed.code,
+      reasonDetail: failed.detail,
       duration: Math.round(clock.monoMs() - startMs),
       ...ok,
     };

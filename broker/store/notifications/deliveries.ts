@@ -1,7 +1,9 @@
 // Statements on deliveries: made in the batch that decides, taken by a lease, ended once. A delivery is never lost between
 // two states: a lease that runs out is due again, and the number of attempts has counted the lost one.
+
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import type { Notice } from '../../core/notifications/notice.ts';
 import type { Channel } from '../../core/notifications/notification-rules.ts';
 import { fixedList } from '../base/fixed-list.ts';
@@ -40,7 +42,7 @@ const urgentWaitMs = 30_000;
  */
 function initialState({ isFull, isUrgent, nowMs }: DeliveryContext, lane: Statement): Statement {
   const now = sql`CAST(${nowMs} AS BIGINT)`;
-  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, 'too many deliveries of the account wait'`;
+  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, ${'too_many' satisfies DeliveryFault}`;
   const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
   const laneTime = sql`(SELECT MIN(CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END)
     FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
@@ -157,7 +159,7 @@ export function leaseDelivery({ deliveryNo, nextMs }: DueRow, untilMs: number): 
 /** Ends a delivery. */
 export function endDelivery(
   deliveryNo: number,
-  end: { readonly state: 'sent' | 'dead'; readonly nowMs: number; readonly fault: string },
+  end: { readonly state: 'sent' | 'dead'; readonly nowMs: number; readonly fault: DeliveryFault | '' },
 ): Statement {
   return sql`UPDATE deliveries SET state = ${end.state}, ended_ms = ${end.nowMs}, fault = ${end.fault}
     WHERE delivery_no = ${deliveryNo} AND state = 'pending'`;
@@ -166,7 +168,7 @@ export function endDelivery(
 /** Puts a delivery off, and with it what waits for the same target. */
 export function postponeDelivery(
   { deliveryNo, lane }: DueRow,
-  until: { readonly nextMs: number; readonly fault: string },
+  until: { readonly nextMs: number; readonly fault: DeliveryFault },
 ): readonly Statement[] {
   return [
     sql`UPDATE deliveries SET next_ms = ${until.nextMs}, fault = ${until.fault}
@@ -179,7 +181,7 @@ export function postponeDelivery(
 /** Gives up everything that has been tried since before `beforeMs`. */
 export function expireDeliveries(beforeMs: number, nowMs: number): Statement {
   return sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs},
-      fault = CASE WHEN fault = '' THEN 'could not be delivered in time' ELSE fault END
+      fault = CASE WHEN fault = '' THEN ${'late' satisfies DeliveryFault} ELSE fault END
     WHERE state = 'pending' AND since_ms < ${beforeMs}`;
 }
 

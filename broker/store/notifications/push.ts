@@ -1,7 +1,9 @@
 // Statements on push registrations: the browsers and apps of a user. Every statement on behalf of a user takes the user id, so
 // registrations of other users are out of reach.
+
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { numberOf, textOf } from '../base/row.ts';
 
 /** Registrations of one user; the oldest give way. */
@@ -109,7 +111,7 @@ export function isRegistered({ accountID, userID, pushID }: PushKey): Statement 
 export function removeRegistration(registrationNo: number, nowMs: number): readonly Statement[] {
   return [
     sql`DELETE FROM push_registrations WHERE registration_no = ${registrationNo}`,
-    sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs}, fault = 'the push registration has ended'
+    sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs}, fault = ${'push_ended' satisfies DeliveryFault}
       WHERE lane = ${`push:${registrationNo}`} AND state = 'pending'`,
   ];
 }

@@ -1,7 +1,9 @@
 // Statements on notification rules and their episodes. A rule is kept as JSON, checked when it was saved; the webhook secret is a
 // column of its own and is read only to sign a delivery.
+
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import type { Episode, Rule } from '../../core/notifications/notification-rules.ts';
 import { absenceKinds } from '../../core/notifications/occurrence-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
@@ -124,7 +126,7 @@ export function deleteRule({ accountID, ruleID }: RuleKey, nowMs: number): reado
     WHERE account_id = ${accountID} AND rule_id = ${ruleID})`;
   return [
     sql`DELETE FROM notification_episodes WHERE rule_no = ${ruleNo}`,
-    sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs}, fault = 'the rule was deleted'
+    sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs}, fault = ${'rule_deleted' satisfies DeliveryFault}
       WHERE account_id = ${accountID} AND state = 'pending' AND rule_no = ${ruleNo}`,
     sql`DELETE FROM notification_rules WHERE account_id = ${accountID} AND rule_id = ${ruleID}`,
   ];

@@ -62,7 +62,7 @@ const broker = await createBroker({
   mqtt: { host: '127.0.0.1', port: 0 },
 });
 const post = createGuardedPost({ allowsPrivate: true, resolve: () => Promise.reject(new Error('no names')) });
-const gone = async () => ({ kind: 'gone', reason: 'not here' });
+const gone = async () => ({ kind: 'gone', fault: 'gone' });
 const services = createServices({
   broker: broker.services,
   passwords: createPasswords(),

@@ -53,13 +53,13 @@ function Row({ one, isOff, onRetry }: RowProps) {
   const words = useWords();
   const { deliveries, rules } = words;
   const { deliveries: texts } = rules;
-  const { deliveryID, ruleID, channel, target, state, attempts, created, nextAttempt, lastError } = one;
+  const { deliveryID, ruleID, channel, target, state, attempts, created, nextAttempt } = one;
   const [icon, tone] = looks[state];
   return (
     <tr>
       <th scope="row">
         {deliveries.channels[channel]} <bdi>{target}</bdi>
-        <span className="note">{lastError === '' ? '' : reasonText(lastError, words)}</span>
+        <span className="note">{reasonText(one.lastErrorCode, one.lastErrorDetail, words)}</span>
       </th>
       <td>
         <Badge icon={icon} tone={tone}>

@@ -88,7 +88,7 @@ function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: 
         />
       ) : (
         <Notice tone="look" icon="triangle-alert" role="alert" title={texts.testFailed(data.target)}>
-          {reasonText(data.reason, words)}
+          {reasonText(data.reasonCode, data.reasonDetail, words)}
         </Notice>
       )}
     </FormDialog>

@@ -1,7 +1,6 @@
 // What a rule is about and what it does, in words.
 import { codeText } from '../../components/texts.tsx';
-import { reasonOf } from '../../state/rules/delivery-reason.ts';
-import type { Rule } from '../../state/rules/rule-draft.ts';
+import type { Delivery, Rule } from '../../state/rules/rule-draft.ts';
 import type { Words } from '../../words/en.ts';
 
 /** Events and occurrences that the rule notifies of. */
@@ -26,10 +25,9 @@ export function actsOf(rule: Rule, { rules: texts, deliveries }: Words): readonl
   ];
 }
 
-/** @param text of the service; not empty. */
-export function reasonText(text: string, { rules: texts }: Words): string {
-  const { name, detail } = reasonOf(text);
-  if (name === null) return detail;
-  const said = texts.deliveries.reasons[name];
+/** Why a delivery failed; '' when it did not. @param detail of the code: a status, seconds, or the code of a connection. */
+export function reasonText(code: Delivery['lastErrorCode'], detail: string, { rules: texts }: Words): string {
+  if (code === '') return '';
+  const said = texts.deliveries.reasons[code];
   return typeof said === 'string' ? said : said(detail);
 }
