@@ -163,14 +163,19 @@ async function runBus(run: BusRun): Promise<void> {
   const { log, config } = run.deps;
   let refusals = 0;
   let reported = '';
+  /** The adapter that was logged as open: one that is opened again each minute, as its bus sleeps, is logged once. */
+  let logged = '';
   const report = (event: string, reason: string): void => {
     if (reported !== reason) log.warn(event, { port: config.port.path, reason });
     reported = reason;
+    logged = '';
   };
   while (!run.isClosed) {
     const trial = await open(run);
     if (trial.kind === 'open') {
-      log.info('bus_open', { dialect: run.facts.dialect, bitRate: run.facts.bitRate });
+      const { dialect, bitRate } = run.facts;
+      if (logged !== `${dialect} ${bitRate}`) log.info('bus_open', { dialect, bitRate });
+      logged = `${dialect} ${bitRate}`;
       refusals = 0;
       reported = '';
       await listen(run, trial.link);

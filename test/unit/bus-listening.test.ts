@@ -125,6 +125,15 @@ describe('the reader of the vehicle bus', () => {
     await bus.close();
   });
 
+  test('is opened again while a bus whose bit rate is known sleeps, and is logged once', async () => {
+    const { bus, links, logged, pass } = desk();
+    await pass(5000, standing);
+    await pass(600_000);
+    expect(links.length).toBeGreaterThan(5);
+    expect(logged).toEqual(['bus_open']);
+    await bus.close();
+  });
+
   test('refuses an adapter that cannot listen, says so once, and never opens it otherwise', async () => {
     const { bus, adapter, links, logged, pass } = desk({}, { canListen: false });
     await pass(120_000, standing);
