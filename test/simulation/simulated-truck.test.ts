@@ -32,6 +32,30 @@ describe('the agent in a simulated truck', () => {
     await truck.close();
   });
 
+  it.each([
+    { fault: 'no fault', speedScale: 1, driven: 'proven', parked: 'suspended' },
+    { fault: 'speeds of another scale', speedScale: 1.4, driven: 'unproven', parked: 'unproven' },
+  ])(
+    'with $fault its bus is $driven by the drive, and $parked once the engine unit sleeps before the brakes',
+    async ({ speedScale, driven, parked }) => {
+      const { vehicle, pass, close } = await startVirtualVehicle({ seed: 'truck', hasBus: true });
+      const bus = vehicle.bus ?? expect.fail('the truck has no bus');
+      bus.truck.setFaults({ speedScale });
+      const witness = async () => (await vehicle.agent.status()).vehicle.evidence.witnesses.bus_speed;
+      await pass(40);
+      expect(await witness()).toBe('unproven');
+      await pass(200);
+      expect(await witness()).toBe(driven);
+      await pass(30);
+      expect(vehicle.now()).toMatchObject({ ignition: false, engine: 'off' });
+      expect(await witness()).toBe(parked);
+      await pass(30);
+      expect(await witness()).toBe(driven);
+      expect(bus.truck.transmissions()).toBe(0);
+      await close();
+    },
+  );
+
   it('has no bus unless it is given one', async () => {
     const van = await startVirtualVehicle({ seed: 'van' });
     expect(van.vehicle.bus).toBeNull();
