@@ -78,7 +78,7 @@ describe.skipIf(why !== null)(
       await open('/live');
       await page.locator('a.vehicle').first().waitFor();
       await user.goTo('Live');
-      await user.press('g', 'r');
+      await user.press('g', 'n');
       await page.getByRole('heading', { name: 'Rules and deliveries', level: 1 }).waitFor();
       await page.getByRole('link', { name: 'Panic to the control room' }).waitFor();
       await user.goTo('Create rule…');
