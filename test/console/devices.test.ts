@@ -3,15 +3,13 @@
 import type { Page } from 'playwright-core';
 import { decodeQR } from 'qr/decode.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
 import {
-  type ConsolePage,
-  createConsoleBrowsers,
-  findFaultsInThemes,
-  openConsole,
-  sentencesOf,
-  whyNoConsole,
-} from '../support/http/console-page.ts';
-import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
+  createUserPages,
+  findEnglishOn,
+  findFaultsOn,
+  memberPassword as password,
+} from '../support/http/user-pages.ts';
 import { requires } from '../support/machine/requires.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 import { openYardUnit, type YardUnit } from '../support/programs/yard-unit.ts';
@@ -19,29 +17,16 @@ import { openYardUnit, type YardUnit } from '../support/programs/yard-unit.ts';
 const why = whyNoConsole();
 const { missing: noTerminals } = requires({ commands: ['socat'], debian: ['socat'] });
 
-const password = 'nine boats below the bridge';
-
-type Opened = ConsolePage & { readonly user: KeyboardUser };
 type Row = Readonly<Record<string, unknown>>;
 
 describe.skipIf(why !== null)(
   why === null ? 'the devices of the console' : `the devices of the console [${why}]`,
   () => {
     let demo: DemoProgram;
-    const browsers = createConsoleBrowsers();
+    const { openAs, closePages, close } = createUserPages(() => demo);
     let token = '';
-    const pages: ConsolePage[] = [];
     const units: YardUnit[] = [];
 
-    const openAs = async (
-      userID: string,
-      of: Partial<Parameters<typeof openConsole>[1]> = {},
-    ): Promise<Opened> => {
-      const own = await demo.login(userID, userID === 'admin' ? demo.password : password);
-      const opened = await openConsole(browsers, { base: demo.base, session: { token: own, userID }, ...of });
-      pages.push(opened);
-      return { ...opened, user: createKeyboardUser(opened.page) };
-    };
     const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
     const deviceOf = (deviceID: string) => demo.call(`device/getdevice/${deviceID}/authorization`, { token });
     const codesOf = async (deviceID: string): Promise<readonly Row[]> => {
@@ -66,12 +51,12 @@ describe.skipIf(why !== null)(
     });
 
     afterEach(async () => {
-      for (const { context } of pages.splice(0)) await context.close();
+      await closePages();
       for (const unit of units.splice(0)) await unit.close();
     });
 
     afterAll(async () => {
-      await browsers.close();
+      await close();
       await demo?.stop();
     });
 
@@ -377,21 +362,9 @@ describe.skipIf(why !== null)(
     });
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of devices', async (language) => {
-      const { en } = await import('../../broker/console/words/en.ts');
-      const sentences = sentencesOf(en);
-      const { page, open } = await openAs('admin', { language });
-      for (const path of [
-        '/devices',
-        '/devices?open=create',
-        '/devices/van-01',
-        '/devices/van-01?part=enrol',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(500);
-        const shown = await page.locator('body').innerText();
-        expect([path, sentences.filter((sentence) => shown.includes(sentence))]).toEqual([path, []]);
-      }
+      const opened = await openAs('admin', { language });
+      const paths = ['/devices', '/devices?open=create', '/devices/van-01', '/devices/van-01?part=enrol'];
+      expect(await findEnglishOn(opened, { paths })).toEqual([]);
     });
 
     it.each([
@@ -400,21 +373,17 @@ describe.skipIf(why !== null)(
       [320, 'ar'],
       [1180, 'ar'],
     ])('has no fault of accessibility in any theme at %i px in %s', async (width, language) => {
-      const { page, complaints, open } = await openAs('admin', { width, language });
-      for (const path of [
+      const opened = await openAs('admin', { width, language });
+      const paths = [
         '/devices',
         '/devices?open=create',
         '/devices/van-01',
         '/devices/van-01?open=secret',
         '/devices/van-01?part=enrol',
         '/devices/van-01?part=enrol&open=code',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(600);
-        expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
-      }
-      expect(complaints).toEqual([]);
+      ];
+      expect(await findFaultsOn(opened, { paths })).toEqual([]);
+      expect(opened.complaints).toEqual([]);
     });
 
     it('offers no change while the service is gone, and keeps what is shown', async () => {

@@ -2,41 +2,25 @@
 // not be read. What the screen says was done is compared with what the service then answers.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePage, findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
 import {
-  type ConsolePage,
-  createConsoleBrowsers,
-  findFaultsInThemes,
-  openConsole,
-  sentencesOf,
-  whyNoConsole,
-} from '../support/http/console-page.ts';
-import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
+  createUserPages,
+  findEnglishOn,
+  findFaultsOn,
+  memberPassword as password,
+} from '../support/http/user-pages.ts';
 import { connectPacket, connectRaw, publishPacket } from '../support/mqtt/raw-mqtt.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 
-const password = 'nine boats below the bridge';
-
-type Opened = ConsolePage & { readonly user: KeyboardUser };
-
 describe.skipIf(why !== null)(
   why === null ? 'many devices of the console' : `many devices of the console [${why}]`,
   () => {
     let demo: DemoProgram;
-    const browsers = createConsoleBrowsers();
+    const { openAs, closePages, close } = createUserPages(() => demo);
     let token = '';
-    const pages: ConsolePage[] = [];
 
-    const openAs = async (
-      userID: string,
-      of: Partial<Parameters<typeof openConsole>[1]> = {},
-    ): Promise<Opened> => {
-      const own = await demo.login(userID, userID === 'admin' ? demo.password : password);
-      const opened = await openConsole(browsers, { base: demo.base, session: { token: own, userID }, ...of });
-      pages.push(opened);
-      return { ...opened, user: createKeyboardUser(opened.page) };
-    };
     const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
     const isThere = async (deviceID: string): Promise<boolean> =>
       (await demo.call(`device/getdevice/${deviceID}/authorization`, { token }))['error'] === undefined;
@@ -78,12 +62,10 @@ describe.skipIf(why !== null)(
         expect(await connect(String(username), String(secret), payload)).toBe(0);
     });
 
-    afterEach(async () => {
-      for (const { context } of pages.splice(0)) await context.close();
-    });
+    afterEach(closePages);
 
     afterAll(async () => {
-      await browsers.close();
+      await close();
       await demo?.stop();
     });
 
@@ -202,24 +184,17 @@ describe.skipIf(why !== null)(
     ])(
       'have no fault of accessibility in any theme at %i px in %s, and no other language',
       async (width, language) => {
-        const { en } = await import('../../broker/console/words/en.ts');
-        const sentences = language === 'en' ? [] : sentencesOf(en);
-        const { page, complaints, open } = await openAs('admin', { width, language });
-        for (const path of [
+        const opened = await openAs('admin', { width, language });
+        const paths = [
           '/devices?silent=week',
           '/devices?pick=van-01,van-02',
           '/devices?pick=van-01,van-02&open=delete',
           '/devices?open=import',
           '/devices/van-01?part=unreadable',
-        ]) {
-          await open(path);
-          await page.locator('main h1').first().waitFor({ state: 'attached' });
-          await page.waitForTimeout(600);
-          expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
-          const shown = await page.locator('body').innerText();
-          expect([path, sentences.filter((sentence) => shown.includes(sentence))]).toEqual([path, []]);
-        }
-        expect(complaints).toEqual([]);
+        ];
+        expect(await findFaultsOn(opened, { paths })).toEqual([]);
+        if (language !== 'en') expect(await findEnglishOn(opened, { paths })).toEqual([]);
+        expect(opened.complaints).toEqual([]);
       },
     );
   },

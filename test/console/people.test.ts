@@ -2,42 +2,28 @@
 // the screen says was done is compared with what the service then does.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { whyNoConsole } from '../support/http/console-page.ts';
 import {
-  type ConsolePage,
-  createConsoleBrowsers,
-  findFaultsInThemes,
-  openConsole,
-  sentencesOf,
-  whyNoConsole,
-} from '../support/http/console-page.ts';
-import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
+  createUserPages,
+  findEnglishOn,
+  findFaultsOn,
+  memberPassword as password,
+} from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 
-const password = 'nine boats below the bridge';
 const otherPassword = 'four kites above the harbour';
 
-type Opened = ConsolePage & { readonly user: KeyboardUser };
 type Row = Readonly<Record<string, unknown>>;
 
 describe.skipIf(why !== null)(
   why === null ? 'the people of the console' : `the people of the console [${why}]`,
   () => {
     let demo: DemoProgram;
-    const browsers = createConsoleBrowsers();
+    const { openAs, closePages, close } = createUserPages(() => demo);
     let token = '';
-    const pages: ConsolePage[] = [];
 
-    const openAs = async (
-      userID: string,
-      of: Partial<Parameters<typeof openConsole>[1]> = {},
-    ): Promise<Opened> => {
-      const own = await demo.login(userID, userID === 'admin' ? demo.password : password);
-      const opened = await openConsole(browsers, { base: demo.base, session: { token: own, userID }, ...of });
-      pages.push(opened);
-      return { ...opened, user: createKeyboardUser(opened.page) };
-    };
     const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
     const userOf = (userID: string) => demo.call(`user/getuser/${userID}/authorization`, { token });
     const groupOf = async (groupID: string): Promise<Row | undefined> => {
@@ -62,12 +48,10 @@ describe.skipIf(why !== null)(
         await post('user/createuser', { userID, roleID, groups, password });
     });
 
-    afterEach(async () => {
-      for (const { context } of pages.splice(0)) await context.close();
-    });
+    afterEach(closePages);
 
     afterAll(async () => {
-      await browsers.close();
+      await close();
       await demo?.stop();
     });
 
@@ -299,21 +283,14 @@ describe.skipIf(why !== null)(
     });
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of people', async (language) => {
-      const { en } = await import('../../broker/console/words/en.ts');
-      const sentences = sentencesOf(en);
-      const { page, open } = await openAs('admin', { language });
-      for (const path of [
+      const opened = await openAs('admin', { language });
+      const paths = [
         '/people?user=vera',
         '/people?open=user-create',
         '/people?list=groups&group=north',
         '/people?list=own&open=token-create',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(500);
-        const shown = await page.locator('body').innerText();
-        expect([path, sentences.filter((sentence) => shown.includes(sentence))]).toEqual([path, []]);
-      }
+      ];
+      expect(await findEnglishOn(opened, { paths })).toEqual([]);
     });
 
     it.each([
@@ -322,20 +299,16 @@ describe.skipIf(why !== null)(
       [320, 'ar'],
       [1180, 'ar'],
     ])('has no fault of accessibility in any theme at %i px in %s', async (width, language) => {
-      const { page, complaints, open } = await openAs('admin', { width, language });
-      for (const path of [
+      const opened = await openAs('admin', { width, language });
+      const paths = [
         '/people?user=olga',
         '/people?user=olga&open=user-edit',
         '/people?list=groups&group=north',
         '/people?list=own',
         '/people?list=own&open=token-create',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(600);
-        expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
-      }
-      expect(complaints).toEqual([]);
+      ];
+      expect(await findFaultsOn(opened, { paths })).toEqual([]);
+      expect(opened.complaints).toEqual([]);
     });
   },
 );

@@ -4,42 +4,28 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { whyNoConsole } from '../support/http/console-page.ts';
 import {
-  type ConsolePage,
-  createConsoleBrowsers,
-  findFaultsInThemes,
-  openConsole,
-  sentencesOf,
-  whyNoConsole,
-} from '../support/http/console-page.ts';
-import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
+  createUserPages,
+  findEnglishOn,
+  findFaultsOn,
+  memberPassword as password,
+} from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 
-const password = 'nine boats below the bridge';
 const hook = 'https://hooks.invalid/fleet';
 
-type Opened = ConsolePage & { readonly user: KeyboardUser };
 type Row = Readonly<Record<string, unknown>>;
 
 describe.skipIf(why !== null)(
   why === null ? 'the rules of the console' : `the rules of the console [${why}]`,
   () => {
     let demo: DemoProgram;
-    const browsers = createConsoleBrowsers();
+    const { openAs, closePages, close } = createUserPages(() => demo);
     let token = '';
-    const pages: ConsolePage[] = [];
 
-    const openAs = async (
-      userID: string,
-      of: Partial<Parameters<typeof openConsole>[1]> = {},
-    ): Promise<Opened> => {
-      const own = await demo.login(userID, userID === 'admin' ? demo.password : password);
-      const opened = await openConsole(browsers, { base: demo.base, session: { token: own, userID }, ...of });
-      pages.push(opened);
-      return { ...opened, user: createKeyboardUser(opened.page) };
-    };
     const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
     const ruleOf = async (ruleID: string): Promise<Row | undefined> => {
       const { rules } = await demo.call('notification/rules/authorization', { token });
@@ -64,12 +50,10 @@ describe.skipIf(why !== null)(
       });
     });
 
-    afterEach(async () => {
-      for (const { context } of pages.splice(0)) await context.close();
-    });
+    afterEach(closePages);
 
     afterAll(async () => {
-      await browsers.close();
+      await close();
       await demo?.stop();
     });
 
@@ -237,21 +221,14 @@ describe.skipIf(why !== null)(
     });
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of rules', async (language) => {
-      const { en } = await import('../../broker/console/words/en.ts');
-      const sentences = sentencesOf(en);
-      const { page, open } = await openAs('admin', { language });
-      for (const path of [
+      const opened = await openAs('admin', { language });
+      const paths = [
         '/rules',
         '/rules?rule=panic&open=rule-edit',
         '/rules?rule=panic&open=rule-test',
         '/rules?list=deliveries',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(500);
-        const shown = (await page.locator('body').innerText()).replace('Panic to the control room', '');
-        expect([path, sentences.filter((sentence) => shown.includes(sentence))]).toEqual([path, []]);
-      }
+      ];
+      expect(await findEnglishOn(opened, { paths, names: ['Panic to the control room'] })).toEqual([]);
     });
 
     it.each([
@@ -260,18 +237,10 @@ describe.skipIf(why !== null)(
       [320, 'ar'],
       [1180, 'ar'],
     ])('has no fault of accessibility in any theme at %i px in %s', async (width, language) => {
-      const { page, complaints, open } = await openAs('admin', { width, language });
-      for (const path of [
-        '/rules?rule=whole',
-        '/rules?rule=whole&open=rule-edit',
-        '/rules?list=deliveries',
-      ]) {
-        await open(path);
-        await page.locator('main h1').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(600);
-        expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
-      }
-      expect(complaints).toEqual([]);
+      const opened = await openAs('admin', { width, language });
+      const paths = ['/rules?rule=whole', '/rules?rule=whole&open=rule-edit', '/rules?list=deliveries'];
+      expect(await findFaultsOn(opened, { paths })).toEqual([]);
+      expect(opened.complaints).toEqual([]);
     });
 
     // The last one: the service ends with it.

@@ -1,40 +1,24 @@
 // Settings of the fleet and of a vehicle in Chromium against the real broker and the real simulated fleet: what the screen says holds is compared with
 // what the service answers, and with what a vehicle confirms.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
 import {
-  type ConsolePage,
-  createConsoleBrowsers,
-  findFaultsInThemes,
-  openConsole,
-  sentencesOf,
-  whyNoConsole,
-} from '../support/http/console-page.ts';
-import { createKeyboardUser, type KeyboardUser } from '../support/http/keyboard-user.ts';
+  createUserPages,
+  findEnglishOn,
+  findFaultsOn,
+  memberPassword as password,
+} from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
-
-const password = 'nine boats below the bridge';
-
-type Opened = ConsolePage & { readonly user: KeyboardUser };
 
 describe.skipIf(why !== null)(
   why === null ? 'the settings of the console' : `the settings of the console [${why}]`,
   () => {
     let demo: DemoProgram;
-    const browsers = createConsoleBrowsers();
+    const { openAs, closePages, close } = createUserPages(() => demo);
     let token = '';
-    const pages: ConsolePage[] = [];
 
-    const openAs = async (
-      userID: string,
-      of: Partial<Parameters<typeof openConsole>[1]> = {},
-    ): Promise<Opened> => {
-      const own = await demo.login(userID, userID === 'admin' ? demo.password : password);
-      const opened = await openConsole(browsers, { base: demo.base, session: { token: own, userID }, ...of });
-      pages.push(opened);
-      return { ...opened, user: createKeyboardUser(opened.page) };
-    };
     const read = (path: string) => demo.call(`settings/${path}/authorization`, { token });
     const save = (path: string, body: object) => demo.call(`settings/${path}/authorization`, { token, body });
 
@@ -52,12 +36,10 @@ describe.skipIf(why !== null)(
       await save('savedevice', { deviceID: 'van-01', settings: {} });
     });
 
-    afterEach(async () => {
-      for (const { context } of pages.splice(0)) await context.close();
-    });
+    afterEach(closePages);
 
     afterAll(async () => {
-      await browsers.close();
+      await close();
       await demo?.stop();
     });
 
@@ -180,16 +162,9 @@ describe.skipIf(why !== null)(
     });
 
     it.each(['fr', 'de', 'es', 'ar'])('speak %s', async (language) => {
-      const { en } = await import('../../broker/console/words/en.ts');
-      const sentences = sentencesOf(en);
-      const { page, open } = await openAs('admin', { language });
-      for (const path of ['/settings?table=alarms', '/devices/van-01?part=settings&table=reporting']) {
-        await open(path);
-        await page.locator('main h2').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(500);
-        const shown = await page.locator('body').innerText();
-        expect([path, sentences.filter((sentence) => shown.includes(sentence))]).toEqual([path, []]);
-      }
+      const opened = await openAs('admin', { language });
+      const paths = ['/settings?table=alarms', '/devices/van-01?part=settings&table=reporting'];
+      expect(await findEnglishOn(opened, { paths, ready: 'main h2' })).toEqual([]);
     });
 
     it.each([
@@ -198,18 +173,10 @@ describe.skipIf(why !== null)(
       [320, 'ar'],
       [1180, 'ar'],
     ])('have no fault of accessibility in any theme at %i px in %s', async (width, language) => {
-      const { page, complaints, open } = await openAs('admin', { width, language });
-      for (const path of [
-        '/settings',
-        '/settings?table=fuel',
-        '/devices/van-01?part=settings&table=alarms',
-      ]) {
-        await open(path);
-        await page.locator('main h2').first().waitFor({ state: 'attached' });
-        await page.waitForTimeout(600);
-        expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
-      }
-      expect(complaints).toEqual([]);
+      const opened = await openAs('admin', { width, language });
+      const paths = ['/settings', '/settings?table=fuel', '/devices/van-01?part=settings&table=alarms'];
+      expect(await findFaultsOn(opened, { paths, ready: 'main h2' })).toEqual([]);
+      expect(opened.complaints).toEqual([]);
     });
 
     it('cannot be saved while the service is gone', async () => {
