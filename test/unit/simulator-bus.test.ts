@@ -31,7 +31,7 @@ afterEach(async () => {
   }
 });
 
-/** The agent's reader on the adapter of a truck that drives as told. */
+/** The agent's reader on the adapter of a truck with a scripted drive. */
 async function startTruck() {
   const clock = createVirtualClock(Date.UTC(2026, 10, 21));
   let truth = parked;

@@ -14,7 +14,7 @@ import {
   reboot,
 } from './hostile-world.ts';
 
-/** A moment at which somebody does something. */
+/** An action of the driver, the operator or the environment, and its time. */
 interface Action {
   readonly atMs: number;
   readonly do: (world: World) => void;
@@ -64,29 +64,30 @@ function planTrip(world: World, actions: Action[], fromMs: number): number {
   return atMs + parkedMs;
 }
 
+/** When a fault ends: never, or within minutes. */
+const endOf = (world: World, fromMs: number): number =>
+  chance(world, 0.5) ? Number.POSITIVE_INFINITY : fromMs + between(world, 5000, 1_200_000);
+
 function planFault(world: World, lifeMs: number): void {
   const fromMs = between(world, 20_000, lifeMs);
-  const { senses } = world;
   const fault = faultFor(world, fromMs);
-  const hours = Number.POSITIVE_INFINITY;
-  const untilMs = chance(world, 0.5) ? hours : fromMs + between(world, 5000, 1_200_000);
-  senses.faults.push({ ...fault, untilMs });
+  world.senses.faults.push({ ...fault, untilMs: endOf(world, fromMs) });
   note(world, `fault ${fault.part} ${fault.kind} at ${fromMs / 1000}`);
 }
 
 /** As `planFault`, of what only some vehicles have: a dip of the supply at the start of a trip, and the vehicle bus. */
 function planOther(world: World, startsMs: readonly number[], lifeMs: number): void {
-  const { senses } = world;
+  const { faults } = world.senses;
   if (world.bus !== null) {
     const fromMs = between(world, 20_000, lifeMs);
-    const untilMs = chance(world, 0.5) ? Number.POSITIVE_INFINITY : fromMs + between(world, 5000, 1_200_000);
-    senses.faults.push({ part: 'bus', kind: pick(world, busFaults), fromMs, untilMs, delayMs: 0 });
+    const untilMs = endOf(world, fromMs);
+    faults.push({ part: 'bus', kind: pick(world, busFaults), fromMs, untilMs, delayMs: 0 });
     return;
   }
   const fromMs = pick(world, startsMs) + 1000;
   const delayMs = between(world, 2500, 8000);
   const untilMs = fromMs + delayMs + between(world, 0, 50_000);
-  senses.faults.push({ part: 'supply', kind: pick(world, supplyFaults), fromMs, untilMs, delayMs });
+  faults.push({ part: 'supply', kind: pick(world, supplyFaults), fromMs, untilMs, delayMs });
 }
 
 /** Lives for `lifeMs`; `counts` sums over lives. A life has one fault in three of four, else two. */

@@ -32,6 +32,12 @@ const busWitness = 'evidence/bus-witness.js';
 const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
 const pairRule = "pairs.length > 0 && common === 'none'";
 
+/** An engine that runs is the second reason for which a bus refuses a drive. */
+const engineOnBus = {
+  find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
+  put: 'const isEngineRunning = false;',
+} as const;
+
 export const mutants: readonly Mutant[] = [
   {
     rule: 'ignition must read off',
@@ -265,18 +271,14 @@ export const mutants: readonly Mutant[] = [
     file: 'bus/bus-veto.js',
     find: 'const isMoving = isFresh(reading.view.movement, nowMs);',
     put: 'const isMoving = false;',
-    also: {
-      find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
-      put: 'const isEngineRunning = false;',
-    },
+    also: engineOnBus,
     hasBus: true,
   },
   {
     rule: 'an engine that runs on the bus vetoes',
     from: 225,
     file: 'bus/bus-veto.js',
-    find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
-    put: 'const isEngineRunning = false;',
+    ...engineOnBus,
     hasBus: true,
   },
 ];

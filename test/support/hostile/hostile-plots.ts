@@ -278,10 +278,10 @@ function passPlot(world: World, plot: Plot, harm: number): void {
   if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
 }
 
-/** Its story is told, and nothing else fails. */
+/** Its faults are those of its script; no random fault is added. */
 const isScripted = (plot: Plot): boolean => plot === 'script' || plot === 'dip' || plot === 'bus';
 
-/** Stories that were added later have numbers of their own: the other lives stay what they were. */
+/** Scripts that were added later draw from a random stream of their own, so that every other seed gives the life that it gave before. */
 const storySalt = 0x5b_d1_e9_95;
 const dipShare = 1 / 12;
 const busShare = 1 / 6;

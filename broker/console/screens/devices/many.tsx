@@ -33,7 +33,7 @@ function usePicked() {
   };
 }
 
-/** For administrators, who alone delete devices. */
+/** For administrators: no other role may delete devices. */
 export function usePicks(): Picks {
   const role = useRole();
   const { ids, pick } = usePicked();

@@ -168,7 +168,7 @@ export interface Bars {
   readonly series: readonly { readonly column: ColumnID | null; readonly values: readonly number[] }[];
 }
 
-/** Bars that can still be told from each other. */
+/** Bars at most: more of them would be narrower than a few pixels. */
 const barsMost = 366;
 const vehicleBarsMost = 30;
 const hourS = 3600;

@@ -1,4 +1,5 @@
-// Routes: the way as the corridor that maps draw and the code of the vehicles judges, what is sent of a change, and who keeps to it. Pure.
+// Routes: the corridor of a route, as maps draw it and as vehicles test their position against it; the body of a change; and which vehicles are
+// inside the corridor. Pure.
 import { distanceM } from '../../../../src/core/geo/geo.ts';
 import { isSetPoint, type Zone, zoneContains } from '../../../../src/core/geo/geozone.ts';
 import type { Body, PlannedRoute } from '../../api/operations.ts';
