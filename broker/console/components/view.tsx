@@ -1,5 +1,6 @@
 // The states of a view that shows an answer: loading, failed, empty, or its content. A failure never hides older content.
 import type { ReactNode } from 'react';
+import { Button } from 'react-aria-components';
 import { failureText } from './failure.ts';
 import { Loading, Notice } from './texts.tsx';
 import { useWords } from './use.ts';
@@ -36,5 +37,26 @@ export function useFailure(error: Error | null, title?: string): ReactNode {
     >
       {failure.hint}
     </Notice>
+  );
+}
+
+interface MoreRowsProps {
+  /** Rows that are shown, of all that there are. */
+  readonly most: number;
+  readonly all: number;
+  readonly texts: { readonly showMore: string; shown(shown: number, all: number): string };
+  onMore(): void;
+}
+
+/** Below a table: how many rows are shown, and the button for more; nothing where all are. */
+export function MoreRows({ most, all, texts, onMore }: MoreRowsProps) {
+  if (all <= most) return null;
+  return (
+    <div className="card-body row wrap">
+      <Button className="button secondary" onPress={onMore}>
+        {texts.showMore}
+      </Button>
+      <span className="muted">{texts.shown(most, all)}</span>
+    </div>
   );
 }

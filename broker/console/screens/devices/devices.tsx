@@ -7,7 +7,7 @@ import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { useFailure, View } from '../../components/view.tsx';
+import { MoreRows, useFailure, View } from '../../components/view.tsx';
 import { useUser } from '../../service/role.ts';
 import {
   type DeviceFilter,
@@ -160,23 +160,18 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
     <>
       {failure}
       <DeviceTable rows={found.slice(0, most)} picks={picks} />
-      {found.length <= most ? null : (
-        <div className="card-body row wrap">
-          <Button
-            className="button secondary"
-            onPress={() =>
-              void navigate({
-                search: (before) => ({ ...before, rows: most + rowsAtOnce }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-          >
-            {texts.showMore}
-          </Button>
-          <span className="muted">{texts.shown(most, found.length)}</span>
-        </div>
-      )}
+      <MoreRows
+        most={most}
+        all={found.length}
+        texts={texts}
+        onMore={() =>
+          void navigate({
+            search: (before) => ({ ...before, rows: most + rowsAtOnce }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
+      />
     </>
   );
 }

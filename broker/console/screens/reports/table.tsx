@@ -1,9 +1,9 @@
 // The rows of a report as a table: one order, sums below, and on paper all of it.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button } from 'react-aria-components';
 import { flushSync } from 'react-dom';
 import { useWords } from '../../components/use.ts';
+import { MoreRows } from '../../components/view.tsx';
 import {
   type ColumnID,
   columnOfSort,
@@ -191,23 +191,20 @@ export function ReportTable({ kind, rows, sort, most, nameOf }: ReportTableProps
           <Sums kind={kind} rows={rows} />
         </table>
       </div>
-      {rows.length <= most ? null : (
-        <div className="card-body row wrap not-printed">
-          <Button
-            className="button secondary"
-            onPress={() =>
-              void navigate({
-                search: (before) => ({ ...before, rows: most + rowsAtOnce }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-          >
-            {texts.showMore}
-          </Button>
-          <span className="muted">{texts.shown(most, rows.length)}</span>
-        </div>
-      )}
+      <div className="not-printed">
+        <MoreRows
+          most={most}
+          all={rows.length}
+          texts={texts}
+          onMore={() =>
+            void navigate({
+              search: (before) => ({ ...before, rows: most + rowsAtOnce }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      </div>
     </>
   );
 }

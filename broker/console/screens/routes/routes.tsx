@@ -1,6 +1,6 @@
 // The routes of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { PlannedRoute } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FindField } from '../../components/find-field.tsx';
@@ -8,16 +8,13 @@ import { Icon } from '../../components/icon.tsx';
 import { MapTools } from '../../components/map-tools.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { useFleetMap } from '../../components/use-fleet-map.ts';
 import { View } from '../../components/view.tsx';
-import { connection, vehicles } from '../../service/live.ts';
-import { shownTheme } from '../../shell/theme.ts';
-import { worstFirst } from '../../state/fleet.ts';
-import { parsePlace, placeText } from '../../state/map-place.ts';
+import { connection } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { lengthOf, newRoute, routeName, routesFound, wayOf } from '../../state/zones/route-view.ts';
 import { draftText, routePointsMost } from '../../state/zones/zone-draft.ts';
-import { useDraft } from '../zones/use-draft.ts';
+import { type DraftEdit, useDraft } from '../zones/use-draft.ts';
+import { useShapeMap } from '../zones/use-shape-map.ts';
 import { RouteEditor } from './editor.tsx';
 import { RoutePanel } from './panel.tsx';
 import { useRoutes } from './use-routes.ts';
@@ -114,48 +111,23 @@ function List({
 }
 
 /** The map: the vehicles, and the route that is selected or drawn. */
-function useRouteMap(route: PlannedRoute | undefined, edit: ReturnType<typeof useDraft>) {
+function useRouteMap(route: PlannedRoute | undefined, edit: DraftEdit) {
   const { routes: texts } = useWords();
   const navigate = useNavigate({ from: '/routes' });
   const { edit: editing, shape, at } = useSearch({ from: '/shell/routes' });
-  const fleet = useValue(vehicles);
-  const opened = useFleetMap(
-    {
-      place: parsePlace(at),
-      onSelect: (deviceID) => void navigate({ to: '/vehicle/$deviceID', params: { deviceID } }),
-      onSeveral: () => undefined,
-      onMove: (place) =>
-        void navigate({ search: (before) => ({ ...before, at: placeText(place) }), replace: true }),
-    },
-    texts.map,
-    useValue(shownTheme),
+  const selected = useMemo(
+    () => (route === undefined ? undefined : { id: route.routeID, shape: wayOf(route) }),
+    [route],
   );
-  const { map } = opened;
-  const isEditing = editing !== undefined;
-  const handlers = useRef(edit);
-  handlers.current = edit;
-  useEffect(() => map?.show(worstFirst([...fleet.values()]), null), [map, fleet]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the address is what is drawn, and its shape another object each time
-  useEffect(() => {
-    map?.showDraft(isEditing ? handlers.current.draft : route === undefined ? null : wayOf(route));
-  }, [map, route, isEditing, shape]);
-  useEffect(() => {
-    if (map === null || !isEditing) return undefined;
-    void map.draw({
-      onAdd: (point) => handlers.current.add(point),
-      onMove: (index, point) => handlers.current.move(index, point),
-      onUndo: () => handlers.current.undo(),
-    });
-    return () => void map.draw(null);
-  }, [map, isEditing]);
-  const wentTo = useRef<string | undefined>(undefined);
-  useEffect(() => {
-    if (map === null || route === undefined || wentTo.current === route.routeID) return;
-    // A selection that came with the address keeps the place that the address says.
-    if (wentTo.current !== undefined || at === undefined) map.fitDraft();
-    wentTo.current = route.routeID;
-  }, [map, route, at]);
-  return opened;
+  return useShapeMap({
+    name: texts.map,
+    edit,
+    isEditing: editing !== undefined,
+    shape,
+    at,
+    selected,
+    onPlace: (place) => void navigate({ search: (before) => ({ ...before, at: place }), replace: true }),
+  });
 }
 
 export function RoutesScreen() {

@@ -1,10 +1,11 @@
 // The routes of the account, and changes of one. The screen shows what the service answered.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Body, PlannedRoute } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { connection, zoneChanges } from '../../service/live.ts';
+import { zoneChanges } from '../../service/live.ts';
+import { useChange } from '../zones/use-change.ts';
 
 const none: readonly PlannedRoute[] = [];
 const queryKey = ['routes'];
@@ -36,29 +37,5 @@ const send = (change: Change): Promise<unknown> =>
     ? call('deleteRoute', { body: { routeID: change.routeID } })
     : call('routeUpdate', { body: change.body });
 
-const mutationKey = ['route-change'];
-
 /** @param onDone after the list was read anew. */
-export function useRouteChanges(onDone: () => void) {
-  const queries = useQueryClient();
-  const { state } = useValue(connection);
-  const sending = useMutation({
-    mutationKey,
-    mutationFn: send,
-    async onSuccess() {
-      await queries.invalidateQueries({ queryKey });
-      onDone();
-    },
-  });
-  return {
-    /** The stream is down: what is shown may be old, so no change is offered. */
-    isDown: state !== 'live',
-    isBusy: sending.isPending,
-    failure: sending.error,
-    reset: sending.reset,
-    // Two presses come faster than the second is drawn.
-    run: (change: Change): void => {
-      if (queries.isMutating({ mutationKey }) === 0) sending.mutate(change);
-    },
-  };
-}
+export const useRouteChanges = (onDone: () => void) => useChange({ queryKey, send, onDone });

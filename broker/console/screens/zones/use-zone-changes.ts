@@ -1,9 +1,10 @@
 // Saving and deleting a geozone, and the versions that vehicles hold. The screen shows what the service answered.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Body, Result } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { connection, zoneChanges } from '../../service/live.ts';
+import { zoneChanges } from '../../service/live.ts';
+import { useChange } from './use-change.ts';
 
 export type Configuration = Result<'getDeviceSettings'>['configuration'];
 
@@ -16,32 +17,10 @@ const send = (change: Change): Promise<unknown> => {
   return call(change.action === 'create' ? 'createGeozone' : 'updateGeozone', { body: change.body });
 };
 
-const mutationKey = ['zone-change'];
+const queryKey = ['geozones'];
 
 /** @param onDone after the list was read anew. */
-export function useZoneChanges(onDone: () => void) {
-  const queries = useQueryClient();
-  const { state } = useValue(connection);
-  const sending = useMutation({
-    mutationKey,
-    mutationFn: send,
-    async onSuccess() {
-      await queries.invalidateQueries({ queryKey: ['geozones'] });
-      onDone();
-    },
-  });
-  return {
-    /** The stream is down: what is shown may be old, so no change is offered. */
-    isDown: state !== 'live',
-    isBusy: sending.isPending,
-    failure: sending.error,
-    reset: sending.reset,
-    // Two presses come faster than the second is drawn.
-    run: (change: Change): void => {
-      if (queries.isMutating({ mutationKey }) === 0) sending.mutate(change);
-    },
-  };
-}
+export const useZoneChanges = (onDone: () => void) => useChange({ queryKey, send, onDone });
 
 /** What these vehicles hold, asked one after the other, and again when one of them reports another version. */
 export function useConfigurations(deviceIDs: readonly string[]) {

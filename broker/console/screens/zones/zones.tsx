@@ -1,6 +1,6 @@
 // The zones of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FindField } from '../../components/find-field.tsx';
@@ -8,12 +8,8 @@ import { Icon } from '../../components/icon.tsx';
 import { MapTools } from '../../components/map-tools.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { useFleetMap } from '../../components/use-fleet-map.ts';
 import { View } from '../../components/view.tsx';
 import { connection, vehicles } from '../../service/live.ts';
-import { shownTheme } from '../../shell/theme.ts';
-import { worstFirst } from '../../state/fleet.ts';
-import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
 import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
@@ -21,7 +17,8 @@ import { vehiclesIn, zoneName, zonesFound } from '../../state/zones/zone-view.ts
 import { useZoneList } from '../live/use-zones.ts';
 import { ZoneEditor } from './editor.tsx';
 import { ZonePanel } from './panel.tsx';
-import { useDraft } from './use-draft.ts';
+import { type DraftEdit, useDraft } from './use-draft.ts';
+import { useShapeMap } from './use-shape-map.ts';
 
 /** Rows in the document; a search finds the others. */
 const rowsMost = 300;
@@ -111,51 +108,29 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
 }
 
 /** The map: all zones, the vehicles, and the zone that is selected or drawn. */
-function useZoneMap(zones: readonly Geozone[], edit: ReturnType<typeof useDraft>) {
+function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
   const { zones: texts } = useWords();
   const navigate = useNavigate({ from: '/zones' });
-  const { zone: selected, edit: editing, shape, at } = useSearch({ from: '/shell/zones' });
-  const fleet = useValue(vehicles);
-  const opened = useFleetMap(
-    {
-      place: parsePlace(at),
-      onSelect: (deviceID) => void navigate({ to: '/vehicle/$deviceID', params: { deviceID } }),
-      onSeveral: () => undefined,
-      onMove: (place) =>
-        void navigate({ search: (before) => ({ ...before, at: placeText(place) }), replace: true }),
-    },
-    texts.map,
-    useValue(shownTheme),
-  );
-  const { map } = opened;
-  const zone = zones.find(({ geozoneID }) => geozoneID === selected);
+  const { zone: zoneID, edit: editing, shape, at } = useSearch({ from: '/shell/zones' });
   const isEditing = editing !== undefined;
-  const handlers = useRef(edit);
-  handlers.current = edit;
+  const zone = zones.find(({ geozoneID }) => geozoneID === zoneID);
+  const selected = useMemo(
+    () => (zone === undefined ? undefined : { id: zone.geozoneID, shape: zoneOf(zone) }),
+    [zone],
+  );
+  const opened = useShapeMap({
+    name: texts.map,
+    edit,
+    isEditing,
+    shape,
+    at,
+    selected,
+    onPlace: (place) => void navigate({ search: (before) => ({ ...before, at: place }), replace: true }),
+  });
+  const { map } = opened;
   useEffect(() => {
-    map?.showZones(isEditing ? zones.filter(({ geozoneID }) => geozoneID !== selected) : zones);
-  }, [map, zones, isEditing, selected]);
-  useEffect(() => map?.show(worstFirst([...fleet.values()]), null), [map, fleet]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the address is what is drawn, and its shape another object each time
-  useEffect(() => {
-    map?.showDraft(isEditing ? handlers.current.draft : zone === undefined ? null : zoneOf(zone));
-  }, [map, zone, isEditing, shape]);
-  useEffect(() => {
-    if (map === null || !isEditing) return undefined;
-    void map.draw({
-      onAdd: (point) => handlers.current.add(point),
-      onMove: (index, point) => handlers.current.move(index, point),
-      onUndo: () => handlers.current.undo(),
-    });
-    return () => void map.draw(null);
-  }, [map, isEditing]);
-  const wentTo = useRef<string | undefined>(undefined);
-  useEffect(() => {
-    if (map === null || zone === undefined || wentTo.current === zone.geozoneID) return;
-    // A selection that came with the address keeps the place that the address says.
-    if (wentTo.current !== undefined || at === undefined) map.fitDraft();
-    wentTo.current = zone.geozoneID;
-  }, [map, zone, at]);
+    map?.showZones(isEditing ? zones.filter(({ geozoneID }) => geozoneID !== zoneID) : zones);
+  }, [map, zones, isEditing, zoneID]);
   return opened;
 }
 

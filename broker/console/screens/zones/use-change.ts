@@ -1,0 +1,37 @@
+// Sends a change of a zone or route, one at a time. The screen shows what the service answered.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useValue } from '../../components/use.ts';
+import { connection } from '../../service/live.ts';
+
+interface Changing<C> {
+  /** Of the list that the change is about; it names the change too. */
+  readonly queryKey: readonly string[];
+  send(change: C): Promise<unknown>;
+  /** After the list was read anew. */
+  onDone(): void;
+}
+
+export function useChange<C>({ queryKey, send, onDone }: Changing<C>) {
+  const queries = useQueryClient();
+  const { state } = useValue(connection);
+  const mutationKey = ['change', ...queryKey];
+  const sending = useMutation({
+    mutationKey,
+    mutationFn: send,
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey });
+      onDone();
+    },
+  });
+  return {
+    /** The stream is down: what is shown may be old, so no change is offered. */
+    isDown: state !== 'live',
+    isBusy: sending.isPending,
+    failure: sending.error,
+    reset: sending.reset,
+    // Two presses come faster than the second is drawn.
+    run: (change: C): void => {
+      if (queries.isMutating({ mutationKey }) === 0) sending.mutate(change);
+    },
+  };
+}
