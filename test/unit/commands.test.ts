@@ -662,6 +662,32 @@ describe('expiry', () => {
     expect(rig.drives).toEqual([]);
   });
 
+  it('on disk is counted by the present clock once the clock of its issue was set back, so that it also holds after a restart', () => {
+    const before = createRig();
+    const ahead: Readings = { trustedUtcMs: startUtcMs + 45_000, latestUtcMs: startUtcMs + 46_000 };
+    before.at(driving(0, ahead));
+    before.envelope(command({ issuedMs: startUtcMs + 45_000, expiresMs: startUtcMs + 105_000 }));
+    before.at(driving(10_000, { trustedUtcMs: startUtcMs + 10_000, latestUtcMs: startUtcMs + 11_000 }));
+    // Its minute began at the true start, and a second of it had passed at its arrival as far as the unit could know.
+    const resumed = createRig('confirmed', before.disk);
+    resumed.at(parked(58_000));
+    expect(resumed.log).toEqual(['executing', 'confirmed']);
+    const late = createRig('confirmed', before.disk);
+    late.at(parked(59_000));
+    expect(late.log).toEqual(['expired: ignition_off']);
+    expect(late.drives).toEqual([]);
+  });
+
+  it('on disk is left as it is while the clock only wavers by less than a second', () => {
+    const rig = createRig();
+    rig.envelope(command({ expiresMs: startUtcMs + 60_000 }));
+    rig.at(driving(1000));
+    const commits = rig.disk;
+    rig.at(driving(10_000, { trustedUtcMs: startUtcMs + 9100, latestUtcMs: startUtcMs + 9100 }));
+    expect(rig.disk).toBe(commits);
+    expect(rig.state().record.active.enginecutoff?.expiresMs).toBe(startUtcMs + 60_000);
+  });
+
   it('of a cut that came before a restart is judged by confirmed time only, and a restore needs none', () => {
     for (const state of ['0', '1'] as const) {
       const before = createRig();

@@ -5,6 +5,7 @@ import { type FeatureName, type FeatureState, featureNames } from '../../../src/
 import { isUnmet } from '../../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Evidence } from '../evidence/testimony.ts';
+import { timeLimits } from '../timekeeping.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
 import { type ActiveCommand, draftOf, isAutomatic, type LocalSource } from './command-record.ts';
 import { isSafeState } from './interlock.ts';
@@ -59,6 +60,21 @@ export function isExpired(
   );
 }
 
+/**
+ * The end of a command on disk, where it must hold without the monotonic deadline after a restart. Where the clock was set back since the
+ * command arrived, `expiresMs` is of a clock that was ahead: the remaining life is counted from the present time instead.
+ */
+export function expiresByPresentClock(
+  { commandID, expiresMs }: Pick<ActiveCommand, 'commandID' | 'expiresMs'>,
+  { nowMs, latestUtcMs, trustedUtcMs }: Evidence,
+  ends: CommandsState['ends'],
+): number {
+  const endMs = ends[commandID];
+  if (endMs === undefined || latestUtcMs === null || trustedUtcMs === null) return expiresMs;
+  const isSetBack = latestUtcMs + (endMs - nowMs) < expiresMs - timeLimits.toleranceMs;
+  return isSetBack ? Math.min(expiresMs, Math.floor(trustedUtcMs + (endMs - nowMs))) : expiresMs;
+}
+
 const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
   command?.phase === 'received' || command?.phase === 'armed';
 
@@ -71,17 +87,18 @@ function isReconfirming(command: ActiveCommand, older: ActiveCommand | undefined
 function acceptNew(
   draft: Draft,
   offered: ActiveCommand,
-  detail: { atMs: number; nowMs: number; reason?: string },
+  detail: { atMs: number; evidence: Evidence; reason?: string },
 ): void {
   const { feature } = offered;
-  const { atMs } = detail;
+  const { atMs, evidence } = detail;
   const older = draft.state.record.active[feature];
   const waiting = draft.state.record.next[feature];
   const command: ActiveCommand = isReconfirming(offered, older)
     ? { ...offered, isReconfirmed: true }
     : offered;
   if (command.expiresMs !== neverMs) {
-    const endMs = detail.nowMs + Math.max(0, command.expiresMs - command.issuedMs);
+    const sinceMs = Math.max(command.issuedMs, evidence.latestUtcMs ?? 0);
+    const endMs = evidence.nowMs + Math.max(0, command.expiresMs - sinceMs);
     draft.state = { ...draft.state, ends: { ...draft.state.ends, [command.commandID]: endMs } };
   }
   report(draft, command, 'received', detail);
@@ -159,7 +176,7 @@ export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evi
     report(draft, command, 'expired', { atMs, reason: 'expired on arrival' });
     return dropOlder(draft, command.feature, atMs);
   }
-  acceptNew(draft, command, { atMs, nowMs: evidence.nowMs });
+  acceptNew(draft, command, { atMs, evidence });
 }
 
 /**
@@ -242,5 +259,5 @@ export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence)
   if (refusal !== null) return report(draft, command, 'refused', { atMs, reason: refusal });
   if (isPointless(draft, input))
     return void draft.effects.push({ kind: 'note', text: 'nothing to do', commandID });
-  acceptNew(draft, command, { atMs, nowMs: evidence.nowMs, reason });
+  acceptNew(draft, command, { atMs, evidence, reason });
 }

@@ -27,10 +27,17 @@ import {
   acceptEnvelope,
   acceptLocal,
   type EnvelopeInput,
+  expiresByPresentClock,
   isExpired,
   type LocalInput,
 } from './command-intake.ts';
-import { type ActiveCommand, commandLimits, isAutomatic, wantedState } from './command-record.ts';
+import {
+  type ActiveCommand,
+  type CommandRecord,
+  commandLimits,
+  isAutomatic,
+  wantedState,
+} from './command-record.ts';
 import { isSafeState, judge, orderWithinMs, type RelayChange, wantsWarningOnly } from './interlock.ts';
 import { interlockLimits } from './interlock-rules.ts';
 
@@ -101,6 +108,22 @@ export function rehearseCut(state: CommandsState, evidence: Evidence): Verdict {
     isRehearsal: true,
   } as const;
   return presentVerdict(evidence, () => judge(change, evidence, state.rules));
+}
+
+/** Commands whose end on disk is of a clock that was set back since get one of the present clock (`expiresByPresentClock`). @returns whether one did. */
+function renewEnds(draft: Draft, evidence: Evidence): boolean {
+  const { record, ends } = draft.state;
+  const renewed = (commands: CommandRecord['active']): CommandRecord['active'] => {
+    const late = Object.values(commands).flatMap((command) => {
+      const expiresMs = expiresByPresentClock(command, evidence, ends);
+      return expiresMs === command.expiresMs ? [] : [[command.feature, { ...command, expiresMs }] as const];
+    });
+    return late.length === 0 ? commands : { ...commands, ...Object.fromEntries(late) };
+  };
+  const [active, next] = [renewed(record.active), renewed(record.next)];
+  if (active === record.active && next === record.next) return false;
+  draft.state = { ...draft.state, record: { ...record, active, next } };
+  return true;
 }
 
 /** One step of one feature: expire, wait, or drive. */
@@ -255,6 +278,11 @@ function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   setWork(draft, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
 }
 
+/** Ends a step that reports nothing and yet changed what must survive a power cut. */
+function commitRecord({ state, effects }: Draft): CommandStep {
+  return { state, effects: [...effects, { kind: 'commit', events: [], token: 'record' }] };
+}
+
 /** One step of the machine. */
 export function stepCommands(state: CommandsState, input: CommandInput, evidence: Evidence): CommandStep {
   const draft: Draft = { state, events: [], effects: [], waits: [] };
@@ -262,12 +290,7 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
     case 'envelope':
       acceptEnvelope(draft, input, evidence);
       // The counter is part of the record: it is committed even when no other member changed.
-      if (draft.state.record !== state.record && draft.events.length === 0) {
-        return {
-          state: draft.state,
-          effects: [...draft.effects, { kind: 'commit', events: [], token: 'counter' }],
-        };
-      }
+      if (draft.state.record !== state.record && draft.events.length === 0) return commitRecord(draft);
       break;
     case 'local':
       acceptLocal(draft, input, evidence);
@@ -289,6 +312,8 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
     }
     case 'time':
       for (const feature of featureNames) consider(draft, feature, evidence);
+      // After them: what has expired by now is not renewed.
+      if (renewEnds(draft, evidence) && draft.events.length === 0) return commitRecord(draft);
       break;
   }
   return commit(draft);

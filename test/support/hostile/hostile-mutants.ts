@@ -140,9 +140,15 @@ export const mutants: readonly Mutant[] = [
     rule: 'a command ends with its life, by the time that has passed',
     from: 4176,
     file: intake,
-    find: 'if (nowMs >= (endMs ?? Number.POSITIVE_INFINITY))',
-    put: 'if (false)',
-    also: { file: 'protection/commands.js', find: 'endMs - evidence.nowMs)', put: '1e9)' },
+    find: 'const endMs = evidence.nowMs + Math.max(',
+    put: 'const endMs = evidence.nowMs + 1e9 + Math.max(',
+  },
+  {
+    rule: 'the end of a command on disk follows a clock that was set back',
+    from: 90017924,
+    file: intake,
+    find: 'return isSetBack ?',
+    put: 'return false ?',
   },
   {
     rule: 'a command of an earlier run needs a confirmed time',
