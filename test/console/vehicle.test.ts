@@ -176,14 +176,15 @@ describe.skipIf(why !== null)(
     });
 
     it('withdraws a cut that waits, as the service then has it', async () => {
+      // A unit that was never connected: its cut waits for as long as this takes.
+      await demo.call('device/createdevice/authorization', { token, body: { deviceID: 'spare-01' } });
       const { page, open: go } = await open();
-      // Open before: a vehicle that stands waits for some seconds only.
-      await go('/vehicle/van-02?tab=commands');
+      await go('/vehicle/spare-01?tab=commands');
       await page.getByRole('heading', { name: 'Commands' }).waitFor();
       const asked = await demo.call('command/feature/authorization', {
         token,
         body: {
-          deviceID: 'van-02',
+          deviceID: 'spare-01',
           feature: 'enginecutoff',
           state: '1',
           reason: 'test',
@@ -193,15 +194,10 @@ describe.skipIf(why !== null)(
       if (asked['error'] !== undefined) throw new Error(JSON.stringify(asked['error']));
       const course = panel(page, 'Cut the engine');
       await course.getByRole('button', { name: 'Withdraw the command' }).click();
-      // By the ledger: who withdrew it, then what the vehicle says.
+      // By the ledger: who withdrew it, and that it never goes to the vehicle.
       await course.getByText('Withdrawal asked by admin').waitFor();
-      await expect
-        .poll(async () => {
-          const { commands } = await demo.call('command/list/van-02/authorization', { token });
-          const [newest] = commands as Rows;
-          return `${String(newest?.['commandState'])} ${String(newest?.['cancelledBy'])}`;
-        })
-        .toMatch(/^(cancelled|confirmed) /);
+      const { commands } = await demo.call('command/list/spare-01/authorization', { token });
+      expect(commands).toMatchObject([{ commandState: 'cancelled', cancelledBy: 'admin' }]);
     });
 
     it('shows the health of the unit, asks for it, and shows what came of it', async () => {
