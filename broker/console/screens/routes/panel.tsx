@@ -3,16 +3,14 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import type { PlannedRoute } from '../../api/operations.ts';
-import { ActionButton } from '../../components/action-button.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, Badge, Fact, Notice, numberText } from '../../components/texts.tsx';
+import type { IconName } from '../../components/icon.tsx';
+import { Age, Badge, Fact, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
 import { draftText } from '../../state/zones/zone-draft.ts';
-import { AskDialog } from '../zones/parts.tsx';
+import { ShapeHead } from '../zones/shape-head.tsx';
 import { useRouteChanges } from './use-routes.ts';
 
 type Keeps = 'on' | 'off' | 'unknown';
@@ -83,61 +81,29 @@ function Planned({ route }: { readonly route: PlannedRoute }) {
 }
 
 function Head({ route }: { readonly route: PlannedRoute }) {
-  const { routes: texts, zones, common } = useWords();
+  const { routes: texts } = useWords();
   const navigate = useNavigate({ from: '/routes' });
+  const { routeID } = route;
   const name = routeName(route);
   const close = (): void =>
     void navigate({ search: (before) => without(without(before, 'route'), 'shape'), replace: true });
   const changes = useRouteChanges(close);
-  const [isAsking, setAsking] = useState(false);
-  const failure = useFailure(changes.failure, zones.failed);
-  const isOff = changes.isDown || changes.isBusy;
   return (
-    <div className="panel-head">
-      <div className="row">
-        <Icon name="route" isLarge />
-        <h2>{name}</h2>
-        <Button className="button square push" aria-label={common.close} onPress={close}>
-          <Icon name="x" />
-        </Button>
-      </div>
-      {name === route.routeID ? null : <p className="muted">{route.routeID}</p>}
-      {route.hasUpdateRoutePrivileges ? (
-        <div className="row wrap">
-          <ActionButton
-            className="button secondary"
-            isOff={isOff}
-            onPress={() =>
-              void navigate({
-                search: (before) => ({ ...before, edit: 'change', shape: draftText(wayOf(route)) }),
-              })
-            }
-          >
-            {zones.edit}
-          </ActionButton>
-          <ActionButton className="button secondary" isOff={isOff} onPress={() => setAsking(true)}>
-            {zones.remove}
-          </ActionButton>
-          {changes.isDown ? <span className="muted">{zones.off}</span> : null}
-        </div>
-      ) : (
-        <Notice tone="look" icon="lock" title={texts.viewer} />
-      )}
-      <AskDialog
-        isOpen={isAsking}
-        title={zones.removeTitle(name)}
-        confirm={zones.removeConfirm(name)}
-        isOff={isOff}
-        onClose={() => {
-          changes.reset();
-          setAsking(false);
-        }}
-        onConfirm={() => changes.run({ action: 'delete', routeID: route.routeID })}
-      >
-        <p>{texts.removeHint}</p>
-        {failure}
-      </AskDialog>
-    </div>
+    <ShapeHead
+      icon="route"
+      name={name}
+      detail={name === routeID ? '' : routeID}
+      mayChange={route.hasUpdateRoutePrivileges}
+      viewer={texts.viewer}
+      changes={changes}
+      onClose={close}
+      onEdit={() =>
+        void navigate({ search: (before) => ({ ...before, edit: 'change', shape: draftText(wayOf(route)) }) })
+      }
+      onDelete={() => changes.run({ action: 'delete', routeID })}
+    >
+      <p>{texts.removeHint}</p>
+    </ShapeHead>
   );
 }
 

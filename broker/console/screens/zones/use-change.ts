@@ -11,7 +11,16 @@ interface Changing<C> {
   onDone(): void;
 }
 
-export function useChange<C>({ queryKey, send, onDone }: Changing<C>) {
+export interface Changes<C> {
+  /** The stream is down: what is shown may be old, so no change is offered. */
+  readonly isDown: boolean;
+  readonly isBusy: boolean;
+  readonly failure: Error | null;
+  reset(): void;
+  run(change: C): void;
+}
+
+export function useChange<C>({ queryKey, send, onDone }: Changing<C>): Changes<C> {
   const queries = useQueryClient();
   const { state } = useValue(connection);
   const mutationKey = ['change', ...queryKey];
@@ -24,7 +33,6 @@ export function useChange<C>({ queryKey, send, onDone }: Changing<C>) {
     },
   });
   return {
-    /** The stream is down: what is shown may be old, so no change is offered. */
     isDown: state !== 'live',
     isBusy: sending.isPending,
     failure: sending.error,

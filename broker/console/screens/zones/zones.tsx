@@ -2,14 +2,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import type { Geozone } from '../../api/operations.ts';
-import { ActionButton } from '../../components/action-button.tsx';
-import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { MapTools } from '../../components/map-tools.tsx';
-import { Empty, numberText } from '../../components/texts.tsx';
+import { numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { View } from '../../components/view.tsx';
-import { connection, vehicles } from '../../service/live.ts';
+import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
@@ -17,11 +13,12 @@ import { vehiclesIn, zoneName, zonesFound } from '../../state/zones/zone-view.ts
 import { useZoneList } from '../live/use-zones.ts';
 import { ZoneEditor } from './editor.tsx';
 import { ZonePanel } from './panel.tsx';
+import { ShapeFrame } from './shape-frame.tsx';
+import { ShapeList } from './shape-list.tsx';
 import { type DraftEdit, useDraft } from './use-draft.ts';
 import { useShapeMap } from './use-shape-map.ts';
 
-/** Rows in the document; a search finds the others. */
-const rowsMost = 300;
+const titleID = 'zones-title';
 
 function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected: boolean }) {
   const { zones: texts } = useWords();
@@ -51,59 +48,29 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
   const { zones: texts } = useWords();
   const navigate = useNavigate({ from: '/zones' });
   const { find = '', zone: selected } = useSearch({ from: '/shell/zones' });
-  const found = useMemo(() => zonesFound(zones, find), [zones, find]);
-  const { state } = useValue(connection);
   return (
-    <>
-      <header>
-        <div className="row">
-          <h2 id="zones-title">{texts.title}</h2>
-          <span className="faint">{numberText(zones.length)}</span>
-          {mayChange ? (
-            <ActionButton
-              className="button secondary small push"
-              isOff={state !== 'live'}
-              onPress={() =>
-                void navigate({
-                  search: (before) => ({
-                    ...without(before, 'zone'),
-                    edit: 'new' as const,
-                    shape: draftText(newDraft),
-                  }),
-                })
-              }
-            >
-              <Icon name="plus" />
-              {texts.new}
-            </ActionButton>
-          ) : null}
-        </div>
-        <FindField
-          label={texts.find}
-          value={find}
-          onChange={(text) =>
-            void navigate({
-              search: (before) => (text === '' ? without(before, 'find') : { ...before, find: text }),
-              replace: true,
-            })
-          }
-        />
-      </header>
-      {found.length === 0 ? (
-        <Empty icon="hexagon" title={zones.length === 0 ? texts.empty : texts.noMatch}>
-          {zones.length === 0 ? <p>{mayChange ? texts.emptyHint : texts.viewer}</p> : null}
-        </Empty>
-      ) : (
-        <ul className="list" aria-label={texts.list}>
-          {found.slice(0, rowsMost).map((zone) => (
-            <li key={zone.geozoneID}>
-              <Row zone={zone} isSelected={zone.geozoneID === selected} />
-            </li>
-          ))}
-          {found.length > rowsMost ? <li className="empty">{texts.more(found.length - rowsMost)}</li> : null}
-        </ul>
-      )}
-    </>
+    <ShapeList
+      titleID={titleID}
+      icon="hexagon"
+      texts={texts}
+      all={zones}
+      find={find}
+      mayChange={mayChange}
+      search={zonesFound}
+      idOf={({ geozoneID }) => geozoneID}
+      row={(zone) => <Row zone={zone} isSelected={zone.geozoneID === selected} />}
+      onNew={() =>
+        void navigate({
+          search: (before) => ({ ...without(before, 'zone'), edit: 'new', shape: draftText(newDraft) }),
+        })
+      }
+      onFind={(text) =>
+        void navigate({
+          search: (before) => (text === '' ? without(before, 'find') : { ...before, find: text }),
+          replace: true,
+        })
+      }
+    />
   );
 }
 
@@ -135,8 +102,7 @@ function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
 }
 
 export function ZonesScreen() {
-  const words = useWords();
-  const { zones: texts, live } = words;
+  const { zones: texts } = useWords();
   const navigate = useNavigate({ from: '/zones' });
   const { zone: selected, edit: editing, shape } = useSearch({ from: '/shell/zones' });
   const { zones, isLoaded, error, mayChange } = useZoneList();
@@ -146,11 +112,9 @@ export function ZonesScreen() {
     most: pointsMost,
     onShape: (text) => void navigate({ search: (before) => ({ ...before, shape: text }), replace: true }),
   });
-  const { host, map, isImpossible } = useZoneMap(zones, edit);
+  const opened = useZoneMap(zones, edit);
+  const { map } = opened;
   const zone = zones.find(({ geozoneID }) => geozoneID === selected);
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
   const isEditing =
     isLoaded && mayChange && (editing === 'new' || (editing === 'change' && zone !== undefined));
   const close = (id: string | null): void =>
@@ -162,44 +126,29 @@ export function ZonesScreen() {
       replace: true,
     });
   return (
-    <main className={isEditing || zone !== undefined ? 'live' : 'live alone'} id="main">
-      <h1 className="hidden">{texts.title}</h1>
-      <section className="vehicles" aria-labelledby="zones-title">
-        <View error={error} isLoaded={isLoaded} empty={null}>
-          <List zones={zones} mayChange={mayChange} />
-        </View>
-      </section>
-      <div className="map">
-        {isImpossible ? (
-          <Empty icon="map" title={live.noWebgl} />
-        ) : (
-          <>
-            <div className="map-host" ref={host} dir="ltr" />
-            <MapTools
-              map={map}
-              fitText={zone === undefined ? live.fit : texts.fit}
-              onFit={() => (zone === undefined ? map?.fit() : map?.fitDraft())}
-            />
-          </>
-        )}
-      </div>
-      {isEditing ? (
-        <ZoneEditor
-          key={editing === 'new' ? '' : zone?.geozoneID}
-          edit={edit}
-          zone={editing === 'new' ? undefined : zone}
-          zones={zones}
-          middle={map === null ? null : () => map.middle()}
-          onClose={close}
-        />
-      ) : zone === undefined ? null : (
-        <ZonePanel key={zone.geozoneID} zone={zone} />
-      )}
-      {isLoaded && selected !== undefined && zone === undefined ? (
-        <p className="hidden" role="status">
-          {texts.missing(selected)}
-        </p>
-      ) : null}
-    </main>
+    <ShapeFrame
+      titleID={titleID}
+      texts={texts}
+      opened={opened}
+      isLoaded={isLoaded}
+      error={error}
+      list={<List zones={zones} mayChange={mayChange} />}
+      selected={selected}
+      isFound={zone !== undefined}
+      side={
+        isEditing ? (
+          <ZoneEditor
+            key={editing === 'new' ? '' : zone?.geozoneID}
+            edit={edit}
+            zone={editing === 'new' ? undefined : zone}
+            zones={zones}
+            middle={map === null ? null : () => map.middle()}
+            onClose={close}
+          />
+        ) : zone === undefined ? null : (
+          <ZonePanel key={zone.geozoneID} zone={zone} />
+        )
+      }
+    />
   );
 }
