@@ -62,8 +62,10 @@ async function runWith(
   const program = await faultySimulator(no, mutant);
   const json = join(folder, `${no}.json`);
   const state = join(folder, `state-${no}`);
+  const { threshold } = mutant;
+  const thresholds = threshold === undefined ? [] : ['--threshold', threshold];
   const { code, text } = await simulate(
-    ['run', scenarioOf(mutant), '--json', json, '--state', state],
+    ['run', scenarioOf(mutant), '--json', json, '--state', state, ...thresholds],
     undefined,
     undefined,
     program,

@@ -426,6 +426,13 @@ describe('what people read of a run', () => {
         summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0, maximumSpeed: 60 }],
       }),
     ],
+    [
+      'was slower than a position within it',
+      () => ({
+        trips: [{ ...trip, maximumSpeed: 30 }],
+        summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0, maximumSpeed: 30 }],
+      }),
+    ],
     ['is summed up as two', () => ({ summary: [{ ...trip, trips: 2, stops: 0, stopTime: 0 }] })],
     [
       'ends where it began',

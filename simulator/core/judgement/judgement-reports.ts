@@ -1,7 +1,8 @@
 // Judges the reports of trips by the way that the vehicle truly drove, and the summary by the trips. Pure.
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { vehicleBreach } from '../ledger/breach.ts';
 import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
-import type { Breach, VehicleNotes } from '../ledger/ledger-types.ts';
+import type { Breach, ShownEvent, VehicleNotes } from '../ledger/ledger-types.ts';
 import type { ShownStop, ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
 import { drivenAt, metresFrom, momentsWithin } from '../ledger/trace.ts';
 
@@ -72,7 +73,23 @@ function wrongStop(vehicle: VehicleNotes, stop: ShownStop): string | null {
   return metres > stoodM ? `${what}: it drove ${Math.round(metres)} m` : null;
 }
 
-function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip): string | null {
+/** Rounding of both, km/h. */
+const roundingKmh = 1;
+
+/** Speed of the fastest position within a trip as the service lists them: the trip shows no lower one, whatever the vehicle did. */
+const listedKmh = (records: readonly ShownEvent[], { startTime, endTime }: ShownTrip): number =>
+  records.reduce(
+    (most, { isPositionValid, statusCode, timestamp, speed }) =>
+      isPositionValid &&
+      statusCode !== statusCodes.LAST_LOCATION.code &&
+      timestamp > startTime &&
+      timestamp < endTime
+        ? Math.max(most, speed)
+        : most,
+    0,
+  );
+
+function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip, records: readonly ShownEvent[]): string | null {
   const { fromMs, toMs } = spanOf(trip);
   if (isDeceived(vehicle, { fromMs, toMs })) return null;
   const edge = edgeOf(vehicle, { fromMs, toMs });
@@ -88,6 +105,9 @@ function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip): string | null {
   const fastest = Math.max(0, ...speeds);
   // Without fixes, in a stall, it may have been faster for long.
   const isTooSlow = edge === edgeMs && trip.maximumSpeed < fastest - speedKmh - betweenKmh;
+  const listed = listedKmh(records, trip);
+  if (trip.maximumSpeed < listed - roundingKmh)
+    return `${what}: at most ${trip.maximumSpeed} km/h; a position within it has ${listed} km/h`;
   return trip.maximumSpeed > fastest + speedKmh || isTooSlow
     ? `${what}: at most ${trip.maximumSpeed} km/h; it drove ${Math.round(fastest)} km/h`
     : null;
@@ -134,7 +154,7 @@ function wrongSummary({ trips, stops, summary }: VehicleViews): string | null {
 export function judgeReports(vehicle: VehicleNotes, views: VehicleViews): readonly Breach[] {
   if (vehicle.beganUtcMs === null) return [];
   const wrong = [
-    ...views.trips.map((trip) => wrongTrip(vehicle, trip) ?? wrongEnds(vehicle, trip)),
+    ...views.trips.map((trip) => wrongTrip(vehicle, trip, views.records) ?? wrongEnds(vehicle, trip)),
     ...views.stops.map((stop) => wrongStop(vehicle, stop)),
     missedWay(vehicle, views),
     wrongSummary(views),

@@ -14,6 +14,8 @@ export interface TruthMutant {
   readonly found: readonly (BreachKind | 'threshold')[];
   /** A scenario beside this file that finds it; absent: the preset `smoke`. */
   readonly scenario?: 'operations' | 'restart' | 'cluster';
+  /** What the run must also meet, where the scenario asks for no speed. */
+  readonly threshold?: string;
 }
 
 export const broker = (mutant: Omit<TruthMutant, 'side'>): TruthMutant => ({ ...mutant, side: 'broker' });

@@ -98,6 +98,7 @@ export const truthMutants: readonly TruthMutant[] = [
     find: 'this.#acknowledge(outcome.ack);\n        this.#completion?.done();',
     put: 'setTimeout(() => this.#acknowledge(outcome.ack), 3000);\n        setTimeout(() => this.#completion?.done(), 3000);',
     found: ['threshold'],
+    threshold: 'ingest.p50<1500ms',
   }),
   broker({
     fault: 'the last position stays where the vehicle was seen first',
