@@ -23,6 +23,7 @@ import type { MapStyle } from './ports/map-style.ts';
 import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
+import { bytesOfPage, type KeptPage } from './store/events/event-pages.ts';
 import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
 import { createSlicing } from './upkeep/slicing.ts';
@@ -57,14 +58,19 @@ export interface Services {
 
 /** A day of a vehicle that reports every ten seconds is some 4 MiB. */
 const eventTextLimits = { bytes: 64 * 1024 * 1024, listingBytes: 16 * 1024 * 1024 } as const;
+/** Some hundred pages. */
+const eventPageBytes = 4 * 1024 * 1024;
 
 function createEventTexts({ onCommit }: NotifyingDatabase) {
   const cache = createTextCache<EventTexts>(eventTextLimits.bytes, bytesOfText);
+  const pages = createTextCache<KeptPage>(eventPageBytes, bytesOfPage);
   // Another server may have taken over that was behind: its events may bear numbers that the lost ones had.
   onCommit(({ topics }) => {
-    if (topics === null) cache.clear();
+    if (topics !== null) return;
+    cache.clear();
+    pages.clear();
   });
-  return { cache, limits: eventTextLimits };
+  return { cache, pages, limits: eventTextLimits };
 }
 
 /** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */

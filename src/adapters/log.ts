@@ -49,8 +49,10 @@ function wrap(logger: Logger, flush: () => void): Log {
   };
 }
 
-/** Characters of lines that are written at once although the turn of the loop has not ended. */
+/** Characters of lines that are written at once, whatever their age. */
 const linesMost = 64 * 1024;
+/** Between two writes of lines that come often. */
+const gatherMs = 10;
 
 interface Writer {
   write(line: string): void;
@@ -58,21 +60,28 @@ interface Writer {
 }
 
 /**
- * Writes lines together: those of one turn of the loop in one system call, at its end. Warnings and errors, and what is left when
- * the process ends, are written at once.
+ * Writes lines together: those of one turn of the loop in one system call, at its end, and at most one call in `gatherMs` while
+ * they come often. Warnings and errors, and what is left when the process ends, are written at once.
  */
 function createWriter(fd: 1 | 2): Writer {
   const destination = pino.destination({ dest: fd, sync: true });
   let lines = '';
+  let writtenMs = Number.NEGATIVE_INFINITY;
   const flush = (): void => {
     const text = lines;
     lines = '';
-    if (text !== '') destination.write(text);
+    if (text === '') return;
+    writtenMs = performance.now();
+    destination.write(text);
+  };
+  const flushSoon = (): void => {
+    if (performance.now() - writtenMs >= gatherMs) setImmediate(flush).unref();
+    else setTimeout(flush, gatherMs).unref();
   };
   process.on('exit', flush);
   return {
     write(line) {
-      if (lines === '') setImmediate(flush).unref();
+      if (lines === '') flushSoon();
       lines += line;
       if (lines.length >= linesMost) flush();
     },
@@ -88,6 +97,21 @@ function writerOf(fd: 1 | 2): Writer {
   writers.set(fd, writer);
   return writer;
 }
+
+/** The member with the time of a line; its text is made once a millisecond. */
+function createTimestamp(): () => string {
+  let lastMs = Number.NaN;
+  let member = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs === lastMs) return member;
+    lastMs = nowMs;
+    member = `,"time":"${new Date(nowMs).toISOString()}"`;
+    return member;
+  };
+}
+
+const timestamp = createTimestamp();
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -109,5 +133,5 @@ export function createLog(
     },
   };
   const target = onLine === undefined ? writer : tee;
-  return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, target), writer.flush);
+  return wrap(pino({ level, base: null, timestamp }, target), writer.flush);
 }

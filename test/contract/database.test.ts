@@ -244,6 +244,36 @@ for (const { name, place, open, missing, isConcurrent, codes } of implementation
       }
     });
 
+    test.runIf(isConcurrent)(
+      'a point read that was asked before sees a commit of another process',
+      async () => {
+        const other = await open(path);
+        try {
+          const point = pointRead(sql`SELECT amount FROM items WHERE name = ${'a'}`);
+          expect(await db.read(point)).toEqual([]);
+          await other.write([sql`INSERT INTO items (name, amount) VALUES ('a', 1)`]);
+          expect(await db.read(point)).toEqual([{ amount: 1 }]);
+          expect(await db.read(point)).toEqual([{ amount: 1 }]);
+          await other.write([sql`UPDATE items SET amount = 2 WHERE name = 'a'`]);
+          expect(await db.read(point)).toEqual([{ amount: 2 }]);
+        } finally {
+          await other.close();
+        }
+      },
+    );
+
+    test('a point read finds by its own values and gives rows of its own', async () => {
+      await db.write([
+        sql`INSERT INTO items (name) VALUES ('a')`,
+        sql`INSERT INTO items (name) VALUES ('1')`,
+      ]);
+      const named = (name: string) => db.read(pointRead(sql`SELECT name FROM items WHERE name = ${name}`));
+      const [first, other, none] = await Promise.all([named('a'), named('1'), named('b')]);
+      expect([first, other, none]).toEqual([[{ name: 'a' }], [{ name: '1' }], []]);
+      Object.assign(first?.[0] ?? {}, { name: 'changed' });
+      expect(await named('a')).toEqual([{ name: 'a' }]);
+    });
+
     test('a point read that is wrong fails alone, like every other read', async () => {
       const wrong = db.read(pointRead(sql`SELECT nothing FROM nowhere`));
       const right = db.read(pointRead(sql`SELECT 1 AS one`));

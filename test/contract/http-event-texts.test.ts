@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { viewEvent } from '../../broker/api/answers/views.ts';
 import { createTextCache } from '../../broker/core/events/text-cache.ts';
 import { type EventRow, toEvent } from '../../broker/store/events/events.ts';
+import { removedAtOnce, removeEvents } from '../../broker/store/events/retention.ts';
+import { wholeSlices } from '../../broker/store/slices/slices.ts';
 import { statusText } from '../../src/core/events/status-codes.ts';
 import { degreesText } from '../../src/core/geo/geo.ts';
 import { openNextSlice, storedEvents, storeEvents } from '../support/database/stored-events.ts';
@@ -171,6 +173,21 @@ const fleetOf = (code: number): string => `/eventdata/fleetdata/${code}/${range}
 const dataOf = (device: string): string => `/eventdata/devicedata/${device}/${range}`;
 const metadataOf = (device: string): string => `/eventdata/devicemetadata/${device}/${range}`;
 
+/** The records of a listing, read page by page; each page is asked for twice. */
+async function paged(path: string, as: string, limit: number): Promise<readonly object[]> {
+  const found: object[] = [];
+  let cursor = '';
+  for (;;) {
+    const asked = `${path}?limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const [{ json, text }, again] = [await list(asked, as), await list(asked, as)];
+    expect(again.text).toBe(text);
+    expect(json.eventdata.devices.length).toBeLessThanOrEqual(limit);
+    found.push(...json.eventdata.devices);
+    if (json.more !== true) return found;
+    cursor = json.next ?? '';
+  }
+}
+
 async function expectAll(): Promise<void> {
   const rows = await known();
   for (const device of devices) {
@@ -186,6 +203,10 @@ async function expectAll(): Promise<void> {
     expectList((await list(fleetOf(code))).text, await recordsOf(coded));
     const seen = coded.filter(({ deviceID }) => deviceID === 'van-2');
     expectList((await list(fleetOf(code), limited)).text, await recordsOf(seen));
+    for (const limit of [9, 5000]) {
+      expect(JSON.stringify(await paged(fleetOf(code), token, limit))).toBe(await recordsOf(coded));
+      expect(JSON.stringify(await paged(fleetOf(code), limited, limit))).toBe(await recordsOf(seen));
+    }
   }
 }
 
@@ -232,16 +253,7 @@ describe('a listing written by the reading thread', () => {
     const own = rows.filter(({ deviceID }) => deviceID === 'van-1');
     for (const limit of [1, 7, own.length, 5000]) {
       for (const path of [dataOf('van-1'), metadataOf('van-1')]) {
-        const found: object[] = [];
-        let cursor = '';
-        for (;;) {
-          const { json } = await list(`${path}?limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`);
-          expect(json.eventdata.devices.length).toBeLessThanOrEqual(limit);
-          found.push(...json.eventdata.devices);
-          if (json.more !== true) break;
-          cursor = json.next ?? '';
-        }
-        expect(JSON.stringify(found)).toBe(await recordsOf(own));
+        expect(JSON.stringify(await paged(path, token, limit))).toBe(await recordsOf(own));
       }
     }
     for (const fields of [
@@ -292,7 +304,12 @@ describe('a listing written by the reading thread', () => {
       address: decodeURIComponent(address),
     });
     await expectAll();
-    await service.sql(`DELETE FROM events WHERE device_no = ${deviceNos.get('van-1')} AND seq % 3 = 0`);
+    await expectAll();
+    const deviceNo = deviceNos.get('van-1') ?? 0;
+    const old = (await known()).filter((row) => row.deviceID === 'van-1' && row.seq % 3 === 0);
+    for (const { sliceNo } of await wholeSlices(service.db))
+      for (let at = 0; at < old.length; at += removedAtOnce)
+        await service.db.write(removeEvents({ sliceNo, deviceNo }, old.slice(at, at + removedAtOnce)));
     await expectAll();
   });
 
@@ -311,8 +328,10 @@ describe('a listing written by the reading thread', () => {
 
   it('is found by its own account only', async () => {
     const rival = await service.login('rival', 'admin');
-    for (const path of [dataOf('van-1'), fleetOf(63553), fleetOf(62465)])
+    for (const path of [dataOf('van-1'), fleetOf(63553), fleetOf(62465)]) {
       expect((await list(path, rival)).json.eventdata.devices).toEqual([]);
+      expect((await list(`${path}?limit=5000`, rival)).json.eventdata.devices).toEqual([]);
+    }
     const answer = await service.call({ path: `/api/v1${dataOf('van-2')}`, token: rival });
     expect(answer.status).toBe(404);
   });

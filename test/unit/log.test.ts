@@ -28,6 +28,23 @@ describe.skipIf(!existsSync(built))('a process that logs', () => {
     expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 2000 }, (_unused, at) => at));
   });
 
+  it('loses no line of many turns, and keeps their order, when it ends between two writes', () => {
+    const lines = linesOf(`const log = createLog('info');
+      for (let at = 0; at < 200; at++) {
+        log.info('line', { at });
+        await new Promise(setImmediate);
+      }
+      process.exit(0);`);
+    expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 200 }, (_unused, at) => at));
+  });
+
+  it('writes lines that follow others closely although the process lives on', () => {
+    const lines = linesOf(`const log = createLog('info'); log.info('first');
+      await new Promise(setImmediate); log.info('second');
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000);`);
+    expect(lines.map(({ msg }) => msg)).toEqual(['first', 'second']);
+  });
+
   it('writes what it logged before it fails', () => {
     const lines = linesOf(`createLog('info').info('last'); throw new Error('broken');`);
     expect(lines).toMatchObject([{ msg: 'last' }]);

@@ -3,7 +3,7 @@
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../../src/ports.ts';
 import type { Role, TokenScope } from '../../core/accounts/session.ts';
-import { decideSession, parseToken, tokenOf } from '../../core/accounts/session.ts';
+import { decideSession, tokenIn } from '../../core/accounts/session.ts';
 import { findSession, hashToken, type SessionRow, touchSession } from '../../store/accounts/sessions.ts';
 import type { Scope } from '../../store/base/scope.ts';
 import { type OpenShare, openShares } from '../../store/shares/shares.ts';
@@ -100,19 +100,19 @@ async function shareCallerOf(token: string, { db, clock }: SessionDeps): Promise
 
 /** @throws AppError `unauthorized`; `storage` when the sessions cannot be read. */
 export async function authenticate(header: string | undefined, services: SessionDeps): Promise<Caller> {
-  const token = tokenOf(header);
-  if (token === null) {
+  const sent = tokenIn(header);
+  if (sent === null) {
     throw refusal(
       header === undefined
         ? 'The request carries no token'
         : 'The header `authorization` carries no token of this service',
     );
   }
-  const named = parseToken(token);
+  const { token, owner } = sent;
   // There are two shapes of tokens, and only one of them holds names.
-  if (named === null) return shareCallerOf(token, services);
+  if (owner === null) return shareCallerOf(token, services);
   const caller = await callerOf(hashToken(token), services);
-  const isNamed = caller !== null && caller.accountID === named.accountID && caller.userID === named.userID;
+  const isNamed = caller !== null && caller.accountID === owner.accountID && caller.userID === owner.userID;
   if (!isNamed) throw refusal('The token is wrong, or its session has ended');
   return caller;
 }

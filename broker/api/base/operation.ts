@@ -23,12 +23,14 @@ import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
 import type { ExportLimit, PageLimit } from '../../scheduling/per-account-limits.ts';
+import type { KeptPage } from '../../store/events/event-pages.ts';
 import type { Caller, ShareCaller } from './caller.ts';
 import type { ReadyJson } from './ready-json.ts';
 
-/** Blocks of events that were written as text, and how much of them is kept. */
+/** Blocks of events that were written as text, how much of them is kept, and pages that they make. */
 interface KeptTexts {
   readonly cache: TextCache<EventTexts>;
+  readonly pages: TextCache<KeptPage>;
   readonly limits: TextCacheLimits;
 }
 

@@ -1,5 +1,6 @@
 // Listings of events as JSON text that the reading thread writes: the records of a device, and those of a fleet with one code.
-// Blocks of records that were written before are kept and sent again for as long as the store proves them unchanged. Cached
+// Blocks of records that were written before are kept and sent again for as long as the store proves them unchanged, and so are
+// the pages of a fleet that such blocks make. Cached
 // text never crosses scopes: the key of a device's text is its number, which is looked up within the caller's scope; text of a fleet
 // is cached only for callers who see all devices, and sent to no other.
 import { type EventTexts, isSamePin, type Pin, pinText } from '../../../src/core/events/event-text.ts';
@@ -14,7 +15,8 @@ import {
   recordsMost,
 } from '../../store/events/event-blocks.ts';
 import type { EventKey, KeyRange } from '../../store/events/event-keys.ts';
-import { runsWithin } from '../../store/slices/slices.ts';
+import { type KeptPage, mayHaveArrivals, type Part } from '../../store/events/event-pages.ts';
+import { type Run, runsWithin } from '../../store/slices/slices.ts';
 import type { Caller } from '../base/caller.ts';
 import { encodeCursor } from '../base/cursor.ts';
 import type { ApiServices, WrittenList } from '../base/operation.ts';
@@ -65,11 +67,6 @@ interface Listing {
   left: number;
   /** Records that it may still read without waiting for others. */
   promptLeft: number;
-}
-
-/** A block of which only the first `take` records are in the answer. */
-interface Part extends Block {
-  readonly take: number;
 }
 
 /** Texts of an answer that follow each other. */
@@ -278,6 +275,52 @@ async function lastKeyOf(listing: Listing, part: Part): Promise<EventKey> {
   return found ?? { timestampMs: part.toMs, eventNo: range.upToNo };
 }
 
+/** What a page rests on besides the events that were stored since: texts of other revisions, removed events, dropped slices. */
+const pageProof = ({ revision, removedRevision }: TextState, runs: readonly Run[]): string =>
+  [revision, removedRevision, ...runs.map((run) => `${run.sliceNo}:${run.fromMs}-${run.toMs}`)].join(' ');
+
+/** Null where pages are not kept: of a device most events are routine, which no index finds by their numbers. */
+function pageKeyOf({ cacheKey, listed, range }: Listing, limit: number): string | null {
+  const { fromMs, toMs, after, plausibleMs } = range;
+  if (cacheKey === null || listed.of !== 'code' || toMs > plausibleMs) return null;
+  const begin = after === null ? '' : `${after.timestampMs}:${after.eventNo}`;
+  return `${cacheKey} ${fromMs} ${toMs} ${begin} ${limit}`;
+}
+
+/** True when a page that was kept has the records that it would be found with now. */
+async function isCurrent({ services, range, listed }: Listing, page: KeptPage): Promise<boolean> {
+  if (page.upToNo === range.upToNo) return true;
+  if (page.upToNo > range.upToNo || listed.of !== 'code') return false;
+  const last = page.parts.at(-1);
+  // Behind a page that is full nothing changes it.
+  const toMs = page.more && last !== undefined ? last.toMs : range.toMs;
+  const span = { accountID: range.scope.accountID, code: listed.code, fromMs: range.fromMs, toMs };
+  return !(await mayHaveArrivals(services.db, span, { after: page.upToNo, upTo: range.upToNo }));
+}
+
+interface PageRequest {
+  readonly subject: string;
+  readonly limit: number;
+  readonly proof: string;
+  readonly open: () => AsyncIterable<readonly Block[]>;
+}
+
+/** The page as it is now: found, or kept and proven. */
+async function readPage(listing: Listing, { subject, limit, proof, open }: PageRequest): Promise<KeptPage> {
+  const { pages } = listing.services.eventTexts;
+  const { upToNo } = listing.range;
+  const key = pageKeyOf(listing, limit);
+  const kept = key === null ? null : pages.find(key, proof);
+  const isKept = kept !== null && (await isCurrent(listing, kept));
+  const { parts, more } = isKept ? kept : await findPage(open(), limit);
+  const last = parts.at(-1);
+  const nextOf = async () =>
+    more && last !== undefined ? encodeCursor(subject, await lastKeyOf(listing, last)) : null;
+  const page = { parts, more, next: isKept ? kept.next : await nextOf(), upToNo };
+  if (key !== null) pages.keep(key, proof, page);
+  return page;
+}
+
 function listedOf(
   caller: Caller,
   selection: Selection,
@@ -331,9 +374,8 @@ export async function findWritten(
     pins: () => ({ writtenItems: gathered(pinTexts(listing, parts)) }),
   });
   if (limit === null) return { page: upTo, fields, ...listOf(remembered(open)) };
-  const { parts, more } = await findPage(open(), limit);
-  const last = parts.at(-1);
-  const next = more && last !== undefined ? encodeCursor(subject, await lastKeyOf(listing, last)) : null;
+  const proof = pageProof(state, runs);
+  const { parts, more, next } = await readPage(listing, { subject, limit, proof, open });
   const onePage = async function* onePage() {
     yield parts;
   };

@@ -47,14 +47,27 @@ export function isShareToken(token: string): boolean {
   return sharePattern.test(token);
 }
 
+/** A token of the right shape. */
+export interface SentToken {
+  readonly token: string;
+  /** The names in it; null for the token of a share link, which holds none. */
+  readonly owner: TokenOwner | null;
+}
+
 /**
  * The token in an `authorization` header: the value exactly as login returned it, or the same after `Bearer `
  * (RFC 6750). Null when there is none; the user and password of basic authentication are ignored.
  */
-export function tokenOf(header: string | undefined): string | null {
+export function tokenIn(header: string | undefined): SentToken | null {
   if (header === undefined) return null;
   const token = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : header.trim();
-  return parseToken(token) === null && !isShareToken(token) ? null : token;
+  const owner = parseToken(token);
+  return owner === null && !isShareToken(token) ? null : { token, owner };
+}
+
+/** The same without its names. */
+export function tokenOf(header: string | undefined): string | null {
+  return tokenIn(header)?.token ?? null;
 }
 
 export interface SessionTimes {

@@ -9,6 +9,8 @@ export interface TextState {
   readonly accountNo: number;
   /** Another one after every change of what records show of devices, geozones and addresses. */
   readonly revision: string;
+  /** Another one after every removal of events past the retention of the account; slices that are dropped do not change it. */
+  readonly removedRevision: number;
   /** Events of deleted devices may still be there. */
   readonly hasDeleted: boolean;
   /** Number of the newest event of all accounts. */
@@ -25,7 +27,7 @@ export async function readTextState(
 ): Promise<TextState | null> {
   const { accountID } = scope;
   const [row] =
-    await db.read(sql`SELECT a.account_no, a.record_revision, a.members_revision, a.zones_revision,
+    await db.read(sql`SELECT a.account_no, a.record_revision, a.members_revision, a.zones_revision, a.removed_revision,
       (SELECT next_no - 1 FROM event_counter WHERE one = 1) AS last_no,
       (SELECT COUNT(*) FROM (SELECT 1 FROM deleted_devices WHERE account_id = ${accountID} AND is_purged = 0 LIMIT 1) x)
         AS deleted,
@@ -39,6 +41,7 @@ export async function readTextState(
       numberOf(row, 'members_revision'),
       numberOf(row, 'zones_revision'),
     ].join('.'),
+    removedRevision: numberOf(row, 'removed_revision'),
     hasDeleted: numberOf(row, 'deleted') > 0,
     lastNo: numberOrNull(row, 'last_no') ?? 0,
     deviceNo: numberOrNull(row, 'device_no'),
@@ -48,4 +51,10 @@ export async function readTextState(
 /** Marks that records of the account have other addresses; of everything else triggers see to it, see `fleet-revisions.ts`. */
 export function touchRecords(accountID: string): Statement {
   return sql`UPDATE accounts SET record_revision = record_revision + 1 WHERE account_id = ${accountID}`;
+}
+
+/** Records that events of a device were removed, in the batch that removes them. */
+export function touchRemoved(deviceNo: number): Statement {
+  return sql`UPDATE accounts SET removed_revision = removed_revision + 1
+    WHERE account_id = (SELECT account_id FROM devices WHERE device_no = ${deviceNo})`;
 }

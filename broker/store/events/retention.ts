@@ -2,6 +2,7 @@
 // stored in `boots.up_to` and `stored_ranges`, which these statements never change.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { touchRemoved } from '../base/record-revision.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { changeRevision } from '../devices/fleet.ts';
 import { tableOf } from '../slices/slices.ts';
@@ -90,6 +91,7 @@ export function removeEvents(
   return [
     { sql: `DELETE FROM ${tableOf(sliceNo).sql} WHERE ${isRemoved}`, params: [deviceNo, ...numbers] },
     changeRevision(deviceNo),
+    touchRemoved(deviceNo),
   ];
 }
 

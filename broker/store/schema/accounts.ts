@@ -10,7 +10,8 @@ export const accountTables: readonly Statement[] = [
   // to switch the second-person rule off. `deleting_s`: since when the account is being deleted, or null.
   // `fleet_revision`: grows with every commit that changes what a list of the account's devices shows. `members_revision`,
   // `zones_revision`: its value when devices or groups came or went, and when a geozone changed; see `fleet-revisions.ts`.
-  // `record_revision` grows when something changes that records of events show of their device, and with addresses.
+  // `record_revision` grows when something changes that records of events show of their device, and with addresses;
+  // `removed_revision` when events past the retention of the account are removed.
   ddl(`CREATE TABLE accounts (
     account_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL UNIQUE,
@@ -34,7 +35,8 @@ export const accountTables: readonly Statement[] = [
     fleet_revision BIGINT NOT NULL DEFAULT 0,
     members_revision BIGINT NOT NULL DEFAULT 0,
     zones_revision BIGINT NOT NULL DEFAULT 0,
-    record_revision BIGINT NOT NULL DEFAULT 0)`),
+    record_revision BIGINT NOT NULL DEFAULT 0,
+    removed_revision BIGINT NOT NULL DEFAULT 0)`),
   // `sees_all` 0: the user sees the devices of its groups only, none without a group. `viewed_up_to`: notifications up
   // to this number are viewed. `granted_s`: last time another user created it, changed its role, set its password,
   // re-enabled it or gave it more devices: a second person must not be a user that the first has just created.

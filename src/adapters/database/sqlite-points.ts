@@ -1,10 +1,42 @@
-// Point reads: answered in the calling thread, because a message to a database thread costs more than they do.
+// Point reads: answered in the calling thread, because a message to a database thread costs more than they do. An answer is kept
+// until anything is committed to the database, by whichever connection or process.
 import type SqliteConnection from 'better-sqlite3';
 import type { Row, Statement } from '../../ports.ts';
-import { createPreparer, createReader, rowsOf } from './sqlite-reads.ts';
+import { createPreparer, createReader, rowsOf, type Table } from './sqlite-reads.ts';
 
 /** Memory for pages of the connection for point reads, in KiB. */
 const pointCacheKib = 4000;
+
+/** Answers that are kept; beyond it all are forgotten. */
+const keptMost = 2000;
+
+/** Answers by the text of their statement, then by its values: those of one version of the database. */
+function createKeptTables() {
+  const kept = new Map<string, Map<string, Table>>();
+  let [version, count]: [unknown, number] = [null, 0];
+  const forget = (): void => {
+    kept.clear();
+    count = 0;
+  };
+  return {
+    /** @param found version of the database that the reads which follow see. */
+    begin(found: unknown): void {
+      if (found !== version) forget();
+      version = found;
+    },
+    table({ sql, params }: Statement, read: () => Table): Table {
+      const key = JSON.stringify(params);
+      const known = kept.get(sql)?.get(key);
+      if (known !== undefined) return known;
+      const table = read();
+      if (count >= keptMost) forget();
+      const ofText = kept.get(sql) ?? new Map<string, Table>();
+      kept.set(sql, ofText.set(key, table));
+      count += 1;
+      return table;
+    },
+  };
+}
 
 interface PointRead {
   readonly statement: Statement;
@@ -20,15 +52,22 @@ interface PointRead {
 export function openPointReads(connection: SqliteConnection.Database) {
   connection.pragma(`cache_size = ${-pointCacheKib}`);
   const { readTable } = createReader(createPreparer(connection));
+  const kept = createKeptTables();
+  // SQLite, "PRAGMA data_version": another value after every commit of another connection, and this one never commits.
+  const dataVersion = connection.prepare('PRAGMA data_version').pluck();
   let asked: PointRead[] = [];
   const answer = ({ statement, resolve, pass }: PointRead): void => {
     try {
-      resolve(rowsOf(readTable(statement)));
+      resolve(rowsOf(kept.table(statement, () => readTable(statement))));
     } catch {
       pass();
     }
   };
-  const answerInOne = connection.transaction((reads: readonly PointRead[]) => reads.forEach(answer));
+  const answerInOne = connection.transaction((reads: readonly PointRead[]) => {
+    // Within the transaction: it is the version that its reads see.
+    kept.begin(dataVersion.get());
+    reads.forEach(answer);
+  });
   const answerAll = (): void => {
     const reads = asked;
     asked = [];
