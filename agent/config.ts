@@ -11,6 +11,12 @@ import { type BoardProfile, boardOverridesSchema } from './core/board/board-prof
 import { applyOverrides } from './core/board/profile-parsing.ts';
 import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
 import {
+  type DriverReaderConfig,
+  describeDriverReader,
+  driverReaderOf,
+  driverReaderSchema,
+} from './core/driver/driver-config.ts';
+import {
   type Protection,
   protectionFaults,
   protectionSchema,
@@ -89,6 +95,7 @@ export const agentFileSchema = Type.Object({
     ),
   }),
   bus: Type.Optional(busSchema),
+  driverReader: Type.Optional(driverReaderSchema),
   network: Type.Object({
     stateFile: Type.Optional(
       path(
@@ -150,6 +157,8 @@ export interface AgentConfig {
   readonly settings: Settings;
   /** The vehicle bus that is listened to; absent: none. */
   readonly bus?: BusConfig;
+  /** The reader of drivers' keys; absent: none. */
+  readonly driverReader?: DriverReaderConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -172,11 +181,22 @@ export interface AgentSecrets {
   readonly client?: ClientCertificate;
 }
 
-/** Why the port of the vehicle bus cannot be what it is; '' when it can. */
-function busFault({ bus, board, gnss }: AgentFile): string {
-  const port = bus?.port;
-  const other = port === board.port ? 'board.port' : port === gnss.port ? 'gnss.port' : null;
-  return port === undefined || other === null ? '' : `bus.port: ${port} is ${other} already`;
+/** Why a port of bus or reader cannot be what it is; '' when each is another one. */
+function portFault({ bus, driverReader, board, gnss }: AgentFile): string {
+  const taken = new Map([
+    [board.port, 'board.port'],
+    [gnss.port, 'gnss.port'],
+  ]);
+  for (const [name, port] of Object.entries({
+    'bus.port': bus?.port,
+    'driverReader.port': driverReader?.port,
+  })) {
+    if (port === undefined) continue;
+    const other = taken.get(port);
+    if (other !== undefined) return `${name}: ${port} is ${other} already`;
+    taken.set(port, name);
+  }
+  return '';
 }
 
 /** Settings that are no one's choice but follow from the file. */
@@ -202,12 +222,13 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  const wrong = [unfit, updateFault(file.update), busFault(file)].filter((words) => words !== '');
+  const wrong = [unfit, updateFault(file.update), portFault(file)].filter((words) => words !== '');
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
   const bus = busConfigOf(file.bus);
+  const driverReader = driverReaderOf(file.driverReader);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -229,6 +250,7 @@ export async function toAgentConfig(
     gnssSilenceMs: file.gnss.silenceS * 1000,
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
+    ...(driverReader === null ? {} : { driverReader }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -243,6 +265,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
     ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
+    ...(config.driverReader === undefined ? {} : { driverReader: describeDriverReader(config.driverReader) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

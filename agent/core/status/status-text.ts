@@ -6,6 +6,7 @@ import { witnessNames } from '../../../src/core/verdict/witness.ts';
 import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
+import { driverText } from './driver-status.ts';
 import { conditionsOf } from './health.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
 
@@ -282,6 +283,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     gnssLine(vehicle),
     evidenceLine(vehicle),
     ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
+    ...(vehicle.driver === null ? [] : [{ name: 'Driver', ...driverText(vehicle.driver) }]),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

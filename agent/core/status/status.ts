@@ -16,6 +16,7 @@ import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping
 import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
 import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
 import { type BusStatus, busStatus } from './bus-status.ts';
+import { type DriverStatus, driverStatus } from './driver-status.ts';
 
 /** One serial port. `forS`: how long it has been in that state; null where unknown. */
 export interface PortStatus {
@@ -96,6 +97,8 @@ export interface VehicleStatus {
   readonly evidence: EvidenceStatus;
   /** Null: no bus is read. */
   readonly bus: BusStatus | null;
+  /** Null: no reader of keys is configured. */
+  readonly driver: DriverStatus | null;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
@@ -307,6 +310,8 @@ export function statusOfVehicle(
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
     bus: state.bus === null ? null : busStatus(state.bus, nowMs),
+    driver:
+      state.driver === null ? null : driverStatus(state.driver, { nowMs, settings: state.settings.driver }),
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,

@@ -10,6 +10,7 @@ import {
 } from '../../../src/core/wire/wire.ts';
 import type { BusReading } from '../bus/bus-reading.ts';
 import type { SlotName } from '../config/config-record.ts';
+import type { DriverInput } from '../driver/driver.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
@@ -43,6 +44,8 @@ export type VehicleEvent =
   | { readonly kind: 'network'; readonly isRoaming: boolean }
   /** What the vehicle bus shows; at once when it begins or ceases to speak against a relay change. */
   | { readonly kind: 'bus'; readonly reading: BusReading }
+  /** A key was read, or the state of its reader changed. */
+  | { readonly kind: 'driverReader'; readonly input: Exclude<DriverInput, { kind: 'time' }> }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */

@@ -1,4 +1,4 @@
-// Turns the data of the board and the GNSS receiver into evidence and events. It never acts.
+// Turns the data of the board, the GNSS receiver and the reader of drivers' keys into evidence and events. It never acts.
 import type { InputName } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
@@ -6,6 +6,7 @@ import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
 import { recordLoopbackInput } from '../board/loopback.ts';
 import { stepBusReport } from '../bus/bus-report.ts';
+import { type DriverInput, stepDriver } from '../driver/driver.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
@@ -19,7 +20,7 @@ import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { putLoopback } from './vehicle-loopback.ts';
-import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
+import { commitNow, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
 /** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */
@@ -220,4 +221,19 @@ function recordFix(context: StepContext, fix: Fix): void {
     const draft = { statusCode: statusCodes.LOCATION.code, ...busAttributesOf(context) };
     record(context, draft, report.atMonoMs, report);
   }
+}
+
+/** Takes a key, a state of its reader, or the passing of time. A driver is no evidence: nothing here reaches a witness or a relay. */
+export function watchDriver(context: StepContext, input: DriverInput): void {
+  const { driver, settings } = context.state;
+  if (driver === null) return;
+  const given = {
+    nowMs: context.now.monoMs,
+    ignition: sensed(context.state, 'ignition'),
+    settings: settings.driver,
+  };
+  const step = stepDriver(driver, input, given);
+  put(context, { driver: step.state });
+  for (const { event, fields } of step.notes) log(context, 'info', event, fields);
+  for (const draft of step.events) record(context, draft);
 }

@@ -8,6 +8,7 @@ import { createInputs, type InputRule } from '../board/inputs.ts';
 import { createLoopback } from '../board/loopback.ts';
 import { createBusReport } from '../bus/bus-report.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
+import { createDriver } from '../driver/driver.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
 import { createNmeaState } from '../gnss/nmea.ts';
@@ -94,6 +95,7 @@ export function createVehicle(
     fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
     bus: null,
     busReport: createBusReport(),
+    driver: config.driverReader === undefined ? null : createDriver(memory.driver, monoMs),
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),

@@ -9,6 +9,7 @@ import type { BoardProfile } from '../board/board-profile.ts';
 import type { BusConfig } from '../bus/bus-config.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
+import type { DriverReaderConfig } from '../driver/driver-config.ts';
 import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import type { FuelMemory } from '../fuel/fuel-memory.ts';
 import type { Traffic } from '../link/data-budget.ts';
@@ -27,6 +28,8 @@ export interface VehicleConfig {
   readonly profile: BoardProfile;
   /** The vehicle bus that is listened to; absent: none. */
   readonly bus?: BusConfig;
+  /** The reader of drivers' keys; absent: none. */
+  readonly driverReader?: DriverReaderConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */
@@ -51,6 +54,8 @@ export interface VehicleMemory {
   /** The loss of the board was reported, and its return was not. */
   readonly isBoardLost?: boolean;
   readonly evidence?: EvidenceRecord;
+  /** Id of the driver's key; null: not known. */
+  readonly driver?: string | null;
   /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
   readonly newestUtcMs?: number | null;
 }

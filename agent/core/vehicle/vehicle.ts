@@ -37,7 +37,7 @@ import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from './vehicle-ports.ts';
-import { flushGnss, reportBoardReturn, senseInputs } from './vehicle-sensing.ts';
+import { flushGnss, reportBoardReturn, senseInputs, watchDriver } from './vehicle-sensing.ts';
 import { handleServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
@@ -83,6 +83,7 @@ function passTime(context: StepContext): void {
     watchDiagnosis(context);
     stepUpdateOf(context, { kind: 'time' });
     watchVehicle(context, { kind: 'time' });
+    watchDriver(context, { kind: 'time' });
   }
 }
 
@@ -95,16 +96,19 @@ function handleAck(context: StepContext, ack: Ack): void {
   handleConfigAck(context, ack);
 }
 
+function begin(context: StepContext): void {
+  const { agentVersion, profile, protection } = context.config;
+  const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
+  record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
+  beginConfig(context);
+  stepUpdateOf(context, { kind: 'start' });
+}
+
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
   switch (event.kind) {
-    case 'start': {
-      const { agentVersion, profile, protection } = context.config;
-      const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
-      record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
-      beginConfig(context);
-      stepUpdateOf(context, { kind: 'start' });
+    case 'start':
+      begin(context);
       break;
-    }
     case 'time':
       break;
     case 'stop':
@@ -136,6 +140,9 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'bus':
       put(context, { bus: event.reading });
       watchEvidence(context);
+      break;
+    case 'driverReader':
+      watchDriver(context, event.input);
       break;
     case 'welcome':
       handleWelcome(context, event.welcome);

@@ -6,6 +6,7 @@ import { readBoardProfile } from '../../../agent/boards.ts';
 import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
+import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
@@ -23,7 +24,7 @@ import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../../simulator/hardware/gnss.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
-import { standardSettings } from '../../../src/core/settings/settings.ts';
+import { type Settings, standardSettings } from '../../../src/core/settings/settings.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Cancel } from '../../../src/ports.ts';
 import { serviceCodesOfSecret } from '../../../src/service-codes.ts';
@@ -46,6 +47,10 @@ export interface RigOptions {
   readonly isCommissioned?: boolean;
   /** Its vehicle bus; none unless given. What it shows comes by `dispatch`. */
   readonly bus?: BusConfig;
+  /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
+  readonly driverReader?: DriverReaderConfig;
+  /** Tables of settings beside the standard ones. */
+  readonly settings?: Partial<Settings>;
   /** Every line of the vehicle's log. */
   onLog?(event: string, fields: Readonly<Record<string, unknown>>): void;
   /** Every move of a contact, as it happens. */
@@ -101,6 +106,8 @@ export async function createVehicleRig({
   clocks: given = {},
   isCommissioned = true,
   bus,
+  driverReader,
+  settings,
   onLog,
   onContact,
 }: RigOptions = {}) {
@@ -211,9 +218,10 @@ export async function createVehicleRig({
       boot: `b${boots}`,
       profile: verdict.profile,
       ...(bus === undefined ? {} : { bus }),
+      ...(driverReader === undefined ? {} : { driverReader }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
-      settings: standardSettings,
+      settings: { ...standardSettings, ...settings },
       protection: { ...standardProtection, ...protection },
       serviceCodes: rigCodes,
       windowMs: 0,
