@@ -2,7 +2,7 @@
 // commits, MQTT, the service manager. It decides nothing; every decision is in `core/`.
 
 import { hexId } from '../src/core/ids.ts';
-import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
+import { createLoop, startWatchdog, watchModem, watchNetwork } from './agent-loop.ts';
 import type { VehicleBus } from './bus/vehicle-bus.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
@@ -126,8 +126,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   // Before anything is open: code that cannot be loaded leaves nothing behind.
-  const startBus = await loadBus(config, ports);
-  const startReader = await loadKeyReader(config, ports);
+  const startReaders = await Promise.all([loadBus(config, ports), loadKeyReader(config, ports)]);
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const stored = await readStored(outbox, ports).catch(async (thrown: unknown) => {
     // A further start in this process must find the file closed.
@@ -170,9 +169,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     },
   });
 
-  const stopNetwork = watchNetwork(ports, dispatch);
-  const bus = startBus(dispatch);
-  const keyReader = startReader(dispatch);
+  const stopWatches = [watchNetwork(ports, dispatch), watchModem(ports, dispatch)];
+  const readers = startReaders.map((start) => start(dispatch));
 
   let isClosing = false;
   return {
@@ -193,15 +191,15 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       dispatch({ kind: 'stop' });
       loop.stopTime();
       stopWatchdog();
-      stopNetwork();
+      for (const stop of stopWatches) stop();
       serial.closeAll();
-      const othersClosed = Promise.all([bus?.close(), keyReader?.close()]);
+      const readersClosed = Promise.all(readers.map(async (reader) => reader?.close()));
       ports.updater?.close();
       const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);
       await session.drained(untilMs, () => loop.state().delivery);
       await session.close();
-      await othersClosed;
+      await readersClosed;
       await outbox.close();
       log.info('agent_stopped');
     },

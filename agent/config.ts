@@ -16,6 +16,7 @@ import {
   driverReaderOf,
   driverReaderSchema,
 } from './core/driver/driver-config.ts';
+import { type ModemConfig, modemConfigOf, modemSchema } from './core/modem/modem-config.ts';
 import {
   type Protection,
   protectionFaults,
@@ -96,6 +97,7 @@ export const agentFileSchema = Type.Object({
   }),
   bus: Type.Optional(busSchema),
   driverReader: Type.Optional(driverReaderSchema),
+  modem: Type.Optional(modemSchema),
   network: Type.Object({
     stateFile: Type.Optional(
       path(
@@ -153,6 +155,8 @@ export interface AgentConfig {
   readonly boardPort: SerialSettings;
   readonly gnssPort: SerialSettings;
   readonly gnssSilenceMs: number;
+  /** How ModemManager is asked about modem and SIM; absent: it is not. */
+  readonly modem?: ModemConfig;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
   /** The vehicle bus that is listened to; absent: none. */
@@ -199,6 +203,13 @@ function portFault({ bus, driverReader, board, gnss }: AgentFile): string {
   return '';
 }
 
+/** Two sources for one fact would contradict each other. */
+function modemFault({ modem, network }: AgentFile): string {
+  return modem?.program !== undefined && network.stateFile !== undefined
+    ? 'network.stateFile: modem.program says already where the modem is registered'
+    : '';
+}
+
 /** Settings that are no one's choice but follow from the file. */
 export async function toAgentConfig(
   file: AgentFile,
@@ -222,13 +233,16 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  const wrong = [unfit, updateFault(file.update), portFault(file)].filter((words) => words !== '');
+  const wrong = [unfit, updateFault(file.update), portFault(file), modemFault(file)].filter(
+    (words) => words !== '',
+  );
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
   const bus = busConfigOf(file.bus);
   const driverReader = driverReaderOf(file.driverReader);
+  const modem = modemConfigOf(file.modem);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -248,6 +262,7 @@ export async function toAgentConfig(
     boardPort: { path: file.board.port, baudRate, dataBits, parity, stopBits },
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
+    ...(modem === null ? {} : { modem }),
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
     ...(driverReader === null ? {} : { driverReader }),
@@ -266,6 +281,9 @@ export function describeConfig(config: AgentConfig): LogFields {
     gnss: config.gnssPort.path,
     ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
     ...(config.driverReader === undefined ? {} : { driverReader: describeDriverReader(config.driverReader) }),
+    ...(config.modem === undefined
+      ? {}
+      : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

@@ -10,6 +10,7 @@ import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
+import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
 import type { PortState } from '../serial-port-state.ts';
 import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
@@ -102,6 +103,8 @@ export interface VehicleStatus {
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
+  /** Null: no modem was asked. The id of the SIM is masked. */
+  readonly modem: ModemSight | null;
 }
 
 /** Whole seconds, or tenths below a minute. */
@@ -220,6 +223,12 @@ function evidenceStatus({ evidence, time }: VehicleState, nowMs: number): Eviden
   };
 }
 
+function modemStatus({ modem }: VehicleState): ModemSight | null {
+  const iccid = modem?.reading?.iccid ?? null;
+  if (modem === null || modem.reading === null || iccid === null) return modem;
+  return { ...modem, reading: { ...modem.reading, iccid: maskIccid(iccid) } };
+}
+
 function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] {
   return Object.entries(board.profile.units).map(([unit, { address }]) => ({
     unit,
@@ -319,5 +328,6 @@ export function statusOfVehicle(
     },
     odometerKm: Math.round(state.reporting.odometerM / 100) / 10,
     isRoaming: state.isRoaming,
+    modem: modemStatus(state),
   };
 }

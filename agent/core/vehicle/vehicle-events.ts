@@ -14,6 +14,7 @@ import type { DriverInput } from '../driver/driver.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
+import type { ModemSight } from '../modem/modem-reading.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
 import { type UpdateRecord, type UpdateResult, type UpdateTask } from '../update/update-types.ts';
@@ -42,6 +43,8 @@ export type VehicleEvent =
     }
   | { readonly kind: 'delivery'; readonly input: DeliveryInput }
   | { readonly kind: 'network'; readonly isRoaming: boolean }
+  /** Modem and SIM were read, or could not be. */
+  | { readonly kind: 'modem'; readonly sight: ModemSight }
   /** What the vehicle bus shows; at once when it begins or ceases to speak against a relay change. */
   | { readonly kind: 'bus'; readonly reading: BusReading }
   /** A key was read, or the state of its reader changed. */

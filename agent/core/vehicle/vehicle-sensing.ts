@@ -11,6 +11,8 @@ import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.t
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
+import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
+import { stepModemReport } from '../modem/modem-report.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
@@ -206,6 +208,24 @@ function busAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
   return { attributes: step.attributes };
 }
 
+/** Facts of modem and SIM that go with the next position or heartbeat. */
+export function modemAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
+  const { modem, modemReport } = context.state;
+  const reading = modem?.reading ?? null;
+  const step = reading === null ? null : stepModemReport(modemReport, reading, context.now.monoMs);
+  if (step === null) return {};
+  put(context, { modemReport: step.state });
+  return { attributes: step.attributes };
+}
+
+/** Modem and SIM were read, or could not be: then what was known no longer counts, and the network counts as the home network. */
+export function handleModem(context: StepContext, sight: ModemSight): void {
+  const iccid = sight.reading?.iccid ?? null;
+  const before = context.state.modem?.reading?.iccid ?? null;
+  if (iccid !== null && iccid !== before) log(context, 'info', 'modem_sim', { iccid: maskIccid(iccid) });
+  put(context, { modem: sight, isRoaming: sight.reading?.isRoaming === true });
+}
+
 function recordFix(context: StepContext, fix: Fix): void {
   if (fix.utcMs !== null && fix.doubts.length === 0) {
     const time = offerGnssTime(context.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
@@ -218,7 +238,14 @@ function recordFix(context: StepContext, fix: Fix): void {
   const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
   put(context, { reporting: step.state });
   for (const report of step.reports) {
-    const draft = { statusCode: statusCodes.LOCATION.code, ...busAttributesOf(context) };
+    const attributes = {
+      ...busAttributesOf(context).attributes,
+      ...modemAttributesOf(context).attributes,
+    };
+    const draft: EventDraft = {
+      statusCode: statusCodes.LOCATION.code,
+      ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
+    };
     record(context, draft, report.atMonoMs, report);
   }
 }

@@ -16,6 +16,7 @@ import { createPlausibilityState } from '../gnss/plausibility.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createRequests, parseRequestRecord } from '../link/requests.ts';
+import { createModemReport } from '../modem/modem-report.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
@@ -114,6 +115,8 @@ export function createVehicle(
     isBoardFresh: true,
     boardReport: createBoardReport(monoMs, memory.isBoardLost === true),
     isRoaming: false,
+    modem: null,
+    modemReport: createModemReport(),
     memory,
     inbox: given.inbox ?? createInboxRecord(),
     requests: createRequests(parseRequestRecord(given.requests)),

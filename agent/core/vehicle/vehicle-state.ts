@@ -33,6 +33,8 @@ import type { PlausibilityState } from '../gnss/plausibility.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestsState } from '../link/requests.ts';
+import type { ModemSight } from '../modem/modem-reading.ts';
+import type { ModemReportState } from '../modem/modem-report.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
@@ -104,6 +106,9 @@ export interface VehicleState {
   readonly boardReport: BoardReportState;
   /** From the modem; unknown counts as the home network. */
   readonly isRoaming: boolean;
+  /** Modem and SIM as read last; null: none was asked yet. */
+  readonly modem: ModemSight | null;
+  readonly modemReport: ModemReportState;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
   readonly requests: RequestsState;

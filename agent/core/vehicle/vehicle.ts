@@ -37,7 +37,14 @@ import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from './vehicle-ports.ts';
-import { flushGnss, reportBoardReturn, senseInputs, watchDriver } from './vehicle-sensing.ts';
+import {
+  flushGnss,
+  handleModem,
+  modemAttributesOf,
+  reportBoardReturn,
+  senseInputs,
+  watchDriver,
+} from './vehicle-sensing.ts';
 import { handleServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
@@ -66,7 +73,7 @@ function passTime(context: StepContext): void {
   if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
   if (monoMs >= context.state.heartbeatMs) {
     put(context, { heartbeatMs: monoMs + context.state.settings.reporting.heartbeatS * 1000 });
-    record(context, { statusCode: statusCodes.HEARTBEAT.code });
+    record(context, { statusCode: statusCodes.HEARTBEAT.code, ...modemAttributesOf(context) });
   }
   watchEvidence(context);
   watchService(context);
@@ -136,6 +143,9 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'network':
       put(context, { isRoaming: event.isRoaming });
+      break;
+    case 'modem':
+      handleModem(context, event.sight);
       break;
     case 'bus':
       put(context, { bus: event.reading });
