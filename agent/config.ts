@@ -23,6 +23,8 @@ import {
   protectionSchema,
   standardProtection,
 } from './core/protection/protection.ts';
+import type { SleepConfig } from './core/sleep/sleep.ts';
+import { describeSleep, sleepConfigOf, sleepSchema } from './core/sleep/sleep-config.ts';
 import { standardUpdate, updateFault, updateSchema } from './core/update/update-config.ts';
 
 export { standardProtection, standardSettings, standardUpdate };
@@ -105,6 +107,7 @@ export const agentFileSchema = Type.Object({
       ),
     ),
   }),
+  sleep: Type.Optional(sleepSchema),
   local: Type.Object({
     socket: Type.String({
       // 107 bytes are the most that the kernel takes for the name of a socket (unix(7)).
@@ -157,6 +160,8 @@ export interface AgentConfig {
   readonly gnssSilenceMs: number;
   /** How ModemManager is asked about modem and SIM; absent: it is not. */
   readonly modem?: ModemConfig;
+  /** When the machine of a parked unit is suspended; absent: never. */
+  readonly sleep?: SleepConfig;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
   /** The vehicle bus that is listened to; absent: none. */
@@ -243,6 +248,7 @@ export async function toAgentConfig(
   const bus = busConfigOf(file.bus);
   const driverReader = driverReaderOf(file.driverReader);
   const modem = modemConfigOf(file.modem);
+  const sleep = sleepConfigOf(file.sleep);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -263,6 +269,7 @@ export async function toAgentConfig(
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
     ...(modem === null ? {} : { modem }),
+    ...(sleep === null ? {} : { sleep }),
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
     ...(driverReader === null ? {} : { driverReader }),
@@ -284,6 +291,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     ...(config.modem === undefined
       ? {}
       : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
+    ...(config.sleep === undefined ? {} : { sleep: describeSleep(config.sleep) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

@@ -45,6 +45,8 @@ export interface AgentPorts {
   network?(): Promise<'home' | 'roaming' | null>;
   /** Modem and SIM; rejects with the reason while they cannot be read. Absent: nothing is asked. */
   readonly modem?: { readonly everyMs: number; read(): Promise<ModemReading> };
+  /** Asks that the machine is suspended for this many seconds; rejects where nothing can be asked. Absent: it never is. */
+  requestSleep?(seconds: number): Promise<void>;
   /** For how long a serial port has been out of reach because calls into its driver hang, ms; 0 while none is. */
   driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */

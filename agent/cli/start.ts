@@ -18,6 +18,7 @@ import { readModem } from '../adapters/modem-manager.ts';
 import { readNetworkFile } from '../adapters/network-file.ts';
 import { driverStuckMs } from '../adapters/serial-driver.ts';
 import { openSerialPort } from '../adapters/serial-port.ts';
+import { requestSleep } from '../adapters/sleep-request.ts';
 import { listenOnUnixSocket } from '../adapters/unix-http.ts';
 import { restartExitCode } from '../adapters/update/updater.ts';
 import { openUpdater } from '../adapters/update/updater-start.ts';
@@ -83,6 +84,7 @@ export async function start(flags: Flags): Promise<void> {
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
     ...modemOf(config),
+    requestSleep: (seconds) => requestSleep(seconds),
     ...(updater === null ? {} : { updater }),
     configSlots: createConfigFiles(dirname(file.storage.path)),
     host: createHostFacts(dirname(file.storage.path)),

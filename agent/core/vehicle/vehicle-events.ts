@@ -88,6 +88,8 @@ export type VehicleEffect =
   | { readonly kind: 'acknowledge'; readonly receipt: number }
   | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
+  /** The machine is to be suspended for this long. */
+  | { readonly kind: 'sleep'; readonly seconds: number }
   | DiagnosisEffect
   | { readonly kind: 'update'; readonly task: UpdateTask }
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }

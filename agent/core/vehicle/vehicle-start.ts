@@ -24,6 +24,7 @@ import { createRelaysState } from '../protection/relays.ts';
 import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
 import { createPort } from '../serial-port-state.ts';
+import { createSleep } from '../sleep/sleep.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
 import { createUpdate } from '../update/update.ts';
 import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
@@ -122,6 +123,7 @@ export function createVehicle(
     requests: createRequests(parseRequestRecord(given.requests)),
     diagnosis: createDiagnosis(monoMs),
     update: createUpdate(given.update ?? noUpdateRecord, given.updateSetup ?? null),
+    sleep: createSleep(),
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,

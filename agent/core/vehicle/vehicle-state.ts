@@ -42,6 +42,7 @@ import type { RelaysState } from '../protection/relays.ts';
 import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
 import type { PortOptions, PortState } from '../serial-port-state.ts';
+import type { SleepState } from '../sleep/sleep.ts';
 import {
   bestOrigin,
   isServerBehind,
@@ -114,6 +115,7 @@ export interface VehicleState {
   readonly requests: RequestsState;
   readonly diagnosis: DiagnosisState;
   readonly update: UpdateState;
+  readonly sleep: SleepState;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];

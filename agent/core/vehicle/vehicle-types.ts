@@ -16,6 +16,7 @@ import type { Traffic } from '../link/data-budget.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ServiceCodes } from '../protection/service-code.ts';
 import type { EntryState } from '../protection/service-entry.ts';
+import type { SleepConfig } from '../sleep/sleep.ts';
 
 export interface VehicleConfig {
   readonly accountID: string;
@@ -30,6 +31,8 @@ export interface VehicleConfig {
   readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
+  /** When the machine of a parked unit is suspended; absent: never. */
+  readonly sleep?: SleepConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */

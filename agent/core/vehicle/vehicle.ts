@@ -57,7 +57,7 @@ import {
   vehicleLimits,
 } from './vehicle-state.ts';
 import { type Now, type VehicleConfig } from './vehicle-types.ts';
-import { handleUpdateResult, isUpdateToken, stepUpdateOf } from './vehicle-update.ts';
+import { handleUpdateResult, isUpdateToken, stepUpdateOf, watchSleep } from './vehicle-update.ts';
 import { requestAutomations } from './vehicle-zones.ts';
 
 /** All that time alone brings about. */
@@ -89,6 +89,7 @@ function passTime(context: StepContext): void {
     reportBoardReturn(context);
     watchDiagnosis(context);
     stepUpdateOf(context, { kind: 'time' });
+    watchSleep(context);
     watchVehicle(context, { kind: 'time' });
     watchDriver(context, { kind: 'time' });
   }

@@ -9,6 +9,7 @@ import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
 import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
+import type { SleepConfig } from '../../../agent/core/sleep/sleep.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
 import { stepVehicle, vehicleWakeMs } from '../../../agent/core/vehicle/vehicle.ts';
 import { type VehicleEffect, type VehicleEvent } from '../../../agent/core/vehicle/vehicle-events.ts';
@@ -49,6 +50,8 @@ export interface RigOptions {
   readonly bus?: BusConfig;
   /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
   readonly driverReader?: DriverReaderConfig;
+  /** When its machine is suspended; never unless given. */
+  readonly sleep?: SleepConfig;
   /** Tables of settings beside the standard ones. */
   readonly settings?: Partial<Settings>;
   /** Every line of the vehicle's log. */
@@ -107,6 +110,7 @@ export async function createVehicleRig({
   isCommissioned = true,
   bus,
   driverReader,
+  sleep,
   settings,
   onLog,
   onContact,
@@ -219,6 +223,7 @@ export async function createVehicleRig({
       profile: verdict.profile,
       ...(bus === undefined ? {} : { bus }),
       ...(driverReader === undefined ? {} : { driverReader }),
+      ...(sleep === undefined ? {} : { sleep }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
       settings: { ...standardSettings, ...settings },
