@@ -3,6 +3,7 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
+import type { ModemReading } from './core/modem/modem-reading.ts';
 import { stepVehicle, vehicleWakeMs } from './core/vehicle/vehicle.ts';
 import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import type { VehicleState } from './core/vehicle/vehicle-state.ts';
@@ -113,6 +114,36 @@ export function startWatchdog(
   };
   cancel = clock.after(0, feed);
   return () => cancel();
+}
+
+/** Asks periodically about modem and SIM; why there is no answer is logged once. */
+export function watchModem(
+  { clock, log, modem }: Pick<AgentPorts, 'clock' | 'log' | 'modem'>,
+  dispatch: (event: VehicleEvent) => void,
+): Cancel {
+  if (modem === undefined) return () => undefined;
+  let cancel: Cancel = () => undefined;
+  let isStopped = false;
+  let reported = '';
+  const look = async (): Promise<void> => {
+    let reading: ModemReading | null = null;
+    let reason = '';
+    try {
+      reading = await modem.read();
+    } catch (thrown) {
+      reason = messageOf(thrown);
+    }
+    if (isStopped) return;
+    if (reason !== reported && reason !== '') log.warn('modem_unreadable', { reason });
+    reported = reason;
+    dispatch({ kind: 'modem', sight: { reading, reason } });
+    cancel = clock.after(modem.everyMs, () => void look());
+  };
+  void look();
+  return () => {
+    isStopped = true;
+    cancel();
+  };
 }
 
 /** Asks now and then where the modem is registered. */

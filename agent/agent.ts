@@ -2,7 +2,7 @@
 // commits, MQTT, the service manager. It decides nothing; every decision is in `core/`.
 
 import { hexId } from '../src/core/ids.ts';
-import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
+import { createLoop, startWatchdog, watchModem, watchNetwork } from './agent-loop.ts';
 import type { VehicleBus } from './bus/vehicle-bus.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
@@ -13,6 +13,7 @@ import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
 import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import { describeUpdate } from './core/vehicle/vehicle-update.ts';
+import type { KeyReader } from './driver/key-reader.ts';
 import { createEffectRunner } from './effect-runner.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
@@ -100,6 +101,19 @@ async function loadBus({ bus: config }: AgentConfig, ports: AgentPorts) {
     startVehicleBus({ ...ports, config, onReading: (reading) => dispatch({ kind: 'bus', reading }) });
 }
 
+/** Code of the reader of drivers' keys, loaded only where one is configured. */
+async function loadKeyReader({ driverReader: config }: AgentConfig, ports: AgentPorts) {
+  if (config === undefined) return () => null;
+  const { startKeyReader } = await import('./driver/key-reader.ts');
+  return (dispatch: (event: VehicleEvent) => void): KeyReader | null =>
+    startKeyReader({
+      ...ports,
+      config,
+      onKey: (id) => dispatch({ kind: 'driverReader', input: { kind: 'key', id } }),
+      onReading: (reading) => dispatch({ kind: 'driverReader', input: { kind: 'reader', reading } }),
+    });
+}
+
 /** What the last run left: in the outbox, and the slots of settings. */
 async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
   const record = await readVehicleRecord(outbox);
@@ -112,7 +126,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   // Before anything is open: code that cannot be loaded leaves nothing behind.
-  const startBus = await loadBus(config, ports);
+  const startReaders = await Promise.all([loadBus(config, ports), loadKeyReader(config, ports)]);
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const stored = await readStored(outbox, ports).catch(async (thrown: unknown) => {
     // A further start in this process must find the file closed.
@@ -155,8 +169,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     },
   });
 
-  const stopNetwork = watchNetwork(ports, dispatch);
-  const bus = startBus(dispatch);
+  const stopWatches = [watchNetwork(ports, dispatch), watchModem(ports, dispatch)];
+  const readers = startReaders.map((start) => start(dispatch));
 
   let isClosing = false;
   return {
@@ -177,15 +191,15 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       dispatch({ kind: 'stop' });
       loop.stopTime();
       stopWatchdog();
-      stopNetwork();
+      for (const stop of stopWatches) stop();
       serial.closeAll();
-      const busClosed = bus?.close();
+      const readersClosed = Promise.all(readers.map(async (reader) => reader?.close()));
       ports.updater?.close();
       const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);
       await session.drained(untilMs, () => loop.state().delivery);
       await session.close();
-      await busClosed;
+      await readersClosed;
       await outbox.close();
       log.info('agent_stopped');
     },

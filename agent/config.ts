@@ -11,11 +11,20 @@ import { type BoardProfile, boardOverridesSchema } from './core/board/board-prof
 import { applyOverrides } from './core/board/profile-parsing.ts';
 import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
 import {
+  type DriverReaderConfig,
+  describeDriverReader,
+  driverReaderOf,
+  driverReaderSchema,
+} from './core/driver/driver-config.ts';
+import { type ModemConfig, modemConfigOf, modemSchema } from './core/modem/modem-config.ts';
+import {
   type Protection,
   protectionFaults,
   protectionSchema,
   standardProtection,
 } from './core/protection/protection.ts';
+import type { SleepConfig } from './core/sleep/sleep.ts';
+import { describeSleep, sleepConfigOf, sleepSchema } from './core/sleep/sleep-config.ts';
 import { standardUpdate, updateFault, updateSchema } from './core/update/update-config.ts';
 
 export { standardProtection, standardSettings, standardUpdate };
@@ -89,6 +98,8 @@ export const agentFileSchema = Type.Object({
     ),
   }),
   bus: Type.Optional(busSchema),
+  driverReader: Type.Optional(driverReaderSchema),
+  modem: Type.Optional(modemSchema),
   network: Type.Object({
     stateFile: Type.Optional(
       path(
@@ -96,6 +107,7 @@ export const agentFileSchema = Type.Object({
       ),
     ),
   }),
+  sleep: Type.Optional(sleepSchema),
   local: Type.Object({
     socket: Type.String({
       // 107 bytes are the most that the kernel takes for the name of a socket (unix(7)).
@@ -146,10 +158,16 @@ export interface AgentConfig {
   readonly boardPort: SerialSettings;
   readonly gnssPort: SerialSettings;
   readonly gnssSilenceMs: number;
+  /** How ModemManager is asked about modem and SIM; absent: it is not. */
+  readonly modem?: ModemConfig;
+  /** When the machine of a parked unit is suspended; absent: never. */
+  readonly sleep?: SleepConfig;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
   /** The vehicle bus that is listened to; absent: none. */
   readonly bus?: BusConfig;
+  /** The reader of drivers' keys; absent: none. */
+  readonly driverReader?: DriverReaderConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -172,11 +190,29 @@ export interface AgentSecrets {
   readonly client?: ClientCertificate;
 }
 
-/** Why the port of the vehicle bus cannot be what it is; '' when it can. */
-function busFault({ bus, board, gnss }: AgentFile): string {
-  const port = bus?.port;
-  const other = port === board.port ? 'board.port' : port === gnss.port ? 'gnss.port' : null;
-  return port === undefined || other === null ? '' : `bus.port: ${port} is ${other} already`;
+/** Why a port of bus or reader cannot be what it is; '' when each is another one. */
+function portFault({ bus, driverReader, board, gnss }: AgentFile): string {
+  const taken = new Map([
+    [board.port, 'board.port'],
+    [gnss.port, 'gnss.port'],
+  ]);
+  for (const [name, port] of Object.entries({
+    'bus.port': bus?.port,
+    'driverReader.port': driverReader?.port,
+  })) {
+    if (port === undefined) continue;
+    const other = taken.get(port);
+    if (other !== undefined) return `${name}: ${port} is ${other} already`;
+    taken.set(port, name);
+  }
+  return '';
+}
+
+/** Two sources for one fact would contradict each other. */
+function modemFault({ modem, network }: AgentFile): string {
+  return modem?.program !== undefined && network.stateFile !== undefined
+    ? 'network.stateFile: modem.program says already where the modem is registered'
+    : '';
 }
 
 /** Settings that are no one's choice but follow from the file. */
@@ -202,12 +238,17 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  const wrong = [unfit, updateFault(file.update), busFault(file)].filter((words) => words !== '');
+  const wrong = [unfit, updateFault(file.update), portFault(file), modemFault(file)].filter(
+    (words) => words !== '',
+  );
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
   const bus = busConfigOf(file.bus);
+  const driverReader = driverReaderOf(file.driverReader);
+  const modem = modemConfigOf(file.modem);
+  const sleep = sleepConfigOf(file.sleep);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -227,8 +268,11 @@ export async function toAgentConfig(
     boardPort: { path: file.board.port, baudRate, dataBits, parity, stopBits },
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
+    ...(modem === null ? {} : { modem }),
+    ...(sleep === null ? {} : { sleep }),
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
+    ...(driverReader === null ? {} : { driverReader }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -243,6 +287,11 @@ export function describeConfig(config: AgentConfig): LogFields {
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
     ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
+    ...(config.driverReader === undefined ? {} : { driverReader: describeDriverReader(config.driverReader) }),
+    ...(config.modem === undefined
+      ? {}
+      : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
+    ...(config.sleep === undefined ? {} : { sleep: describeSleep(config.sleep) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

@@ -54,6 +54,10 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
         return void writeSlot(ports.configSlots, effect, dispatch);
       case 'update':
         return ports.updater?.perform(effect.task, (result) => dispatch({ kind: 'update', result: result }));
+      case 'sleep':
+        return void ports.requestSleep?.(effect.seconds).catch((thrown: unknown) => {
+          log.warn('sleep_not_requested', { reason: messageOf(thrown) });
+        });
       case 'delivery':
         return session.perform(effect.effect);
       case 'readUnit':

@@ -2,6 +2,7 @@
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
 import type { SlotFiles, SlotName } from './core/config/config-record.ts';
 import type { HostReading } from './core/diagnostic/diagnostic.ts';
+import type { ModemReading } from './core/modem/modem-reading.ts';
 import type { ServiceCodes } from './core/protection/service-code.ts';
 import type { UpdateResult, UpdateSetup, UpdateTask } from './core/update/update-types.ts';
 import type { Outbox } from './outbox.ts';
@@ -42,6 +43,10 @@ export interface AgentPorts {
   readonly supervisor: Supervisor;
   /** Where the modem is registered; null when unknown. Absent: always unknown. */
   network?(): Promise<'home' | 'roaming' | null>;
+  /** Modem and SIM; rejects with the reason while they cannot be read. Absent: nothing is asked. */
+  readonly modem?: { readonly everyMs: number; read(): Promise<ModemReading> };
+  /** Asks that the machine is suspended for this many seconds; rejects where nothing can be asked. Absent: it never is. */
+  requestSleep?(seconds: number): Promise<void>;
   /** For how long a serial port has been out of reach because calls into its driver hang, ms; 0 while none is. */
   driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives the serial ports of a vehicle their steady names /dev/fleet-board, /dev/fleet-gnss and, where a bus adapter is fitted,
-# /dev/fleet-bus: lists the ports, and writes the udev rule for those that were chosen. Needs no network. Never guesses which port is which.
+# Gives the serial ports of a vehicle their steady names /dev/fleet-board, /dev/fleet-gnss and, where they are fitted, /dev/fleet-bus and
+# /dev/fleet-driver: lists the ports, and writes the udev rule for those that were chosen. Needs no network. Never guesses which port is which.
 set -eu
 
 rules=/etc/udev/rules.d/70-fleetward.rules
@@ -11,7 +11,7 @@ usage() {
 		fleetward-agent-ports list                                   the serial ports of this machine
 		fleetward-agent-ports set --board /dev/X --gnss /dev/Y       name them, by the place that they are plugged into
 		fleetward-agent-ports show                                   what the names stand for now
-		Options of set: --bus /dev/Z (adapter of the vehicle bus), --rules FILE (standard: $rules), --no-reload (write the file and do no more)
+		Options of set: --bus /dev/Z (adapter of the vehicle bus), --driver /dev/Z (reader of drivers' keys), --rules FILE (standard: $rules), --no-reload (write the file and do no more)
 		Which is which: unplug one, and look at what is gone from the list.
 		Exit codes: 0 good, 64 wrong command line, 69 no such port, 77 not root.
 	END
@@ -59,11 +59,11 @@ list() {
 }
 
 show() {
-	for name in fleet-board fleet-gnss fleet-bus; do
+	for name in fleet-board fleet-gnss fleet-bus fleet-driver; do
 		if [ -e "/dev/$name" ]; then
 			echo "/dev/$name -> $(readlink -f "/dev/$name")"
-		elif [ "$name" != fleet-bus ]; then
-			echo "/dev/$name: not there"
+		else
+			case "$name" in fleet-board | fleet-gnss) echo "/dev/$name: not there" ;; esac
 		fi
 	done
 }
@@ -111,11 +111,13 @@ set_ports() {
 	board=
 	gnss=
 	bus=
+	driver=
 	while [ $# -gt 0 ]; do
 		case "$1" in
 		--board) board=${2:-} ;;
 		--gnss) gnss=${2:-} ;;
 		--bus) bus=${2:-} ;;
+		--driver) driver=${2:-} ;;
 		--rules) rules=${2:-} ;;
 		--no-reload) reload=no ;;
 		*) die 64 "unknown: $1" 'Try fleetward-agent-ports --help.' ;;
@@ -135,12 +137,21 @@ set_ports() {
 		bus_match=$(match "$bus")
 		[ "$bus_match" != "$board_match" ] && [ "$bus_match" != "$gnss_match" ] || die 64 "$bus is the board or the receiver already"
 	fi
+	driver_match=
+	if [ -n "$driver" ]; then
+		driver=$(node_of "$driver")
+		driver_match=$(match "$driver")
+		for taken in "$board_match" "$gnss_match" "$bus_match"; do
+			[ "$driver_match" != "$taken" ] || die 64 "$driver is another port already"
+		done
+	fi
 	[ "$(id -u)" = 0 ] || die 77 "only root can write $rules" 'Run it with sudo.'
 	{
 		echo '# Written by fleetward-agent-ports; run it again when a port was plugged in elsewhere.'
 		rule board "$board_match"
 		rule gnss "$gnss_match"
 		[ -z "$bus_match" ] || rule bus "$bus_match"
+		[ -z "$driver_match" ] || rule driver "$driver_match"
 	} >"$rules.new"
 	chmod 0644 "$rules.new"
 	sync "$rules.new"

@@ -50,6 +50,9 @@ export const agentProduct: Product = {
   files: [
     { from: 'fleetward-agent.service', to: 'lib/systemd/system/fleetward-agent.service' },
     { from: 'fleetward-agent-port@.service', to: 'lib/systemd/system/fleetward-agent-port@.service' },
+    { from: 'fleetward-agent-sleep.path', to: 'lib/systemd/system/fleetward-agent-sleep.path' },
+    { from: 'fleetward-agent-sleep.service', to: 'lib/systemd/system/fleetward-agent-sleep.service' },
+    { from: 'sleep.sh', to: 'usr/lib/fleetward-agent/sleep', mode: 0o755 },
     { from: 'deb/sysusers.conf', to: 'usr/lib/sysusers.d/fleetward-agent.conf' },
     { from: 'deb/fleetward-agent', to: 'usr/bin/fleetward-agent', mode: 0o755 },
     { from: 'fleetward-agent-ports.sh', to: 'usr/sbin/fleetward-agent-ports', mode: 0o755 },

@@ -5,6 +5,7 @@ import { settingAt } from '../../src/config.ts';
 import { createConfigFiles } from '../adapters/config-files.ts';
 import { type AgentFile, describeConfig, settingsIn } from '../config.ts';
 import { type RemoteConfig, readRemoteConfig } from '../config-origin.ts';
+import { sleepWarnings } from '../core/sleep/sleep-config.ts';
 import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
@@ -21,7 +22,8 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const panic = describePanicGap(config.profile);
   const witnesses = describeWitnesses(config, config.protection);
   const facts = describeConfig(config);
-  const warnings = [...panic.warnings, ...witnesses.warnings];
+  const sleep = config.sleep === undefined ? [] : sleepWarnings;
+  const warnings = [...panic.warnings, ...witnesses.warnings, ...sleep];
   const lines = [
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),

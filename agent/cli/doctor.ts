@@ -20,6 +20,7 @@ import {
   skipped,
 } from '../doctor/check.ts';
 import { clockCheck } from '../doctor/clock.ts';
+import { driverReaderCheck } from '../doctor/driver-reader.ts';
 import { configurationCheck, portCheck, storageCheck } from '../doctor/file-checks.ts';
 import { gnssCheck } from '../doctor/gnss.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
@@ -122,6 +123,7 @@ async function hardwareChecks(
     portCheck('gnss', file.gnss.port, ports),
     gnssCheck({ config, ports, isStopped }),
     ...busChecks(config, { ports, isStopped }),
+    ...readerChecks(config, { ports, say: io.say, isStopped }),
     ...(relayTest === undefined
       ? []
       : [
@@ -144,6 +146,18 @@ function busChecks(
 ): readonly Check[] {
   if (bus === undefined) return [];
   return [portCheck('bus', bus.port.path, given.ports), vehicleBusCheck({ bus, ...given })];
+}
+
+/** The check of the reader of drivers' keys, where one is configured. */
+function readerChecks(
+  { driverReader, settings }: AgentConfig,
+  given: Pick<DoctorIo, 'ports' | 'say'> & { isStopped(): boolean },
+): readonly Check[] {
+  if (driverReader === undefined) return [];
+  return [
+    portCheck('driverReader', driverReader.port.path, given.ports),
+    driverReaderCheck({ config: driverReader, settings: settings.driver, ...given }),
+  ];
 }
 
 /** `doctor bus`: of a running agent what it shows, else the check. @throws AppError `config` where no bus is configured. */

@@ -14,14 +14,16 @@ import { serviceCodesOfSecret } from '../../src/service-codes.ts';
 import { createConfigFiles } from '../adapters/config-files.ts';
 import { createHostFacts } from '../adapters/host-facts.ts';
 import { openLocalSocket } from '../adapters/local-socket.ts';
+import { readModem } from '../adapters/modem-manager.ts';
 import { readNetworkFile } from '../adapters/network-file.ts';
 import { driverStuckMs } from '../adapters/serial-driver.ts';
 import { openSerialPort } from '../adapters/serial-port.ts';
+import { requestSleep } from '../adapters/sleep-request.ts';
 import { listenOnUnixSocket } from '../adapters/unix-http.ts';
 import { restartExitCode } from '../adapters/update/updater.ts';
 import { openUpdater } from '../adapters/update/updater-start.ts';
 import { createAgent } from '../agent.ts';
-import { type AgentFile, describeConfig } from '../config.ts';
+import { type AgentConfig, type AgentFile, describeConfig } from '../config.ts';
 import type { ProcessFacts } from '../core/status/agent-facts.ts';
 import { createLogRing } from '../log-ring.ts';
 import { createLagMeter, type LagMeter } from '../loop-lag.ts';
@@ -31,6 +33,8 @@ import { type Flags, loadSettings, readAgentConfig } from './settings-file.ts';
 
 const networkOf = (path: string | undefined) =>
   path === undefined ? {} : { network: () => readNetworkFile(path) };
+const modemOf = ({ modem }: AgentConfig) =>
+  modem === undefined ? {} : { modem: { everyMs: modem.everyMs, read: () => readModem(modem.program) } };
 const mostBytesOf = ({ storage }: AgentFile): number => storage.maxMb * 1024 * 1024;
 
 /** Free bytes for users other than root; null where the file system does not report it. */
@@ -79,6 +83,8 @@ export async function start(flags: Flags): Promise<void> {
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
+    ...modemOf(config),
+    requestSleep: (seconds) => requestSleep(seconds),
     ...(updater === null ? {} : { updater }),
     configSlots: createConfigFiles(dirname(file.storage.path)),
     host: createHostFacts(dirname(file.storage.path)),

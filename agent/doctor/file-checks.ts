@@ -78,6 +78,7 @@ const portTitles = {
   board: 'Port of the I/O board',
   gnss: 'Port of the GNSS receiver',
   bus: 'Port of the bus adapter',
+  driverReader: "Port of the reader of drivers' keys",
 } as const;
 
 /** Where a serial port is, whether the agent may open it, and which process has it open. */

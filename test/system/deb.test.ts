@@ -69,6 +69,7 @@ describe('the unit', () => {
       '/dev/fleet-board rw',
       '/dev/fleet-gnss rw',
       '/dev/fleet-bus rw',
+      '/dev/fleet-driver rw',
       'any',
     ]);
   });
@@ -306,6 +307,8 @@ END
       'DeviceAllow=/dev/fleet-board rw',
       'DeviceAllow=/dev/fleet-bus rw',
       'DeviceAllow=/dev/fleet-bus rw',
+      'DeviceAllow=/dev/fleet-driver rw',
+      'DeviceAllow=/dev/fleet-driver rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DevicePolicy=closed',

@@ -3,9 +3,11 @@
 
 import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import { witnessNames } from '../../../src/core/verdict/witness.ts';
+import type { ModemReading } from '../modem/modem-reading.ts';
 import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
+import { driverText } from './driver-status.ts';
 import { conditionsOf } from './health.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
 
@@ -252,6 +254,34 @@ function inputsLine({ inputs, analogs }: VehicleStatus): StatusLine {
   };
 }
 
+/** Operator, technology, signal and SIM in one line. */
+function modemText({ operator, isRoaming, iccid, signal, technology, bytes }: ModemReading): string {
+  const network = isRoaming === null ? 'not registered' : isRoaming ? 'roaming' : 'home network';
+  return [
+    operator ?? 'operator unknown',
+    network,
+    ...(technology === null ? [] : [technology]),
+    ...(signal === null ? [] : [`signal ${signal} %`]),
+    iccid === null ? 'no SIM that can be read' : `SIM ${iccid}`,
+    ...(bytes === null ? [] : [`${Math.round(bytes / 1e6)} MB since the machine started`]),
+  ].join(', ');
+}
+
+function modemLines({ modem }: VehicleStatus): readonly StatusLine[] {
+  if (modem === null) return [];
+  const name = 'Modem';
+  return modem.reading === null
+    ? [
+        {
+          level: 'note',
+          name,
+          words: `cannot be read: ${modem.reason}`,
+          todo: 'Check modem.program, and try `mmcli -m any`. The connection does not depend on it.',
+        },
+      ]
+    : [{ level: 'ok', name, words: modemText(modem.reading), todo: '' }];
+}
+
 const updatePhases = {
   fetching: 'is being fetched',
   staged: 'is ready',
@@ -282,6 +312,8 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     gnssLine(vehicle),
     evidenceLine(vehicle),
     ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
+    ...modemLines(vehicle),
+    ...(vehicle.driver === null ? [] : [{ name: 'Driver', ...driverText(vehicle.driver) }]),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

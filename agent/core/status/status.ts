@@ -10,12 +10,14 @@ import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
+import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
 import type { PortState } from '../serial-port-state.ts';
 import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
 import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
 import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
 import { type BusStatus, busStatus } from './bus-status.ts';
+import { type DriverStatus, driverStatus } from './driver-status.ts';
 
 /** One serial port. `forS`: how long it has been in that state; null where unknown. */
 export interface PortStatus {
@@ -96,9 +98,13 @@ export interface VehicleStatus {
   readonly evidence: EvidenceStatus;
   /** Null: no bus is read. */
   readonly bus: BusStatus | null;
+  /** Null: no reader of keys is configured. */
+  readonly driver: DriverStatus | null;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
+  /** Null: no modem was asked. The id of the SIM is masked. */
+  readonly modem: ModemSight | null;
 }
 
 /** Whole seconds, or tenths below a minute. */
@@ -217,6 +223,12 @@ function evidenceStatus({ evidence, time }: VehicleState, nowMs: number): Eviden
   };
 }
 
+function modemStatus({ modem }: VehicleState): ModemSight | null {
+  const iccid = modem?.reading?.iccid ?? null;
+  if (modem === null || modem.reading === null || iccid === null) return modem;
+  return { ...modem, reading: { ...modem.reading, iccid: maskIccid(iccid) } };
+}
+
 function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] {
   return Object.entries(board.profile.units).map(([unit, { address }]) => ({
     unit,
@@ -307,6 +319,8 @@ export function statusOfVehicle(
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
     bus: state.bus === null ? null : busStatus(state.bus, nowMs),
+    driver:
+      state.driver === null ? null : driverStatus(state.driver, { nowMs, settings: state.settings.driver }),
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,
@@ -314,5 +328,6 @@ export function statusOfVehicle(
     },
     odometerKm: Math.round(state.reporting.odometerM / 100) / 10,
     isRoaming: state.isRoaming,
+    modem: modemStatus(state),
   };
 }

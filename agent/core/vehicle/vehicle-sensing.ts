@@ -1,4 +1,4 @@
-// Turns the data of the board and the GNSS receiver into evidence and events. It never acts.
+// Turns the data of the board, the GNSS receiver and the reader of drivers' keys into evidence and events. It never acts.
 import type { InputName } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
@@ -6,10 +6,13 @@ import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
 import { recordLoopbackInput } from '../board/loopback.ts';
 import { stepBusReport } from '../bus/bus-report.ts';
+import { type DriverInput, stepDriver } from '../driver/driver.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
+import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
+import { stepModemReport } from '../modem/modem-report.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
@@ -19,7 +22,7 @@ import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { putLoopback } from './vehicle-loopback.ts';
-import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
+import { commitNow, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
 /** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */
@@ -205,6 +208,24 @@ function busAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
   return { attributes: step.attributes };
 }
 
+/** Facts of modem and SIM that go with the next position or heartbeat. */
+export function modemAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
+  const { modem, modemReport } = context.state;
+  const reading = modem?.reading ?? null;
+  const step = reading === null ? null : stepModemReport(modemReport, reading, context.now.monoMs);
+  if (step === null) return {};
+  put(context, { modemReport: step.state });
+  return { attributes: step.attributes };
+}
+
+/** Modem and SIM were read, or could not be: then what was known no longer counts, and the network counts as the home network. */
+export function handleModem(context: StepContext, sight: ModemSight): void {
+  const iccid = sight.reading?.iccid ?? null;
+  const before = context.state.modem?.reading?.iccid ?? null;
+  if (iccid !== null && iccid !== before) log(context, 'info', 'modem_sim', { iccid: maskIccid(iccid) });
+  put(context, { modem: sight, isRoaming: sight.reading?.isRoaming === true });
+}
+
 function recordFix(context: StepContext, fix: Fix): void {
   if (fix.utcMs !== null && fix.doubts.length === 0) {
     const time = offerGnssTime(context.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
@@ -217,7 +238,29 @@ function recordFix(context: StepContext, fix: Fix): void {
   const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
   put(context, { reporting: step.state });
   for (const report of step.reports) {
-    const draft = { statusCode: statusCodes.LOCATION.code, ...busAttributesOf(context) };
+    const attributes = {
+      ...busAttributesOf(context).attributes,
+      ...modemAttributesOf(context).attributes,
+    };
+    const draft: EventDraft = {
+      statusCode: statusCodes.LOCATION.code,
+      ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
+    };
     record(context, draft, report.atMonoMs, report);
   }
+}
+
+/** Takes a key, a state of its reader, or the passing of time. A driver is no evidence: nothing here reaches a witness or a relay. */
+export function watchDriver(context: StepContext, input: DriverInput): void {
+  const { driver, settings } = context.state;
+  if (driver === null) return;
+  const given = {
+    nowMs: context.now.monoMs,
+    ignition: sensed(context.state, 'ignition'),
+    settings: settings.driver,
+  };
+  const step = stepDriver(driver, input, given);
+  put(context, { driver: step.state });
+  for (const { event, fields } of step.notes) log(context, 'info', event, fields);
+  for (const draft of step.events) record(context, draft);
 }

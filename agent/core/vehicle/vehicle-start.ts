@@ -8,6 +8,7 @@ import { createInputs, type InputRule } from '../board/inputs.ts';
 import { createLoopback } from '../board/loopback.ts';
 import { createBusReport } from '../bus/bus-report.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
+import { createDriver } from '../driver/driver.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
 import { createNmeaState } from '../gnss/nmea.ts';
@@ -15,6 +16,7 @@ import { createPlausibilityState } from '../gnss/plausibility.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createRequests, parseRequestRecord } from '../link/requests.ts';
+import { createModemReport } from '../modem/modem-report.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
@@ -22,6 +24,7 @@ import { createRelaysState } from '../protection/relays.ts';
 import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
 import { createPort } from '../serial-port-state.ts';
+import { createSleep } from '../sleep/sleep.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
 import { createUpdate } from '../update/update.ts';
 import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
@@ -94,6 +97,7 @@ export function createVehicle(
     fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
     bus: null,
     busReport: createBusReport(),
+    driver: config.driverReader === undefined ? null : createDriver(memory.driver, monoMs),
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
@@ -112,11 +116,14 @@ export function createVehicle(
     isBoardFresh: true,
     boardReport: createBoardReport(monoMs, memory.isBoardLost === true),
     isRoaming: false,
+    modem: null,
+    modemReport: createModemReport(),
     memory,
     inbox: given.inbox ?? createInboxRecord(),
     requests: createRequests(parseRequestRecord(given.requests)),
     diagnosis: createDiagnosis(monoMs),
     update: createUpdate(given.update ?? noUpdateRecord, given.updateSetup ?? null),
+    sleep: createSleep(),
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,

@@ -2,6 +2,7 @@
 // its parts. Events and effects are in `vehicle-events.ts`. Types and pure helpers only.
 
 import {
+  eventLimits,
   type FeatureName,
   type FleetEvent,
   featureNames,
@@ -20,6 +21,7 @@ import type { BusReading } from '../bus/bus-reading.ts';
 import type { BusReportState } from '../bus/bus-report.ts';
 import { busVetoAt } from '../bus/bus-veto.ts';
 import type { ConfigState } from '../config/config-types.ts';
+import type { DriverState } from '../driver/driver.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import { type EvidenceState } from '../evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
@@ -31,6 +33,8 @@ import type { PlausibilityState } from '../gnss/plausibility.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestsState } from '../link/requests.ts';
+import type { ModemSight } from '../modem/modem-reading.ts';
+import type { ModemReportState } from '../modem/modem-report.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
@@ -38,6 +42,7 @@ import type { RelaysState } from '../protection/relays.ts';
 import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
 import type { PortOptions, PortState } from '../serial-port-state.ts';
+import type { SleepState } from '../sleep/sleep.ts';
 import {
   bestOrigin,
   isServerBehind,
@@ -77,6 +82,8 @@ export interface VehicleState {
   /** What the vehicle bus showed last; null: none is read. */
   readonly bus: BusReading | null;
   readonly busReport: BusReportState;
+  /** Who drives; null: no reader of keys is configured. */
+  readonly driver: DriverState | null;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
@@ -100,11 +107,15 @@ export interface VehicleState {
   readonly boardReport: BoardReportState;
   /** From the modem; unknown counts as the home network. */
   readonly isRoaming: boolean;
+  /** Modem and SIM as read last; null: none was asked yet. */
+  readonly modem: ModemSight | null;
+  readonly modemReport: ModemReportState;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
   readonly requests: RequestsState;
   readonly diagnosis: DiagnosisState;
   readonly update: UpdateState;
+  readonly sleep: SleepState;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];
@@ -235,6 +246,17 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
   return fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs ? null : fix;
 }
 
+/**
+ * The attributes of a draft with the driver's key. Positions and heartbeats go without it, which would double their size: they belong to
+ * the driver of the event before. So does an event whose attributes have no place left.
+ */
+function withDriver({ driver }: VehicleState, { statusCode, attributes }: EventDraft) {
+  const driverUniqueId = driver?.id ?? null;
+  if (driverUniqueId === null || statusPriority(statusCode) === 3) return {};
+  const named = { ...attributes, driverUniqueId };
+  return JSON.stringify(named).length > eventLimits.attributesBytes ? {} : { attributes: named };
+}
+
 /** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
 export function stamp(
   context: StepContext,
@@ -256,6 +278,7 @@ export function stamp(
     ...positionFields(fix),
     ...(fix === null ? {} : presentZone(state.zones)),
     ...draft,
+    ...withDriver(state, draft),
     outputs: { ...knownOutputs(state), ...draft.outputs },
   } as const;
   return { event, priority: statusPriority(draft.statusCode) };
@@ -280,6 +303,7 @@ export function commitNow(
     fuel: fuelMemoryOf(state.fuel),
     evidence: state.evidence.record,
     newestUtcMs: newestUtcMsAt(state.time, context.now.monoMs),
+    ...(state.driver === null ? {} : { driver: state.driver.id }),
   };
   context.effects.push({
     kind: 'commit',

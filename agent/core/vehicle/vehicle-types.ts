@@ -9,12 +9,14 @@ import type { BoardProfile } from '../board/board-profile.ts';
 import type { BusConfig } from '../bus/bus-config.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
+import type { DriverReaderConfig } from '../driver/driver-config.ts';
 import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import type { FuelMemory } from '../fuel/fuel-memory.ts';
 import type { Traffic } from '../link/data-budget.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ServiceCodes } from '../protection/service-code.ts';
 import type { EntryState } from '../protection/service-entry.ts';
+import type { SleepConfig } from '../sleep/sleep.ts';
 
 export interface VehicleConfig {
   readonly accountID: string;
@@ -27,6 +29,10 @@ export interface VehicleConfig {
   readonly profile: BoardProfile;
   /** The vehicle bus that is listened to; absent: none. */
   readonly bus?: BusConfig;
+  /** The reader of drivers' keys; absent: none. */
+  readonly driverReader?: DriverReaderConfig;
+  /** When the machine of a parked unit is suspended; absent: never. */
+  readonly sleep?: SleepConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */
@@ -51,6 +57,8 @@ export interface VehicleMemory {
   /** The loss of the board was reported, and its return was not. */
   readonly isBoardLost?: boolean;
   readonly evidence?: EvidenceRecord;
+  /** Id of the driver's key; null: not known. */
+  readonly driver?: string | null;
   /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
   readonly newestUtcMs?: number | null;
 }

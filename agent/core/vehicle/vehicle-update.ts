@@ -1,10 +1,15 @@
 // The update of the agent in the vehicle: feeds the machine of `update.ts` with link, ignition and motion, and
-// performs its effects. A restart is requested only while the vehicle is shown to be parked; nothing here moves a
+// performs its effects; and the sleep of a parked unit. Both are requested only while the vehicle is shown to be parked; nothing here moves a
 // relay.
-import { featureNames } from '../../../src/core/events/event.ts';
+import { featureNames, type InputName } from '../../../src/core/events/event.ts';
+import type { EpisodeName } from '../alarms/alarm-memory.ts';
+import { memoryOf } from '../alarms/alarms.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import { type Evidence, looksStill } from '../evidence/testimony.ts';
 import { addTraffic, trafficCost } from '../link/data-budget.ts';
+import { isDrained } from '../link/delivery.ts';
+import { wantedState } from '../protection/command-record.ts';
+import { stepSleep } from '../sleep/sleep.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { stepUpdate } from '../update/update.ts';
 import type {
@@ -20,6 +25,7 @@ import {
   log,
   put,
   type StepContext,
+  sensed,
   stamp,
   type VehicleState,
 } from './vehicle-state.ts';
@@ -30,6 +36,19 @@ const limits = {
   /** What a mobile network bills for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
   overhead: 1.06,
 } as const;
+
+/** Alarms during which the machine stays awake. A low battery and a lost position are none of them: a garage has no sky, and sleep saves the battery. */
+const wakefulAlarms: readonly EpisodeName[] = [
+  'engine',
+  'motion',
+  'tow',
+  'cut',
+  'jam',
+  'suspect',
+  'forced',
+  'driving',
+];
+const wakefulInputs: readonly InputName[] = ['tamper', 'crash'];
 
 const token = 'update';
 
@@ -59,7 +78,8 @@ function motionObjection(evidence: Evidence, parkedMs: number): string | null {
   return offMs < Math.max(parkedMs, limits.blindMs) ? 'standstill is not known' : null;
 }
 
-function swapObjectionOf({ state }: StepContext, evidence: Evidence): string | null {
+/** Why the vehicle is not at rest with nothing to do. @param parkedMs how long the ignition must be off. */
+function restObjectionOf({ state }: StepContext, evidence: Evidence, parkedMs: number): string | null {
   const { record, work } = state.commands;
   if (state.isStopping) return 'the agent is stopping';
   if (evidence.panic.value === true) return 'the panic button is pressed';
@@ -69,7 +89,40 @@ function swapObjectionOf({ state }: StepContext, evidence: Evidence): string | n
   );
   if (isBusy) return 'a command has not ended';
   if (state.config.write !== null || state.config.trial !== null) return 'a configuration is being tried';
-  return motionObjection(evidence, state.update.setup?.parkedMs ?? Number.POSITIVE_INFINITY);
+  return motionObjection(evidence, parkedMs);
+}
+
+/** Why the machine is not suspended now. Unknown is never a reason to sleep. */
+function sleepObjectionOf(context: StepContext, afterMs: number): string | null {
+  const { state } = context;
+  const { phase, inFlight } = state.delivery;
+  const rest = restObjectionOf(context, evidenceOf(context), afterMs);
+  if (rest !== null) return rest;
+  if (wantedState(state.commands.record, 'enginecutoff') === '1') return 'the engine is cut off';
+  const alarm =
+    wakefulInputs.find((name) => sensed(state, name).value === true) ??
+    memoryOf(state.alarms).on.find((name) => wakefulAlarms.includes(name));
+  if (alarm !== undefined) return `an alarm is active: ${alarm}`;
+  if (state.update.record.active !== null || state.update.trial !== null) return 'an update is under way';
+  if (phase.kind !== 'up' || !phase.welcomed) return 'there is no session with the broker';
+  return state.pending.length > 0 || inFlight.length > 0 || !isDrained(state.delivery)
+    ? 'stored events are not delivered yet'
+    : null;
+}
+
+/** Asks that the machine of a parked unit is suspended. */
+export function watchSleep(context: StepContext): void {
+  const { sleep: config } = context.config;
+  if (config === undefined) return;
+  const { state, isRequested } = stepSleep(context.state.sleep, config, {
+    objection: sleepObjectionOf(context, config.afterMs),
+    startedMs: context.state.time.bootMonoMs,
+    nowMs: context.now.monoMs,
+  });
+  put(context, { sleep: state });
+  if (!isRequested) return;
+  log(context, 'info', 'sleep_requested', { wakeS: config.wakeS });
+  context.effects.push({ kind: 'sleep', seconds: config.wakeS });
 }
 
 function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): WorkingConnections {
@@ -90,7 +143,11 @@ function lookOf(context: StepContext): VehicleSnapshot {
     fraction: now.fraction,
     latestUtcMs: latestUtcMs(state.time, now.monoMs),
     fetchObjection: fetchObjectionOf(state),
-    swapObjection: swapObjectionOf(context, evidence),
+    swapObjection: restObjectionOf(
+      context,
+      evidence,
+      state.update.setup?.parkedMs ?? Number.POSITIVE_INFINITY,
+    ),
     parts: partsOf(state, evidence),
   };
 }

@@ -37,7 +37,14 @@ import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from './vehicle-ports.ts';
-import { flushGnss, reportBoardReturn, senseInputs } from './vehicle-sensing.ts';
+import {
+  flushGnss,
+  handleModem,
+  modemAttributesOf,
+  reportBoardReturn,
+  senseInputs,
+  watchDriver,
+} from './vehicle-sensing.ts';
 import { handleServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
@@ -50,7 +57,7 @@ import {
   vehicleLimits,
 } from './vehicle-state.ts';
 import { type Now, type VehicleConfig } from './vehicle-types.ts';
-import { handleUpdateResult, isUpdateToken, stepUpdateOf } from './vehicle-update.ts';
+import { handleUpdateResult, isUpdateToken, stepUpdateOf, watchSleep } from './vehicle-update.ts';
 import { requestAutomations } from './vehicle-zones.ts';
 
 /** All that time alone brings about. */
@@ -66,7 +73,7 @@ function passTime(context: StepContext): void {
   if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
   if (monoMs >= context.state.heartbeatMs) {
     put(context, { heartbeatMs: monoMs + context.state.settings.reporting.heartbeatS * 1000 });
-    record(context, { statusCode: statusCodes.HEARTBEAT.code });
+    record(context, { statusCode: statusCodes.HEARTBEAT.code, ...modemAttributesOf(context) });
   }
   watchEvidence(context);
   watchService(context);
@@ -82,7 +89,9 @@ function passTime(context: StepContext): void {
     reportBoardReturn(context);
     watchDiagnosis(context);
     stepUpdateOf(context, { kind: 'time' });
+    watchSleep(context);
     watchVehicle(context, { kind: 'time' });
+    watchDriver(context, { kind: 'time' });
   }
 }
 
@@ -95,16 +104,19 @@ function handleAck(context: StepContext, ack: Ack): void {
   handleConfigAck(context, ack);
 }
 
+function begin(context: StepContext): void {
+  const { agentVersion, profile, protection } = context.config;
+  const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
+  record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
+  beginConfig(context);
+  stepUpdateOf(context, { kind: 'start' });
+}
+
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
   switch (event.kind) {
-    case 'start': {
-      const { agentVersion, profile, protection } = context.config;
-      const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
-      record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
-      beginConfig(context);
-      stepUpdateOf(context, { kind: 'start' });
+    case 'start':
+      begin(context);
       break;
-    }
     case 'time':
       break;
     case 'stop':
@@ -133,9 +145,15 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'network':
       put(context, { isRoaming: event.isRoaming });
       break;
+    case 'modem':
+      handleModem(context, event.sight);
+      break;
     case 'bus':
       put(context, { bus: event.reading });
       watchEvidence(context);
+      break;
+    case 'driverReader':
+      watchDriver(context, event.input);
       break;
     case 'welcome':
       handleWelcome(context, event.welcome);

@@ -27,6 +27,7 @@ export const settingTables = [
   'zones',
   'link',
   'diagnostics',
+  'driver',
 ] as const satisfies readonly (keyof Settings)[];
 
 /** Dialogs over the list and over one device. */

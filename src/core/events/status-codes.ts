@@ -1,5 +1,5 @@
 // The OpenGTS status codes that Fleetward uses, each with its text and the class that decides how the outbox treats
-// it. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4393 are our own (the free range of OpenGTS is 4096 to 53247).
+// it. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4402 are our own (the free range of OpenGTS is 4096 to 53247).
 // `enginecutoff` 1 means the cut-off is enabled, so the engine is DISabled: 63680.
 
 /**
@@ -106,6 +106,9 @@ export const statusCodes = {
   DATA_BUDGET: { code: 4378, text: 'Data_Budget', priority: 1 },
   MESSAGE: { code: 4392, text: 'Message', priority: 1 },
   MESSAGE_RECEIVED: { code: 4393, text: 'Message_Received', priority: 2 },
+  DRIVER_IDENTIFIED: { code: 4400, text: 'Driver_Identified', priority: 2 },
+  DRIVER_CLEARED: { code: 4401, text: 'Driver_Cleared', priority: 2 },
+  DRIVER_UNKNOWN: { code: 4402, text: 'Driver_Unknown', priority: 1 },
   FUEL_LEVEL: { code: 4384, text: 'Fuel_Level', priority: 3 },
 } as const satisfies Record<string, StatusKind>;
 

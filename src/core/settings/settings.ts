@@ -7,6 +7,7 @@ import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
 import { alarmSettingsSchema } from './alarms.ts';
 import { diagnosticsSchema } from './diagnostics.ts';
+import { driverSettingsSchema } from './driver.ts';
 import { fuelSettingsSchema } from './fuel.ts';
 import { linkSchema } from './link.ts';
 import { reportingSchema } from './reporting.ts';
@@ -20,6 +21,7 @@ export const settingsSchema = Type.Object({
   zones: zonesSchema,
   alarms: alarmSettingsSchema,
   diagnostics: diagnosticsSchema,
+  driver: driverSettingsSchema,
 });
 
 export type Settings = Static<typeof settingsSchema>;

@@ -6,8 +6,10 @@ import { readBoardProfile } from '../../../agent/boards.ts';
 import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
+import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
+import type { SleepConfig } from '../../../agent/core/sleep/sleep.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
 import { stepVehicle, vehicleWakeMs } from '../../../agent/core/vehicle/vehicle.ts';
 import { type VehicleEffect, type VehicleEvent } from '../../../agent/core/vehicle/vehicle-events.ts';
@@ -23,7 +25,7 @@ import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../../simulator/hardware/gnss.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
-import { standardSettings } from '../../../src/core/settings/settings.ts';
+import { type Settings, standardSettings } from '../../../src/core/settings/settings.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Cancel } from '../../../src/ports.ts';
 import { serviceCodesOfSecret } from '../../../src/service-codes.ts';
@@ -46,6 +48,12 @@ export interface RigOptions {
   readonly isCommissioned?: boolean;
   /** Its vehicle bus; none unless given. What it shows comes by `dispatch`. */
   readonly bus?: BusConfig;
+  /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
+  readonly driverReader?: DriverReaderConfig;
+  /** When its machine is suspended; never unless given. */
+  readonly sleep?: SleepConfig;
+  /** Tables of settings beside the standard ones. */
+  readonly settings?: Partial<Settings>;
   /** Every line of the vehicle's log. */
   onLog?(event: string, fields: Readonly<Record<string, unknown>>): void;
   /** Every move of a contact, as it happens. */
@@ -101,6 +109,9 @@ export async function createVehicleRig({
   clocks: given = {},
   isCommissioned = true,
   bus,
+  driverReader,
+  sleep,
+  settings,
   onLog,
   onContact,
 }: RigOptions = {}) {
@@ -211,9 +222,11 @@ export async function createVehicleRig({
       boot: `b${boots}`,
       profile: verdict.profile,
       ...(bus === undefined ? {} : { bus }),
+      ...(driverReader === undefined ? {} : { driverReader }),
+      ...(sleep === undefined ? {} : { sleep }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
-      settings: standardSettings,
+      settings: { ...standardSettings, ...settings },
       protection: { ...standardProtection, ...protection },
       serviceCodes: rigCodes,
       windowMs: 0,

@@ -69,9 +69,22 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
   const { settings: texts, common } = words;
   const sourceOf = useSource(layers);
   return settingsOf(table).map((setting) => {
-    const { pointer, number } = setting;
+    const { pointer, number, textMost } = setting;
     const text = draft[pointer] ?? typedOf(setting, chosenIn(layers.own, setting));
     const source = sourceOf(setting);
+    if (textMost !== null)
+      return (
+        <FormField
+          key={pointer}
+          label={settingName(setting, words)}
+          value={text}
+          hint={`${source} · ${texts.keysHint}`}
+          fault={faults.has(pointer) ? texts.keysHint : null}
+          most={textMost}
+          isLong
+          onChange={(value) => onChange(pointer, value)}
+        />
+      );
     if (number === null)
       return (
         <Choice

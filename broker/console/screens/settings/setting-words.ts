@@ -25,6 +25,8 @@ export function settingValue(setting: Setting, value: SettingValue | undefined, 
   const { settings: texts, common } = words;
   if (value === undefined) return texts.notChosen;
   if (typeof value === 'boolean') return value ? common.on : common.off;
+  // Ids of keys are personal data: how many there are is shown, not which.
+  if (typeof value === 'string') return texts.keyCount(value.split(/[\s,]+/).filter(Boolean).length);
   const unit = setting.number?.unit ?? 'people';
   const text = `${numberText(Number(typedOf(setting, value)), 3)} ${unitText(unit, words)}`;
   return unit === 's' && value >= spanFromS ? `${text} (${spanText(value, words)})` : text;

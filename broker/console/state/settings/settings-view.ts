@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/settings/settings.ts';
 
 export type SettingTable = keyof Settings;
-export type SettingValue = number | boolean;
+export type SettingValue = number | boolean | string;
 
 /** What a number is measured in; `share` is stored as a part of 1 and shown in percent. */
 export type SettingUnit =
@@ -30,8 +30,10 @@ export interface Setting {
   readonly pointer: string;
   readonly table: SettingTable;
   readonly name: string;
-  /** Null: a switch. */
+  /** Null: a switch or a text. */
   readonly number: { readonly low: number; readonly high: number; readonly unit: SettingUnit } | null;
+  /** Most characters of a text; null: it is none. */
+  readonly textMost: number | null;
   /** Without any choice; null: there is none. */
   readonly standard: SettingValue | null;
 }
@@ -52,16 +54,23 @@ const unitEnds: readonly (readonly [end: RegExp, unit: SettingUnit])[] = [
   [/L$/, 'litres'],
 ];
 
-type Member = Readonly<{ type?: string; minimum?: number; maximum?: number; default?: SettingValue }>;
+type Member = Readonly<{
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  default?: SettingValue;
+}>;
 
 function settingOf(table: SettingTable, name: string, member: Member): Setting {
-  const { type, minimum = 0, maximum = 0, default: standard = null } = member;
+  const { type, minimum = 0, maximum = 0, maxLength = 0, default: standard = null } = member;
   const unit = unitEnds.find(([end]) => end.test(name))?.[1] ?? 'people';
   return {
     pointer: `/${table}/${name}`,
     table,
     name,
-    number: type === 'boolean' ? null : { low: minimum, high: maximum, unit },
+    number: type === 'number' || type === 'integer' ? { low: minimum, high: maximum, unit } : null,
+    textMost: type === 'string' ? maxLength : null,
     standard,
   };
 }
@@ -88,11 +97,14 @@ export type SettingsDraft = Readonly<Record<string, string>>;
 export function typedOf({ number }: Setting, value: SettingValue | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return String(number?.unit === 'share' ? Number((value * 100).toPrecision(12)) : value);
+  return String(
+    number?.unit === 'share' && typeof value === 'number' ? Number((value * 100).toPrecision(12)) : value,
+  );
 }
 
 /** NaN for what is no number; the limits are judged by `faultsOf`. */
-function parseSetting({ number }: Setting, text: string): SettingValue {
+function parseSetting({ number, textMost }: Setting, text: string): SettingValue {
+  if (textMost !== null) return text.trim();
   if (number === null) return text === 'on';
   const typed = text.trim().replace(',', '.');
   const value = /^-?\d{1,12}(\.\d{1,6})?$/.test(typed) ? Number(typed) : Number.NaN;

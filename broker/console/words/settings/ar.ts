@@ -3,6 +3,7 @@ import { type Forms, isolated, many } from '../base/arabic.ts';
 import type { SettingTexts } from './en.ts';
 
 const changes: Forms = { one: 'تغيير واحد', two: 'تغييران', few: 'تغييرات', many: 'تغييرًا' };
+const keysCounted: Forms = { one: 'مفتاح واحد', two: 'مفتاحان', few: 'مفاتيح', many: 'مفتاحًا' };
 
 export const settingTexts: SettingTexts = {
   settings: {
@@ -23,6 +24,7 @@ export const settingTexts: SettingTexts = {
       zones: 'المناطق',
       link: 'الاتصال الخلوي',
       diagnostics: 'تقارير الحالة',
+      driver: 'السائقون',
     },
     notChosen: 'غير مختار',
     fromFleet: (value) => `دون اختيار هنا: ${isolated(value)} من إعدادات كل المركبات`,
@@ -30,6 +32,8 @@ export const settingTexts: SettingTexts = {
     fromFile: 'دون اختيار: في ملف التركيب فقط',
     limits: (low, high) => `من ${low} إلى ${high}`,
     wrong: (limits) => `استخدم رقمًا ${limits}`,
+    keysHint: 'معرّفات من 10 أو 16 رقمًا ست عشريًا، بينها مسافات أو فواصل',
+    keyCount: (count) => many(count, keysCounted),
     changed: (count) => `لم يُحفظ بعد: ${many(count, changes)}`,
     discard: 'تجاهل التغييرات',
     becomes: (before, after) => `${isolated(before)} يصبح ${isolated(after)}`,
@@ -149,6 +153,10 @@ export const settingTexts: SettingTexts = {
         amberPercent: 'توفير البيانات ابتداءً من هذا الجزء من الحصة',
       },
       diagnostics: { diagnosticsS: 'تقرير حالة الوحدة، كل' },
+      driver: {
+        keys: 'المفاتيح المسموح بها؛ دون قائمة: كلها',
+        clearS: 'لا يُحتسب السائق بعد إطفاء الإشعال لمدة',
+      },
     },
   },
 };

@@ -25,6 +25,7 @@ export const settingTexts: SettingTexts = {
       zones: 'Zonen',
       link: 'Mobilfunk',
       diagnostics: 'Zustandsberichte',
+      driver: 'Fahrer',
     },
     notChosen: 'Nicht gewählt',
     fromFleet: (value) => `Ohne Wahl hier: ${value}, von allen Fahrzeugen`,
@@ -32,6 +33,8 @@ export const settingTexts: SettingTexts = {
     fromFile: 'Ohne Wahl: nur in der Datei des Einbauers',
     limits: (low, high) => `${low} bis ${high}`,
     wrong: (limits) => `Eine Zahl von ${limits}`,
+    keysHint: 'Kennungen aus 10 oder 16 Hexadezimalziffern, durch Leerzeichen oder Kommas getrennt',
+    keyCount: (count) => many(count, 'Schlüssel', 'Schlüssel'),
     changed: (count) => `${many(count, 'Änderung', 'Änderungen')} noch nicht gespeichert`,
     discard: 'Änderungen verwerfen',
     becomes: (before, after) => `aus ${before} wird ${after}`,
@@ -152,6 +155,10 @@ export const settingTexts: SettingTexts = {
         amberPercent: 'Daten sparen ab diesem Teil des Budgets',
       },
       diagnostics: { diagnosticsS: 'Zustandsbericht der Einheit, alle' },
+      driver: {
+        keys: 'Zugelassene Schlüssel; ohne Angabe alle',
+        clearS: 'Fahrer gilt bei Zündung aus nicht mehr nach',
+      },
     },
   },
 };

@@ -28,6 +28,7 @@ export const settingTexts = {
       zones: 'Zones',
       link: 'Mobile link',
       diagnostics: 'Health reports',
+      driver: 'Drivers',
     },
     notChosen: 'Not chosen',
     fromFleet: (value: string) => `Without a choice here: ${value}, from all vehicles`,
@@ -35,6 +36,8 @@ export const settingTexts = {
     fromFile: "Without a choice: only the installer's file has it",
     limits: (low: string, high: string) => `${low} to ${high}`,
     wrong: (limits: string) => `Use a number from ${limits}`,
+    keysHint: 'Use ids of 10 or 16 hex digits, with spaces or commas between them',
+    keyCount: (count: number) => many(count, 'key', 'keys'),
     changed: (count: number) => `${many(count, 'change is', 'changes are')} not saved yet`,
     discard: 'Discard the changes',
     becomes: (before: string, after: string) => `${before} becomes ${after}`,
@@ -157,6 +160,10 @@ export const settingTexts = {
         amberPercent: 'Save data from this share of the budget',
       },
       diagnostics: { diagnosticsS: 'Health report of the unit, every' },
+      driver: {
+        keys: 'Keys that are allowed; without any all are',
+        clearS: 'Driver no longer counts with ignition off after',
+      },
     } satisfies Names,
   },
 };

@@ -25,6 +25,7 @@ export const settingTexts: SettingTexts = {
       zones: 'Zonas',
       link: 'Enlace móvil',
       diagnostics: 'Informes de estado',
+      driver: 'Conductores',
     },
     notChosen: 'Sin elegir',
     fromFleet: (value) => `Sin elección aquí: ${value}, de todos los vehículos`,
@@ -32,6 +33,8 @@ export const settingTexts: SettingTexts = {
     fromFile: 'Sin elección: solo lo tiene el archivo del instalador',
     limits: (low, high) => `${low} a ${high}`,
     wrong: (limits) => `Un número de ${limits}`,
+    keysHint: 'Identificadores de 10 o 16 cifras hexadecimales, separados por espacios o comas',
+    keyCount: (count) => many(count, 'llave', 'llaves'),
     changed: (count) => many(count, 'cambio sin guardar', 'cambios sin guardar'),
     discard: 'Descartar los cambios',
     becomes: (before, after) => `${before} pasa a ${after}`,
@@ -151,6 +154,10 @@ export const settingTexts: SettingTexts = {
         amberPercent: 'Ahorrar datos desde esta parte del presupuesto',
       },
       diagnostics: { diagnosticsS: 'Informe de estado de la unidad, cada' },
+      driver: {
+        keys: 'Llaves permitidas; sin lista, todas',
+        clearS: 'El conductor deja de contar con el contacto apagado tras',
+      },
     },
   },
 };

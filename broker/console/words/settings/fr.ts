@@ -25,6 +25,7 @@ export const settingTexts: SettingTexts = {
       zones: 'Zones',
       link: 'Liaison mobile',
       diagnostics: "Rapports d'état",
+      driver: 'Conducteurs',
     },
     notChosen: 'Non choisi',
     fromFleet: (value) => `Sans choix ici : ${value}, de tous les véhicules`,
@@ -32,6 +33,8 @@ export const settingTexts: SettingTexts = {
     fromFile: "Sans choix : seul le fichier de l'installateur l'a",
     limits: (low, high) => `${low} à ${high}`,
     wrong: (limits) => `Un nombre de ${limits}`,
+    keysHint: 'Des identifiants de 10 ou 16 chiffres hexadécimaux, séparés par des espaces ou des virgules',
+    keyCount: (count) => many(count, 'clé', 'clés'),
     changed: (count) => many(count, "changement n'est pas enregistré", 'changements ne sont pas enregistrés'),
     discard: 'Abandonner les changements',
     becomes: (before, after) => `${before} devient ${after}`,
@@ -151,6 +154,10 @@ export const settingTexts: SettingTexts = {
         amberPercent: 'Économiser dès cette part du budget',
       },
       diagnostics: { diagnosticsS: "Rapport d'état de l'unité, toutes les" },
+      driver: {
+        keys: 'Clés autorisées ; sans liste, toutes',
+        clearS: 'Le conducteur ne compte plus, contact coupé, après',
+      },
     },
   },
 };
