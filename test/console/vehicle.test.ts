@@ -200,6 +200,36 @@ describe.skipIf(why !== null)(
       expect(commands).toMatchObject([{ commandState: 'cancelled', cancelledBy: 'admin' }]);
     });
 
+    it('shows the values of the vehicle bus as the service has them, and no such panel for a vehicle without one', async () => {
+      const { page, complaints, open: go } = await openAs('vera');
+      const busOf = async () =>
+        (await demo.call('device/getdevice/van-02/authorization', { token }))['vehicleBus'] as Record<
+          string,
+          { readonly value: unknown; readonly unit: string; readonly source: string }
+        > | null;
+      // A unit sends one set of values a minute, and in the first seconds of a bus only its number.
+      await expect
+        .poll(async () => Object.keys((await busOf()) ?? {}), { timeout: 150_000 })
+        .toEqual(expect.arrayContaining(['vin', 'busOdometer', 'fuelUsed', 'dtcs']));
+      await go('/vehicle/van-02');
+      const bus = page.getByRole('region', { name: 'Vehicle bus' });
+      const { vin, busOdometer, fuelUsed } = (await busOf()) ?? {};
+      const rowOf = (name: string) => bus.getByRole('row', { name: new RegExp(`^${name}`) });
+      await rowOf('VIN').getByText(String(vin?.value)).waitFor();
+      await rowOf('VIN').getByText('J1939 VI').waitFor();
+      for (const [name, one] of [
+        ['Odometer', busOdometer],
+        ['Fuel used', fuelUsed],
+      ] as const)
+        expect(await rowOf(name).innerText()).toContain(` ${String(one?.unit)}`);
+      await rowOf('Odometer').getByText('ago').waitFor();
+      await bus.getByText('No active trouble codes').waitFor();
+      await go('/vehicle/van-01');
+      await page.getByRole('heading', { name: 'Open alarms' }).waitFor();
+      expect(await bus.count()).toBe(0);
+      expect(complaints).toEqual([]);
+    });
+
     it('shows the health of the unit, asks for it, and shows what came of it', async () => {
       const { page, complaints, open: go } = await openAs('olga');
       await go('/vehicle/van-01?tab=health');

@@ -11,6 +11,9 @@ interface Trip {
   readonly endTime: number;
   readonly distance: number;
   readonly isOpen: boolean;
+  readonly busDistance: number | null;
+  readonly busFuelUsed: number | null;
+  readonly busEngineHours: number | null;
 }
 
 let service: Service;
@@ -26,6 +29,14 @@ const get = (path: string, as = token) => service.call({ path: `/api/v1${path}/a
 function days(): readonly object[] {
   const events: object[] = [];
   let metres = 0;
+  let saidKm = Number.NEGATIVE_INFINITY;
+  // As a unit reports its bus: in steps of 1 km, and while the vehicle is awake.
+  const busOf = (isDriving: boolean): object => {
+    const km = Number((80_000 + metres / 1000).toFixed(1));
+    if (!isDriving || km - saidKm < 1) return {};
+    saidKm = km;
+    return { attributes: { busOdometer: km, fuelUsed: km / 4, engineHours: km / 50, rpm: 1200 } };
+  };
   for (let second = 0; second < 3 * 86_400; second += 20) {
     const hour = (second / 3600) % 24;
     const isDriving = (hour > 6 && hour < 7.3) || (hour > 11.9 && hour < 12.1) || hour > 22.5 || hour < 1;
@@ -40,6 +51,7 @@ function days(): readonly object[] {
       longitude: -79.3,
       speed: isDriving ? 54 : 0,
       inputs: { ignition: isDriving },
+      ...busOf(isDriving),
     });
   }
   return events;
@@ -112,6 +124,20 @@ describe('the report of trips', () => {
     expect(fleet.map((device) => device['deviceID'])).toEqual(['long', 'parked', 'van-1', 'van-2']);
     expect(fleet[2]).toEqual(one);
     expect(fleet[0]).toMatchObject({ trips: 0, distance: 0, startFuelLevel: null });
+  });
+
+  it('shows beside the distance what the vehicle counted on its bus, and null for a vehicle without one', async () => {
+    const found = await trips(startS, 0);
+    for (const { distance, busDistance, busFuelUsed, busEngineHours } of found) {
+      expect(Math.abs((busDistance ?? 0) - distance)).toBeLessThan(1.5);
+      expect(busFuelUsed).toBeCloseTo((busDistance ?? 0) / 4, 0);
+      expect(busEngineHours).toBeCloseTo((busDistance ?? 0) / 50, 1);
+    }
+    const [one] = (await get(`/report/summary/van-1/${startS}/0`)).json()['devices'] as Trip[];
+    const sum = found.reduce((all, { busDistance }) => all + (busDistance ?? 0), 0);
+    expect(one?.busDistance).toBeCloseTo(sum, 2);
+    const [none] = (await get(`/report/summary/van-2/${startS}/0`)).json()['devices'] as Trip[];
+    expect(none).toMatchObject({ busDistance: null, busFuelUsed: null, busEngineHours: null });
   });
 
   it('refuses a period that is too long and a device that is not there', async () => {

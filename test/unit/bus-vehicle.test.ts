@@ -154,6 +154,7 @@ describe('attributes of the bus', () => {
       vin: 'WDB9634031L738256',
       dtcs: '110/15 134322/4',
       driverCard1: 'D  DF000123456780',
+      driverCard2: '',
     });
   });
 

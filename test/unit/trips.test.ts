@@ -26,6 +26,7 @@ function eventAt(timestampMs: number, change: Partial<TripEvent> = {}): TripEven
     odometer: null,
     fuelLevel: null,
     ignition: null,
+    bus: null,
     ...change,
   };
 }

@@ -1,5 +1,6 @@
 // Which values of the bus go with a position event, as its attributes: each when it has changed by more than its dead band, or after an hour,
 // and at most one set a minute, so that the data cost stays small. What is not known is left out.
+import type { BusValueName } from '../../../src/core/events/bus-values.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
 import type { BusReading } from './bus-reading.ts';
@@ -15,7 +16,7 @@ export const reportLimits = {
 } as const;
 
 export interface BusAttribute {
-  readonly attribute: string;
+  readonly attribute: BusValueName;
   readonly of: BusName;
   /** Decimals of the value as it is sent; null: a state that is true or false. */
   readonly decimals: number | null;
@@ -51,7 +52,7 @@ export interface BusReportState {
 
 export const createBusReport = (): BusReportState => ({ sent: {}, sentMs: Number.NEGATIVE_INFINITY });
 
-type Attributes = Record<string, AttributeValue>;
+type Attributes = Partial<Record<BusValueName, AttributeValue>>;
 
 /** The values that count now, as attributes. */
 function attributesOf({ view }: BusReading, nowMs: number): Attributes {
@@ -62,13 +63,16 @@ function attributesOf({ view }: BusReading, nowMs: number): Attributes {
     if (value === null) continue;
     known[attribute] = decimals === null ? value === 1 : Math.round(value * 10 ** decimals) / 10 ** decimals;
   }
-  if (view.vin !== null) known['vin'] = view.vin.value;
-  const [first, second] = view.driverCards?.value ?? [null, null];
-  if (first !== null) known['driverCard1'] = first;
-  if (second !== null) known['driverCard2'] = second;
+  if (view.vin !== null) known.vin = view.vin.value;
+  // Empty: there is no card in the slot.
+  if (view.driverCards !== null) {
+    const [first, second] = view.driverCards.value;
+    known.driverCard1 = first ?? '';
+    known.driverCard2 = second ?? '';
+  }
   if (view.troubleCodes.length > 0) {
     const codes = view.troubleCodes.flatMap(({ value }) => value.map(({ spn, fmi }) => `${spn}/${fmi}`));
-    known['dtcs'] = [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
+    known.dtcs = [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
   }
   return known;
 }

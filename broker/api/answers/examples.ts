@@ -1,5 +1,13 @@
 // Examples of the larger answers in the API document: one invented truck with an engine cutoff that waits for standstill.
-import type { DeviceView, EventView, MetadataView, VerdictView } from '../base/shapes.ts';
+import { type BusValueName, busValues } from '../../../src/core/events/bus-values.ts';
+import type {
+  BusValueView,
+  DeviceView,
+  EventView,
+  MetadataView,
+  VehicleBusView,
+  VerdictView,
+} from '../base/shapes.ts';
 import { ok } from '../base/shapes.ts';
 
 const sensor = (displayName: string, [offText, onText]: readonly [string, string]) => ({
@@ -52,6 +60,20 @@ export const exampleState: DeviceView['state'] = {
   },
 };
 
+const busValue = (name: BusValueName, value: BusValueView['value']): BusValueView => {
+  const { unit, source } = busValues[name];
+  return { value, unit, source, timestamp: 1763683200 };
+};
+
+/** What the truck last reported of its bus. */
+export const exampleBus: VehicleBusView = {
+  busSpeed: busValue('busSpeed', 54.2),
+  rpm: busValue('rpm', 1180),
+  parkingBrake: busValue('parkingBrake', false),
+  busOdometer: busValue('busOdometer', 120_055.6),
+  dtcs: busValue('dtcs', '110/0 639/9'),
+};
+
 export const exampleDevice: DeviceView = {
   deviceID: 'truck-17',
   deviceUnique: '356938035643809',
@@ -92,6 +114,7 @@ export const exampleDevice: DeviceView = {
     bus_speed: 'absent',
     bus_rpm: 'absent',
   },
+  vehicleBus: exampleBus,
   hasPendingCommands: 'true',
   hasUpdateDevicePrivileges: true,
   cargoUnlocked: 'false',

@@ -2,16 +2,26 @@
 // spread into an answer.
 
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { busValueFrom, busValueNames, busValues } from '../../../src/core/events/bus-values.ts';
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
 import { reasonText } from '../../core/commands/reported-reason.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
+import { busStateName } from '../../core/events/projection.ts';
 import type { DeviceRow, DeviceState } from '../../store/devices/devices.ts';
 import type { EventRow } from '../../store/events/events.ts';
 import type { ZoneName } from '../../store/geozones/geozones.ts';
 import { type Caller } from '../base/caller.ts';
-import { type DeviceView, type EventView, type ListedDevice, ok, type SensorView } from '../base/shapes.ts';
+import {
+  type BusValueView,
+  type DeviceView,
+  type EventView,
+  type ListedDevice,
+  ok,
+  type SensorView,
+  type VehicleBusView,
+} from '../base/shapes.ts';
 import { type Pending } from './pending-feature.ts';
 
 export interface DeviceDetails {
@@ -87,8 +97,20 @@ function featureOf(details: DeviceDetails, name: FeatureName) {
   };
 }
 
-/** The `sensors` and `state` maps of a device. */
-export function viewStates(details: DeviceDetails): Pick<DeviceView, 'sensors' | 'state'> {
+/** The values of the vehicle bus among the states of a device. */
+export function viewVehicleBus(states: DeviceDetails['states']): VehicleBusView {
+  const known = busValueNames.flatMap((name): (readonly [string, BusValueView])[] => {
+    const state = states.get(busStateName(name));
+    const value = state === undefined ? null : busValueFrom(name, state.state);
+    if (state === undefined || value === null) return [];
+    const { unit, source } = busValues[name];
+    return [[name, { value, unit, source, timestamp: epochSeconds(state.changedMs) }]];
+  });
+  return known.length === 0 ? null : Object.fromEntries(known);
+}
+
+/** The `sensors` and `state` maps of a device, and its vehicle bus. */
+export function viewStates(details: DeviceDetails): Pick<DeviceView, 'sensors' | 'state' | 'vehicleBus'> {
   return {
     sensors: {
       cargoaccess: sensorOf(details, 'cargoaccess'),
@@ -102,6 +124,7 @@ export function viewStates(details: DeviceDetails): Pick<DeviceView, 'sensors' |
       cargoaccess: featureOf(details, 'cargoaccess'),
       enginecutoff: featureOf(details, 'enginecutoff'),
     },
+    vehicleBus: viewVehicleBus(details.states),
   };
 }
 
@@ -114,7 +137,7 @@ export function mayUpdateDevices(caller: Pick<Caller, 'role'>): boolean {
 export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>): DeviceView {
   const { row } = details;
   const mayUpdate = mayUpdateDevices(caller);
-  const { sensors, state } = viewStates(details);
+  const { sensors, state, vehicleBus } = viewStates(details);
   const fuel = row.fuelLevel === null ? null : levelText(row.fuelLevel);
   const hasPending = details.pending.some((command) => featureNames.some((name) => name === command.feature));
   return {
@@ -146,6 +169,7 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     sensors,
     state,
     witnesses: row.witnesses,
+    vehicleBus,
     hasPendingCommands: hasPending ? 'true' : 'false',
     hasUpdateDevicePrivileges: mayUpdate,
     cargoUnlocked: state.cargoaccess.state === '1' ? 'true' : 'false',

@@ -1,6 +1,7 @@
 // The shapes of the service's answers, each field with the type of the interface (a number that is text there is text
 // here). Schemas only; `views.ts` fills them from rows.
 import { type Static, Type } from 'typebox';
+import { type BusValueName, busValueNames } from '../../../src/core/events/bus-values.ts';
 import { ruleNames, verdictLimits } from '../../../src/core/verdict/verdict.ts';
 import { witnessStates } from '../../../src/core/verdict/witness.ts';
 
@@ -108,6 +109,45 @@ const witnesses = Type.Union(
   },
 );
 
+const busValue = Type.Object(
+  {
+    value: Type.Union([Type.Number(), Type.Boolean(), Type.String()], { description: 'In `unit`' }),
+    unit: text('Unit; empty: a state, a code or a text'),
+    source: text('The signal that the unit reads it from'),
+    timestamp: epoch('When the vehicle reported it; 0: it had no time'),
+  },
+  { description: 'A value of the vehicle bus' },
+);
+export type BusValueView = Static<typeof busValue>;
+
+const busValueTexts: Readonly<Record<BusValueName, string>> = {
+  busSpeed: 'Speed of the wheels',
+  tachographSpeed: 'Speed of the tachograph',
+  rpm: 'Engine speed',
+  parkingBrake: 'Whether the parking brake is set',
+  busOdometer: 'Total distance',
+  engineHours: 'Total engine hours',
+  busFuelLevel: 'Fuel level',
+  fuelRate: 'Fuel rate',
+  fuelUsed: 'Total fuel used',
+  coolant: 'Coolant temperature',
+  vehicleVolts: 'Battery voltage',
+  driver1State: 'Driver 1: 0 rest, 1 available, 2 work, 3 drive',
+  driver2State: 'Driver 2: 0 rest, 1 available, 2 work, 3 drive',
+  driverCard1: 'Number of the card of driver 1',
+  driverCard2: 'Number of the card of driver 2',
+  vin: 'Vehicle identification number',
+  dtcs: 'Active trouble codes as `SPN/FMI` with spaces between; empty: none',
+};
+
+/** What the vehicle last reported of its bus. */
+export const vehicleBus = Type.Union([Type.Record(Type.String(), busValue), Type.Null()], {
+  description: `Name -> the newest value of the vehicle bus, for each that the unit has reported; a unit sends one when it changes, and once an hour. Null: it reported none. ${busValueNames
+    .map((name) => `\`${name}\`: ${busValueTexts[name]}`)
+    .join('. ')}`,
+});
+export type VehicleBusView = Static<typeof vehicleBus>;
+
 const featureState = Type.Object(
   {
     ...sensorMembers,
@@ -185,6 +225,7 @@ export const device = Type.Object({
   sensors: sensorMap,
   state: stateMap,
   witnesses,
+  vehicleBus,
   hasPendingCommands: Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'As text' }),
   hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
   cargoUnlocked: text('`true` while cargo access is allowed, else `false`'),

@@ -3,11 +3,17 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { aheadMostMs } from '../../core/events/projection.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
-import type { DeviceRow } from '../../store/devices/devices.ts';
+import { type DeviceRow, deviceStates } from '../../store/devices/devices.ts';
 import { type EventRow, latestPosition } from '../../store/events/events.ts';
 import { type NumberedTrackEvent, numberedTrackEvents } from '../../store/events/trip-events.ts';
-import { exampleEvent, exampleMetadata, exampleSensors, exampleState } from '../answers/examples.ts';
-import { mayUpdateDevices, viewEvent, viewStates } from '../answers/views.ts';
+import {
+  exampleBus,
+  exampleEvent,
+  exampleMetadata,
+  exampleSensors,
+  exampleState,
+} from '../answers/examples.ts';
+import { mayUpdateDevices, viewEvent, viewStates, viewVehicleBus } from '../answers/views.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { readyJson } from '../base/ready-json.ts';
@@ -19,6 +25,7 @@ import {
   ok,
   sensorMap,
   stateMap,
+  vehicleBus,
 } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { readDevice } from '../devices/device-details.ts';
@@ -67,8 +74,15 @@ async function lastPositionJson(
   const { description } = device;
   const row = await lastPosition(services, caller, device);
   if (row === null) return null;
-  const zones = await zoneNames(services, caller.accountID, row.geozoneID === '' ? [] : [row.geozoneID]);
-  const answer = { ...ok, eventdata: { devices: [viewEvent(row, { description, zones })] } };
+  const [zones, states] = await Promise.all([
+    zoneNames(services, caller.accountID, row.geozoneID === '' ? [] : [row.geozoneID]),
+    deviceStates(services.db, device.deviceNo),
+  ]);
+  const answer = {
+    ...ok,
+    eventdata: { devices: [viewEvent(row, { description, zones })] },
+    vehicleBus: viewVehicleBus(states),
+  };
   return Buffer.from(JSON.stringify(answer));
 }
 
@@ -83,23 +97,25 @@ const latest = operation({
   description: `The newest record with a position by event time, as the one entry of \`eventdata.devices\`; the list is empty
 while the device has sent no position. Newer records without one (a configuration, a panic that a person recorded) are in
 \`devicedata\` and \`activations\`. A record more than a day in the future is left out as long as there is any other.
-\`latitude\` and \`longitude\` are decimal degrees.`,
+\`latitude\` and \`longitude\` are decimal degrees. \`vehicleBus\` is that of the device, with times of its own.`,
   params: Type.Object(deviceParam),
   body: null,
-  result: eventAnswer,
+  result: Type.Object({ ...eventAnswer.properties, vehicleBus }),
   errors: ['not_found'],
   effects: false,
   examples: {
     params: { deviceID: 'truck-17' },
     body: null,
-    result: { ...ok, eventdata: { devices: [exampleEvent] } },
+    result: { ...ok, eventdata: { devices: [exampleEvent] }, vehicleBus: exampleBus },
   },
   async run({ params, caller }, services) {
     const { deviceID } = params;
     const known = await services.fleet.unchanged(caller, `latest ${deviceID}`, () =>
       lastPositionJson(services, caller, deviceID),
     );
-    return known === null ? { ...ok, eventdata: { devices: [] } } : readyJson(() => [known]);
+    return known === null
+      ? { ...ok, eventdata: { devices: [] }, vehicleBus: null }
+      : readyJson(() => [known]);
   },
 });
 
@@ -132,6 +148,7 @@ const metadataAnswer = Type.Object({
   eventdata: eventList,
   sensors: sensorMap,
   state: stateMap,
+  vehicleBus,
   hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
   ...pageMembers,
 });
@@ -142,6 +159,7 @@ const metadataExample = {
   eventdata: { devices: [exampleEvent] },
   sensors: exampleSensors,
   state: exampleState,
+  vehicleBus: exampleBus,
   hasUpdateDevicePrivileges: true,
 };
 
@@ -161,7 +179,7 @@ async function answerMetadata(services: ApiServices, caller: Caller, asked: Sele
 }
 
 const metadataText = `as \`metadata\` entries (coordinates and codes as decimal text) and as \`eventdata\` records, with the
-device's present \`sensors\` and \`state\`. \`fields\` may name members of both; each list then has those it knows.
+device's present \`sensors\`, \`state\` and \`vehicleBus\`. \`fields\` may name members of both; each list then has those it knows.
 
 A metadata entry is a pin of a map. Records that follow each other with one status code at one place (five decimals) are one entry
 with the times of the first, and \`count\` says how many they are; on pages (\`limit\`, which counts records) each page begins anew. A

@@ -142,6 +142,7 @@ const sample: TrackEvent = {
   odometer: 1200.5,
   fuelLevel: 0.62,
   ignition: true,
+  bus: null,
   geozoneID: 'depot',
 };
 const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };

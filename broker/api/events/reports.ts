@@ -9,6 +9,7 @@ import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
+import { addBusSums, busShape, noBusSums, viewBusSums } from './bus-sums.ts';
 import { periodOf, rangeParams } from './event-list.ts';
 import { type Period, tripsAndStops } from './trip-report.ts';
 
@@ -44,6 +45,7 @@ const tripShape = Type.Object({
   endOdometer: orNull('km; null where the vehicle does not count'),
   startFuelLevel: orNull('Fraction of the tank; null without a sensor'),
   endFuelLevel: orNull('Fraction of the tank; null without a sensor'),
+  ...busShape,
   isOpen: Type.Boolean({ description: 'It was still going on with the last record' }),
 });
 type TripView = Static<typeof tripShape>;
@@ -72,6 +74,7 @@ const summaryShape = Type.Object({
   maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record of its trips, km/h' }),
   startFuelLevel: orNull('At the beginning of the first trip; null where it is not known'),
   endFuelLevel: orNull('At the end of the last trip; null where it is not known'),
+  ...busShape,
 });
 type SummaryView = Static<typeof summaryShape>;
 
@@ -102,6 +105,7 @@ function viewTrip(deviceID: string, trip: Trip): TripView {
     endOdometer: trip.odometerEnd,
     startFuelLevel: trip.fuelStart,
     endFuelLevel: trip.fuelEnd,
+    ...viewBusSums(trip.bus),
     isOpen: trip.isOpen,
   };
 }
@@ -139,7 +143,9 @@ const tripText = `A vehicle has stopped when its positions stay within 60 m for 
 a trip leads from one stop to the next and gets further than 200 m from where it began. An hour without a position ends a
 trip where the vehicle was last seen; what it did meanwhile is not counted. A jump that no road vehicle can make is left
 out; a position that jitters around a parked vehicle adds nothing. \`distance\` is the vehicle's own odometer where it has
-one that fits its positions, else the way between its positions. Everything goes by event time: records that arrive late
+one that fits its positions, else the way between its positions. \`busDistance\`, \`busFuelUsed\` and \`busEngineHours\` are what
+the vehicle counted on its own bus (J1939), from the trip's start until it has stood at its end; they replace no other member, and a
+counter that went back or leapt gives null. Everything goes by event time: records that arrive late
 count where they belong.`;
 
 const periodText = (
@@ -167,6 +173,9 @@ const tripExample: TripView = {
   endOdometer: 120055.6,
   startFuelLevel: 0.62,
   endFuelLevel: 0.58,
+  busDistance: 21.6,
+  busFuelUsed: 7,
+  busEngineHours: 1,
   isOpen: false,
 };
 const exampleParams = { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' } as const;
@@ -251,6 +260,7 @@ function add(sums: Sums, item: TripOrStop): void {
   const trip = viewTrip('', item.trip);
   if (sums.trips === 0) sums.startFuelLevel = trip.startFuelLevel;
   sums.endFuelLevel = trip.endFuelLevel;
+  Object.assign(sums, addBusSums(sums, trip, sums.trips === 0));
   sums.trips += 1;
   // In whole metres, so that the sum of many trips is exactly that.
   sums.distance = km(Math.round(sums.distance * 1000) + Math.round(trip.distance * 1000));
@@ -282,6 +292,7 @@ async function summarise(
     maximumSpeed: 0,
     startFuelLevel: null,
     endFuelLevel: null,
+    ...noBusSums,
   };
   for await (const some of tripsAndStops(services.archive, { ...period, scope: caller.scope, deviceID })) {
     for (const item of some) add(sums, item);
@@ -348,6 +359,9 @@ sent as it is made.`,
           maximumSpeed: 97,
           startFuelLevel: 0.62,
           endFuelLevel: 0.31,
+          busDistance: 188.4,
+          busFuelUsed: 61,
+          busEngineHours: 4.1,
         },
       ],
     },

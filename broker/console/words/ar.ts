@@ -1,6 +1,7 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
+import { busTexts } from './bus/ar.ts';
 import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
 import { deviceTexts } from './devices/ar.ts';
@@ -22,6 +23,7 @@ export const ar: Words = {
   locale,
   codes,
   ...tabTexts,
+  ...busTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
@@ -32,7 +34,7 @@ export const ar: Words = {
   ...zoneTexts,
   cut,
   approvals,
-  units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت' },
+  units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت', litres: 'ل' },
   age: { ago: (span) => `قبل ${span}`, old: 'قديم', never: 'أبدًا', unknown: 'غير معروف' },
   common: {
     brand: 'Fleetward',
@@ -210,8 +212,8 @@ export const ar: Words = {
       ignition: 'مفتاح التشغيل',
       rpm: 'سرعة دوران المحرك',
       voltage: 'جهد التغذية',
-      bus_speed: 'السرعة على ناقل المركبة (لا يُحتسب)',
-      bus_rpm: 'سرعة المحرك على ناقل المركبة (لا يُحتسب)',
+      bus_speed: 'السرعة على ناقل المركبة',
+      bus_rpm: 'سرعة المحرك على ناقل المركبة',
     },
     witnessStates: {
       absent: 'غير مركّب',

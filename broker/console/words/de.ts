@@ -1,6 +1,7 @@
 // German.
 
 import { counterOf, formatNumber } from './base/format.ts';
+import { busTexts } from './bus/de.ts';
 import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
 import { deviceTexts } from './devices/de.ts';
@@ -22,6 +23,7 @@ export const de: Words = {
   locale,
   codes,
   ...tabTexts,
+  ...busTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
@@ -32,7 +34,7 @@ export const de: Words = {
   ...zoneTexts,
   cut,
   approvals,
-  units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V' },
+  units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `vor ${span}`, old: 'alt', never: 'nie', unknown: 'unbekannt' },
   common: {
     brand: 'Fleetward',
@@ -213,8 +215,8 @@ export const de: Words = {
       ignition: 'Zündung',
       rpm: 'Motordrehzahl',
       voltage: 'Bordspannung',
-      bus_speed: 'Geschwindigkeit am Fahrzeugbus (zählt nicht)',
-      bus_rpm: 'Motordrehzahl am Fahrzeugbus (zählt nicht)',
+      bus_speed: 'Geschwindigkeit am Fahrzeugbus',
+      bus_rpm: 'Motordrehzahl am Fahrzeugbus',
     },
     witnessStates: {
       absent: 'Nicht verbaut',

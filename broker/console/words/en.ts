@@ -2,6 +2,7 @@
 
 import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
+import { busTexts } from './bus/en.ts';
 import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
@@ -23,6 +24,7 @@ export const en = {
   locale,
   codes,
   ...tabTexts,
+  ...busTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
@@ -33,7 +35,7 @@ export const en = {
   ...zoneTexts,
   cut,
   approvals,
-  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },
+  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span: string) => `${span} ago`, old: 'old', never: 'never', unknown: 'unknown' },
   common: {
     brand: 'Fleetward',
@@ -213,8 +215,8 @@ export const en = {
       ignition: 'Ignition',
       rpm: 'Engine speed',
       voltage: 'Supply voltage',
-      bus_speed: 'Speed on the vehicle bus (not counted)',
-      bus_rpm: 'Engine speed on the vehicle bus (not counted)',
+      bus_speed: 'Speed on the vehicle bus',
+      bus_rpm: 'Engine speed on the vehicle bus',
     },
     witnessStates: {
       absent: 'Not fitted',

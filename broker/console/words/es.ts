@@ -1,6 +1,7 @@
 // Spanish.
 
 import { counterOf, formatNumber } from './base/format.ts';
+import { busTexts } from './bus/es.ts';
 import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
 import { deviceTexts } from './devices/es.ts';
@@ -22,6 +23,7 @@ export const es: Words = {
   locale,
   codes,
   ...tabTexts,
+  ...busTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
@@ -32,7 +34,7 @@ export const es: Words = {
   ...zoneTexts,
   cut,
   approvals,
-  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V' },
+  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `hace ${span}`, old: 'de antigüedad', never: 'nunca', unknown: 'desconocido' },
   common: {
     brand: 'Fleetward',
@@ -211,8 +213,8 @@ export const es: Words = {
       ignition: 'Contacto',
       rpm: 'Régimen del motor',
       voltage: 'Tensión',
-      bus_speed: 'Velocidad en el bus del vehículo (no cuenta)',
-      bus_rpm: 'Régimen del motor en el bus del vehículo (no cuenta)',
+      bus_speed: 'Velocidad en el bus del vehículo',
+      bus_rpm: 'Régimen del motor en el bus del vehículo',
     },
     witnessStates: {
       absent: 'No instalado',

@@ -1,6 +1,7 @@
 // French.
 
 import { counterOf, formatNumber } from './base/format.ts';
+import { busTexts } from './bus/fr.ts';
 import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
 import { deviceTexts } from './devices/fr.ts';
@@ -22,6 +23,7 @@ export const fr: Words = {
   locale,
   codes,
   ...tabTexts,
+  ...busTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
@@ -32,7 +34,7 @@ export const fr: Words = {
   ...zoneTexts,
   cut,
   approvals,
-  units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V' },
+  units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `il y a ${span}`, old: 'd’ancienneté', never: 'jamais', unknown: 'inconnu' },
   common: {
     brand: 'Fleetward',
@@ -212,8 +214,8 @@ export const fr: Words = {
       ignition: 'Contact',
       rpm: 'Régime moteur',
       voltage: 'Tension',
-      bus_speed: 'Vitesse sur le bus du véhicule (ne compte pas)',
-      bus_rpm: 'Régime moteur sur le bus du véhicule (ne compte pas)',
+      bus_speed: 'Vitesse sur le bus du véhicule',
+      bus_rpm: 'Régime moteur sur le bus du véhicule',
     },
     witnessStates: {
       absent: 'Non monté',

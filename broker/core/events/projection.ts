@@ -1,6 +1,7 @@
 // The current state in a batch of events: last position, fuel, passengers, states, command reports. Each has the event's
 // time and a tie-breaker, so that the store takes the newest whatever the order of arrival, and a replay changes nothing. A
 // doubtful time must never move the last position.
+import { type BusValueName, busValuesOf } from '../../../src/core/events/bus-values.ts';
 import {
   type AttributeValue,
   type CommandState,
@@ -43,7 +44,7 @@ export interface Diagnosis extends Timed {
 }
 
 export interface StateReport extends Timed {
-  /** Of the input, output or measure. */
+  /** Of the input, output or measure; of a value of the vehicle bus see `busStateName`. */
   readonly name: string;
   readonly state: string;
 }
@@ -170,9 +171,12 @@ export function impliedState(
   return meaning === undefined ? null : { name: meaning[0], state: meaning[1] };
 }
 
+/** The state that holds a value of the vehicle bus, as text. */
+export const busStateName = (name: BusValueName): string => `bus.${name}`;
+
 /** Takes the states that one event reports: explicit inputs and outputs stand above what the code implies. */
 function recordStates(drafts: StateDraft[], from: Candidate): void {
-  const { statusCode, inputs, outputs, fuelLevel } = from.event;
+  const { statusCode, inputs, outputs, fuelLevel, attributes } = from.event;
   const meaning = implied.get(statusCode);
   if (meaning !== undefined) recordState(drafts, from, { name: meaning[0], state: meaning[1] });
   if (inputs !== undefined) {
@@ -188,6 +192,8 @@ function recordStates(drafts: StateDraft[], from: Candidate): void {
     }
   }
   if (fuelLevel !== undefined) recordState(drafts, from, { name: 'fuel', state: String(fuelLevel) });
+  for (const [name, value] of busValuesOf(attributes))
+    recordState(drafts, from, { name: busStateName(name), state: String(value) });
 }
 
 function usableMs(event: FleetEvent, nowMs: number): number {

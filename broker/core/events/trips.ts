@@ -4,6 +4,15 @@
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
+import {
+  type BusCounters,
+  type BusSums,
+  busSums,
+  type KnownCounters,
+  laterCounters,
+  noCounters,
+  startCounters,
+} from './bus-counters.ts';
 
 /** Distances, stop and gap follow research on what fleets use (Traccar 6: 200 m, 180 s, 3,600 s). */
 const tripLimits = {
@@ -42,6 +51,8 @@ export interface TripEvent {
   readonly fuelLevel: number | null;
   /** Null where the event does not say. */
   readonly ignition: boolean | null;
+  /** Of the vehicle bus; null: the event has none. */
+  readonly bus: BusCounters | null;
 }
 
 export interface TrackPosition extends Point {
@@ -59,6 +70,7 @@ interface TrackMark {
   readonly idleMs: number | null;
   readonly odometer: number | null;
   readonly fuelLevel: number | null;
+  readonly bus: KnownCounters;
 }
 
 export interface Trip {
@@ -73,6 +85,8 @@ export interface Trip {
   readonly odometerEnd: number | null;
   readonly fuelStart: number | null;
   readonly fuelEnd: number | null;
+  /** What the vehicle bus counted from its start to the stop at its end. */
+  readonly bus: BusSums;
   /** It was still going on when the events ended. */
   readonly isOpen: boolean;
 }
@@ -116,6 +130,7 @@ export interface TripState {
   readonly ignition: boolean | null;
   readonly odometer: number | null;
   readonly fuelLevel: number | null;
+  readonly bus: KnownCounters;
   readonly contradictions: number;
 }
 
@@ -127,6 +142,7 @@ export const startTrips: TripState = {
   ignition: null,
   odometer: null,
   fuelLevel: null,
+  bus: noCounters,
   contradictions: 0,
 };
 
@@ -144,7 +160,12 @@ function lengthM(start: TrackMark, end: TrackMark): number {
   return isLikely ? countedM : end.drivenM;
 }
 
-const tripOf = (start: TrackMark, end: TrackMark, isOpen: boolean): TripOrStop => ({
+/** @param seen the newest mark: a bus reports its counters up to a minute late, when the vehicle stands already. */
+const tripOf = (
+  start: TrackMark,
+  end: TrackMark,
+  { seen, isOpen }: { readonly seen: TrackMark; readonly isOpen: boolean },
+): TripOrStop => ({
   kind: 'trip',
   trip: {
     start: start.place,
@@ -156,6 +177,7 @@ const tripOf = (start: TrackMark, end: TrackMark, isOpen: boolean): TripOrStop =
     odometerEnd: end.odometer,
     fuelStart: start.fuelLevel,
     fuelEnd: end.fuelLevel,
+    bus: busSums(start.bus, seen.bus, seen.place.timestampMs - start.place.timestampMs),
     isOpen,
   },
 });
@@ -195,10 +217,10 @@ function ignitionOf(event: TripEvent): boolean | null {
 
 /** The way goes on to a further position. */
 function advance(state: TripState, place: TrackPosition, speed: number): TrackMark {
-  const { last, from, ignition, odometer, fuelLevel } = state;
+  const { last, from, ignition, odometer, fuelLevel, bus } = state;
   if (last === null || from === null) {
     const idleMs = ignition === null ? null : 0;
-    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs, odometer, fuelLevel };
+    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs, odometer, fuelLevel, bus };
   }
   const stepM = distanceM(last.place, place);
   const stepMs = place.timestampMs - last.place.timestampMs;
@@ -212,6 +234,7 @@ function advance(state: TripState, place: TrackPosition, speed: number): TrackMa
       ignition === null ? null : (last.idleMs ?? 0) + (isIdle && stepMs <= tripLimits.gapMs ? stepMs : 0),
     odometer,
     fuelLevel,
+    bus,
   };
 }
 
@@ -242,7 +265,8 @@ function standStill(
     const idleMs = now.idleMs === null ? null : (standing.idleMs ?? 0) + now.idleMs;
     return { standing: { ...standing, until: here, idleMs }, ended: [] };
   }
-  const trip = from !== null && isTrip(from, since) ? [tripOf(from, since, false)] : [];
+  const trip =
+    from !== null && isTrip(from, since) ? [tripOf(from, since, { seen: now, isOpen: false })] : [];
   const stop = standing === null ? [] : [stopOf(standing, false)];
   const idleMs = now.idleMs === null ? null : Math.max(0, now.idleMs - (since.idleMs ?? 0));
   return { standing: { start: since.place, until: here, idleMs }, ended: [...stop, ...trip] };
@@ -253,7 +277,7 @@ function breakOff({ standing, from, last }: TripState, isOpen: boolean): readonl
   const isDriving = from !== null && last !== null && last.reachedM > tripLimits.tripM;
   return [
     ...(standing === null ? [] : [stopOf(standing, isOpen && !isDriving)]),
-    ...(isDriving ? [tripOf(from, last, isOpen)] : []),
+    ...(isDriving ? [tripOf(from, last, { seen: last, isOpen })] : []),
   ];
 }
 
@@ -292,6 +316,11 @@ export function fixOf({ point, statusCode }: Pick<TripEvent, 'point' | 'statusCo
   return statusCode === statusCodes.LAST_LOCATION.code ? null : point;
 }
 
+const startingAt = (from: TrackMark, bus: BusCounters, nowMs: number): TrackMark => ({
+  ...from,
+  bus: startCounters(from.bus, bus, { startMs: from.place.timestampMs, nowMs }),
+});
+
 /** Takes the next event; the caller gives them in the order of event time, those of one moment in a fixed order. */
 export function stepTrips(before: TripState, event: TripEvent): TripStep {
   const state: TripState = {
@@ -299,6 +328,11 @@ export function stepTrips(before: TripState, event: TripEvent): TripStep {
     ignition: ignitionOf(event) ?? before.ignition,
     odometer: event.odometer ?? before.odometer,
     fuelLevel: event.fuelLevel ?? before.fuelLevel,
+    bus: laterCounters(before.bus, event.bus, event.timestampMs),
+    from:
+      event.bus === null || before.from === null
+        ? before.from
+        : startingAt(before.from, event.bus, event.timestampMs),
   };
   const fix = fixOf(event);
   if (fix === null) return { state, ended: [] };

@@ -2,8 +2,9 @@
 // order of the vehicle's own numbers, whatever their order of arrival.
 import type { Database, Row } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { countersOf } from '../../core/events/bus-counters.ts';
 import type { TripEvent } from '../../core/events/trips.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf } from '../base/row.ts';
+import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import { type EventKey, inOrder, type KeyedStream } from '../slices/slice-streams.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
@@ -73,6 +74,7 @@ function toTrackEvent(row: Row): TrackEvent {
     odometer: numberOrNull(row, 'odometer'),
     fuelLevel: numberOrNull(row, 'fuel_level'),
     ignition: typeof ignition === 'boolean' ? ignition : null,
+    bus: countersOf(textOrNull(row, 'attributes'), () => jsonObjectOrNull(row, 'attributes')),
     altitude: numberOrNull(row, 'altitude'),
     heading: numberOrNull(row, 'heading'),
     hdop: numberOrNull(row, 'hdop'),
@@ -97,7 +99,8 @@ async function* rowsOf(db: Database, span: TrackSpan, run: Run): KeyedStream<Key
       db,
       run.sliceNo,
       sql`SELECT e.event_no, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.time_quality, e.status_code, e.latitude,
-          e.longitude, e.altitude, e.speed, e.heading, e.hdop, e.satellites, e.odometer, e.fuel_level, e.inputs, e.geozone_id
+          e.longitude, e.altitude, e.speed, e.heading, e.hdop, e.satellites, e.odometer, e.fuel_level, e.inputs, e.geozone_id,
+          e.attributes
         FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
         WHERE ${visible(span.scope)} AND d.device_id = ${span.deviceID} AND e.timestamp_ms <= ${run.toMs}
           AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})

@@ -76,7 +76,7 @@ export const deviceTables: readonly Statement[] = [
     has_absence INTEGER NOT NULL DEFAULT 0,
     UNIQUE (account_id, device_id))`),
   ddl("CREATE UNIQUE INDEX devices_unique_id ON devices (account_id, unique_id) WHERE unique_id <> ''"),
-  // Last known state of every sensor and feature; `state` is '0' or '1' (fuel: the level as decimal text).
+  // Last known state of every sensor and feature; `state` is '0' or '1' (fuel: the level as decimal text; `bus.*`: a value of the vehicle bus as text).
   // `changed_ms`: event time of the newest report. `*_tie` decides between events of the same millisecond, so that
   // any order of arrival ends in the same state.
   ddl(`CREATE TABLE device_states (

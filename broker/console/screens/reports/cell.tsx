@@ -25,6 +25,10 @@ export function valueText(column: ColumnID, value: Value, words: Words): string 
       return `${numberText(Number(value))} ${units.kmh}`;
     case 'share':
       return `${numberText(Number(value) * 100)} ${units.percent}`;
+    case 'litres':
+      return `${numberText(Number(value), 1)} ${units.litres}`;
+    case 'hours':
+      return `${numberText(Number(value), 1)} ${units.h}`;
     case 'count':
       return numberText(Number(value));
     case 'code':
@@ -45,7 +49,16 @@ export function valueText(column: ColumnID, value: Value, words: Words): string 
 }
 
 /** Columns whose empty value was not reported, and not absent. */
-const unknowns: ReadonlySet<ColumnID> = new Set(['idle', 'fuelStart', 'fuelEnd', 'place', 'speed']);
+const unknowns: ReadonlySet<ColumnID> = new Set([
+  'idle',
+  'fuelStart',
+  'fuelEnd',
+  'busDistance',
+  'busFuel',
+  'busHours',
+  'place',
+  'speed',
+]);
 
 /** The report of trips or stops that a sum stands for. */
 const reportOfSum: Partial<Readonly<Record<ColumnID, 'trips' | 'stops'>>> = {
@@ -55,6 +68,9 @@ const reportOfSum: Partial<Readonly<Record<ColumnID, 'trips' | 'stops'>>> = {
   highest: 'trips',
   fuelStart: 'trips',
   fuelEnd: 'trips',
+  busDistance: 'trips',
+  busFuel: 'trips',
+  busHours: 'trips',
   stops: 'stops',
   standing: 'stops',
   idle: 'stops',

@@ -8,10 +8,10 @@ import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { exportFormats, fileMost } from '../../service/track.ts';
-import { type ColumnID, columnsOf, formOf } from '../../state/reports/columns.ts';
+import { type ColumnID, formOf } from '../../state/reports/columns.ts';
 import { csvOf } from '../../state/reports/csv.ts';
 import { dateOf, type Period, type ReportKind } from '../../state/reports/report-view.ts';
-import { type NameOf, type ReportRow, type Value, valueOf } from '../../state/reports/rows.ts';
+import { type NameOf, type ReportRow, shownColumns, type Value, valueOf } from '../../state/reports/rows.ts';
 import type { Words } from '../../words/en.ts';
 import { valueText } from './cell.tsx';
 import { filesMost, type useSaving } from './use-saving.ts';
@@ -66,7 +66,7 @@ interface Table {
 
 /** All rows of the table, with the id of the vehicle before its columns. */
 function saveTable({ kind, rows, nameOf, period, readS }: Table, words: Words): void {
-  const columns: readonly ColumnID[] = columnsOf[kind];
+  const columns = shownColumns(kind, rows);
   const lines = [
     ['deviceID', ...columns.map((column) => csvHead(column, words))],
     ...rows.map((row) => [

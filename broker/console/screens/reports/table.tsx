@@ -7,7 +7,6 @@ import { MoreRows } from '../../components/view.tsx';
 import {
   type ColumnID,
   columnOfSort,
-  columnsOf,
   isDownwards,
   isNumeric,
   isSummed,
@@ -15,7 +14,7 @@ import {
   sorts,
 } from '../../state/reports/columns.ts';
 import type { ReportKind } from '../../state/reports/report-view.ts';
-import { type NameOf, type ReportRow, sumOf, valueOf } from '../../state/reports/rows.ts';
+import { type NameOf, type ReportRow, shownColumns, sumOf, valueOf } from '../../state/reports/rows.ts';
 import { Cell, valueText } from './cell.tsx';
 
 /** Rows at first, and with each press for more. */
@@ -106,7 +105,7 @@ function OrderField({ columns, sort }: { readonly columns: readonly ColumnID[]; 
 function Sums({ kind, rows }: { readonly kind: ReportKind; readonly rows: readonly ReportRow[] }) {
   const words = useWords();
   const { reports: texts, common } = words;
-  const columns: readonly ColumnID[] = columnsOf[kind];
+  const columns = shownColumns(kind, rows);
   if (!columns.some(isSummed) || rows.length < 2) return null;
   return (
     <tfoot>
@@ -149,7 +148,7 @@ export function ReportTable({ kind, rows, sort, most, nameOf }: ReportTableProps
   const { reports: texts } = useWords();
   const navigate = useNavigate({ from: '/reports' });
   const isPrinting = usePrinting();
-  const columns: readonly ColumnID[] = columnsOf[kind];
+  const columns = shownColumns(kind, rows);
   const shown = isPrinting ? rows : rows.slice(0, most);
   return (
     <>

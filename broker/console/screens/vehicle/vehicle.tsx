@@ -120,6 +120,8 @@ export function VehicleScreen() {
   } = useQuery({
     queryKey: ['device', deviceID],
     queryFn: ({ signal }) => call('getDevice', { params: { deviceID }, signal }),
+    // No message of the live stream tells of values of the bus, which come once a minute.
+    refetchInterval: ({ state }) => (state.data?.vehicleBus == null ? false : 30_000),
   });
   useEffect(() => {
     if (changed.has(deviceID)) void refetch();

@@ -9,6 +9,8 @@ export type Form =
   | 'km'
   | 'speed'
   | 'share'
+  | 'litres'
+  | 'hours'
   | 'count'
   | 'code'
   | 'priority'
@@ -34,6 +36,9 @@ const forms = {
   highest: 'speed',
   fuelStart: 'share',
   fuelEnd: 'share',
+  busDistance: 'km',
+  busFuel: 'litres',
+  busHours: 'hours',
   place: 'place',
   code: 'code',
   priority: 'priority',
@@ -71,6 +76,9 @@ export const columnsOf = {
     'idle',
     'fuelStart',
     'fuelEnd',
+    'busDistance',
+    'busFuel',
+    'busHours',
   ],
   trips: [
     'start',
@@ -83,6 +91,9 @@ export const columnsOf = {
     'idle',
     'fuelStart',
     'fuelEnd',
+    'busDistance',
+    'busFuel',
+    'busHours',
   ],
   stops: ['start', 'vehicle', 'end', 'standing', 'idle', 'place'],
   alarms: [
@@ -101,13 +112,27 @@ export const columnsOf = {
   events: ['start', 'vehicle', 'code', 'zone', 'speed', 'late', 'place'],
 } as const satisfies Readonly<Record<ReportKind, readonly ColumnID[]>>;
 
-const numeric: ReadonlySet<Form> = new Set(['span', 'km', 'speed', 'share', 'count']);
+const numeric: ReadonlySet<Form> = new Set(['span', 'km', 'speed', 'share', 'litres', 'hours', 'count']);
 
 /** Numbers stand at the end edge. */
 export const isNumeric = (column: ColumnID): boolean => numeric.has(forms[column]);
 
-const summed: ReadonlySet<ColumnID> = new Set(['trips', 'stops', 'distance', 'driving', 'standing', 'idle']);
+const summed: ReadonlySet<ColumnID> = new Set([
+  'trips',
+  'stops',
+  'distance',
+  'driving',
+  'standing',
+  'idle',
+  'busDistance',
+  'busFuel',
+  'busHours',
+]);
 export const isSummed = (column: ColumnID): boolean => summed.has(column);
+
+const ofBus: ReadonlySet<ColumnID> = new Set(['busDistance', 'busFuel', 'busHours']);
+/** What the vehicle counts itself, on its bus. */
+export const isOfBus = (column: ColumnID): boolean => ofBus.has(column);
 
 /** Columns that the plot of a report draws; without one it counts the rows. */
 export const drawnOf: Readonly<Record<ReportKind, readonly ColumnID[]>> = {

@@ -1,7 +1,17 @@
 // The rows of the reports: what the service answered as values of columns, their order, their sums, and their days. Pure.
 import type { Alarm, Approval, EventRecord, Result, Stop, Trip } from '../../api/operations.ts';
 import { cutText } from '../cut-view.ts';
-import { type ColumnID, columnOfSort, drawnOf, formOf, isDownwards, isSummed, type Sort } from './columns.ts';
+import {
+  type ColumnID,
+  columnOfSort,
+  columnsOf,
+  drawnOf,
+  formOf,
+  isDownwards,
+  isOfBus,
+  isSummed,
+  type Sort,
+} from './columns.ts';
 import type { ReportKind } from './report-view.ts';
 
 /** Null: not known, or there is none. */
@@ -39,6 +49,9 @@ export const summaryRow = (sums: Summary): ReportRow => ({
     highest: sums.trips === 0 ? null : sums.maximumSpeed,
     fuelStart: sums.startFuelLevel,
     fuelEnd: sums.endFuelLevel,
+    busDistance: sums.busDistance,
+    busFuel: sums.busFuelUsed,
+    busHours: sums.busEngineHours,
   },
 });
 
@@ -57,6 +70,9 @@ export const tripRow = (trip: Trip): ReportRow => ({
     idle: trip.idleTime,
     fuelStart: trip.startFuelLevel,
     fuelEnd: trip.endFuelLevel,
+    busDistance: trip.busDistance,
+    busFuel: trip.busFuelUsed,
+    busHours: trip.busEngineHours,
   },
 });
 
@@ -148,6 +164,12 @@ export function sortRows(rows: readonly ReportRow[], sort: Sort, nameOf: NameOf)
     .toSorted((one, other) => compare(one.value, other.value) || (one.row.id < other.row.id ? -1 : 1))
     .map(({ row }) => row);
 }
+
+/** The columns of a report; those of the vehicle bus only where a vehicle has one. */
+export const shownColumns = (kind: ReportKind, rows: readonly ReportRow[]): readonly ColumnID[] =>
+  columnsOf[kind].filter(
+    (column) => !isOfBus(column) || rows.some(({ values }) => typeof values[column] === 'number'),
+  );
 
 /** The sum of a column; null where it has none, or where a row does not know its part. */
 export function sumOf(rows: readonly ReportRow[], column: ColumnID): number | null {

@@ -61,9 +61,9 @@ export const reportTexts: ReportTexts = {
     all: 'Alle',
     notes: {
       summary:
-        'Eine Fahrt oder ein Stopp gehört zu dem Zeitraum, in dem sie beginnen, und zählt ganz. Kraftstoff ist der Füllstand am Anfang der ersten und am Ende der letzten Fahrt: was dazwischen getankt wurde, ist nicht zu sehen, und ohne die Größe des Tanks gibt es keine Liter',
+        'Eine Fahrt oder ein Stopp gehört zu dem Zeitraum, in dem sie beginnen, und zählt ganz. Kraftstoff ist der Füllstand am Anfang der ersten und am Ende der letzten Fahrt: was dazwischen getankt wurde, ist nicht zu sehen, und ohne die Größe des Tanks gibt es keine Liter. Spalten des Busses sind, was das Fahrzeug selbst zählt (J1939): auf etwa 1 km, 1 L und 0,1 h',
       trips:
-        'Eine Fahrt gehört zu dem Zeitraum, in dem sie beginnt. Leerlauf heißt Zündung an, ohne sich zu bewegen, unterwegs',
+        'Eine Fahrt gehört zu dem Zeitraum, in dem sie beginnt. Leerlauf heißt Zündung an, ohne sich zu bewegen, unterwegs. Spalten des Busses sind, was das Fahrzeug selbst zählt (J1939): auf etwa 1 km, 1 L und 0,1 h',
       stops:
         'Ein Stopp gehört zu dem Zeitraum, in dem er beginnt. Leerlauf heißt Zündung an, während das Fahrzeug stand',
       alarms:
@@ -86,6 +86,9 @@ export const reportTexts: ReportTexts = {
       highest: 'Höchste',
       fuelStart: 'Kraftstoff am Anfang',
       fuelEnd: 'Kraftstoff am Ende',
+      busDistance: 'Strecke, Bus',
+      busFuel: 'Verbrauch, Bus',
+      busHours: 'Betriebsstunden, Bus',
       place: 'Wo',
       code: 'Was',
       priority: 'Dringlichkeit',

@@ -61,9 +61,9 @@ export const reportTexts = {
     all: 'All',
     notes: {
       summary:
-        'A trip or stop belongs to the period in which it begins, and is counted whole. Fuel is the level at the start of the first trip and at the end of the last one: what was filled in between is not seen, and without the size of the tank there are no litres',
+        'A trip or stop belongs to the period in which it begins, and is counted whole. Fuel is the level at the start of the first trip and at the end of the last one: what was filled in between is not seen, and without the size of the tank there are no litres. Columns of the bus are what the vehicle counts itself (J1939): to about 1 km, 1 L and 0.1 h',
       trips:
-        'A trip belongs to the period in which it begins. Idling is the ignition on without moving, on the way',
+        'A trip belongs to the period in which it begins. Idling is the ignition on without moving, on the way. Columns of the bus are what the vehicle counts itself (J1939): to about 1 km, 1 L and 0.1 h',
       stops:
         'A stop belongs to the period in which it begins. Idling is the ignition on while the vehicle stood',
       alarms: 'By the time at which the service raised them. Closed alarms are kept for 90 days',
@@ -84,6 +84,9 @@ export const reportTexts = {
       highest: 'Highest',
       fuelStart: 'Fuel at start',
       fuelEnd: 'Fuel at end',
+      busDistance: 'Distance, bus',
+      busFuel: 'Fuel used, bus',
+      busHours: 'Engine hours, bus',
       place: 'Where',
       code: 'What',
       priority: 'Priority',

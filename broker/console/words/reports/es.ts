@@ -61,9 +61,9 @@ export const reportTexts: ReportTexts = {
     all: 'Todos',
     notes: {
       summary:
-        'Un viaje o una parada pertenece al período en que empieza, y cuenta entero. El combustible es el nivel al inicio del primer viaje y al final del último: lo repostado entre medias no se ve, y sin el tamaño del depósito no hay litros',
+        'Un viaje o una parada pertenece al período en que empieza, y cuenta entero. El combustible es el nivel al inicio del primer viaje y al final del último: lo repostado entre medias no se ve, y sin el tamaño del depósito no hay litros. Las columnas del bus son lo que cuenta el propio vehículo (J1939): con unos 1 km, 1 L y 0,1 h de precisión',
       trips:
-        'Un viaje pertenece al período en que empieza. El ralentí es el contacto puesto sin moverse, en el camino',
+        'Un viaje pertenece al período en que empieza. El ralentí es el contacto puesto sin moverse, en el camino. Las columnas del bus son lo que cuenta el propio vehículo (J1939): con unos 1 km, 1 L y 0,1 h de precisión',
       stops:
         'Una parada pertenece al período en que empieza. El ralentí es el contacto puesto mientras el vehículo estaba parado',
       alarms: 'Según la hora en que el servicio las abrió. Las alarmas cerradas se guardan 90 días',
@@ -84,6 +84,9 @@ export const reportTexts: ReportTexts = {
       highest: 'Máxima',
       fuelStart: 'Combustible al inicio',
       fuelEnd: 'Combustible al final',
+      busDistance: 'Distancia, bus',
+      busFuel: 'Combustible, bus',
+      busHours: 'Horas de motor, bus',
       place: 'Dónde',
       code: 'Qué',
       priority: 'Prioridad',

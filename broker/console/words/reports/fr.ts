@@ -61,9 +61,9 @@ export const reportTexts: ReportTexts = {
     all: 'Tous',
     notes: {
       summary:
-        'Un trajet ou un arrêt appartient à la période où il commence, et compte en entier. Le carburant est le niveau au début du premier trajet et à la fin du dernier : les pleins faits entre-temps ne se voient pas, et sans la taille du réservoir il n’y a pas de litres',
+        'Un trajet ou un arrêt appartient à la période où il commence, et compte en entier. Le carburant est le niveau au début du premier trajet et à la fin du dernier : les pleins faits entre-temps ne se voient pas, et sans la taille du réservoir il n’y a pas de litres. Les colonnes du bus sont ce que le véhicule compte lui-même (J1939) : à environ 1 km, 1 L et 0,1 h près',
       trips:
-        'Un trajet appartient à la période où il commence. Le ralenti est le contact mis sans bouger, en chemin',
+        'Un trajet appartient à la période où il commence. Le ralenti est le contact mis sans bouger, en chemin. Les colonnes du bus sont ce que le véhicule compte lui-même (J1939) : à environ 1 km, 1 L et 0,1 h près',
       stops:
         'Un arrêt appartient à la période où il commence. Le ralenti est le contact mis pendant que le véhicule était arrêté',
       alarms: 'Selon l’heure à laquelle le service les a levées. Les alarmes closes sont gardées 90 jours',
@@ -85,6 +85,9 @@ export const reportTexts: ReportTexts = {
       highest: 'Maximum',
       fuelStart: 'Carburant au début',
       fuelEnd: 'Carburant à la fin',
+      busDistance: 'Distance, bus',
+      busFuel: 'Carburant, bus',
+      busHours: 'Heures moteur, bus',
       place: 'Où',
       code: 'Quoi',
       priority: 'Priorité',

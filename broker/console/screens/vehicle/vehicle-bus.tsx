@@ -1,0 +1,102 @@
+// The vehicle bus of one vehicle: each value with its unit, age and source, and the trouble codes in words. Grey: of before.
+import type { Device } from '../../api/operations.ts';
+import { Age, numberText } from '../../components/texts.tsx';
+import { useNow, useWords } from '../../components/use.ts';
+import { type BusRow, busRows, spnNames, type TroubleCode, troubleCodesOf } from '../../state/bus-view.ts';
+import type { Words } from '../../words/en.ts';
+
+type Bus = NonNullable<Device['vehicleBus']>;
+
+/** Counters and measurements of which a tenth says something. */
+const decimals = 1;
+
+function valueText({ name, value: { value, unit } }: BusRow, { bus: texts, common }: Words): string {
+  if (typeof value === 'boolean') return value ? texts.set : texts.released;
+  if (typeof value === 'string') return value || texts.noCard;
+  if (name === 'driver1State' || name === 'driver2State') {
+    const states: Readonly<Record<number, string>> = texts.drivers;
+    return states[value] ?? common.unknown;
+  }
+  return `${numberText(value, decimals)} ${unit}`;
+}
+
+/** What is wrong, by the names of SAE J1939-73 in words. */
+function codeText({ spn, fmi }: TroubleCode, { bus: texts }: Words): string {
+  const failures: Readonly<Record<number, string>> = texts.failures;
+  const name = spnNames[spn];
+  return [...(name === undefined ? [] : [texts.names[name]]), failures[fmi] ?? texts.unknownFailure].join(
+    ': ',
+  );
+}
+
+function Codes({ bus }: { readonly bus: Bus }) {
+  const words = useWords();
+  const { bus: texts } = words;
+  const found = troubleCodesOf(bus, useNow());
+  return (
+    <>
+      <h3>{texts.codes}</h3>
+      {found === null ? (
+        <p className="muted">{texts.codesUnknown}</p>
+      ) : (
+        <div className={found.isStale ? 'stack stale' : 'stack'}>
+          {found.codes.length === 0 ? (
+            <p className="muted">{texts.noCodes}</p>
+          ) : (
+            <ul className="stack" aria-label={texts.codes}>
+              {found.codes.map((code) => (
+                <li key={`${code.spn}/${code.fmi}`}>
+                  <bdi className="mono">
+                    SPN {code.spn} FMI {code.fmi}
+                  </bdi>{' '}
+                  {codeText(code, words)}
+                </li>
+              ))}
+            </ul>
+          )}
+          <span className="faint">
+            <bdi>{found.value.source}</bdi> · <Age at={found.value.timestamp} />
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function VehicleBus({ bus }: { readonly bus: Bus }) {
+  const words = useWords();
+  const { bus: texts } = words;
+  const rows = busRows(bus, useNow());
+  return (
+    <section className="card" aria-labelledby="bus-title">
+      <header>
+        <h2 id="bus-title">{texts.title}</h2>
+      </header>
+      <div className="card-body stack">
+        <p className="faint">{texts.hint}</p>
+        <table className="evidence">
+          <caption className="hidden">{texts.title}</caption>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name} {...(row.isStale ? { className: 'stale' } : {})}>
+                <th scope="row">
+                  {texts.names[row.name]}
+                  <br />
+                  <bdi className="faint">{row.value.source}</bdi>
+                </th>
+                <td>
+                  <bdi>{valueText(row, words)}</bdi>
+                  <br />
+                  <span className="faint">
+                    <Age at={row.value.timestamp} />
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <Codes bus={bus} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+// The vehicle bus as the page of a vehicle shows it: its values in their order, which of them are of before, and its trouble codes. Pure.
+import { type BusValueName, busValueNames } from '../../../src/core/events/bus-values.ts';
+import type { Device } from '../api/operations.ts';
+
+type Bus = NonNullable<Device['vehicleBus']>;
+type BusValue = Bus[string];
+
+export interface BusRow {
+  readonly name: Exclude<BusValueName, 'dtcs'>;
+  readonly value: BusValue;
+  readonly isStale: boolean;
+}
+
+export interface TroubleCode {
+  readonly spn: number;
+  /** Failure mode. */
+  readonly fmi: number;
+}
+
+export interface TroubleCodes {
+  readonly codes: readonly TroubleCode[];
+  readonly value: BusValue;
+  readonly isStale: boolean;
+}
+
+/** A unit sends each value once an hour, s. */
+const againS = 65 * 60;
+/** A bus that is awake changes some value within this time, s. */
+const silentS = 10 * 60;
+
+/** Whether a value may have changed since: it is old, or the bus as a whole fell silent. */
+function isStaleOf(bus: Bus, nowS: number): (value: BusValue) => boolean {
+  const newestS = Math.max(...Object.values(bus).map(({ timestamp }) => timestamp));
+  const isSilent = nowS - newestS > silentS;
+  return ({ timestamp }) => isSilent || nowS - timestamp > againS;
+}
+
+/** The values but the trouble codes, in their order. */
+export function busRows(bus: Bus, nowS: number): readonly BusRow[] {
+  const isStale = isStaleOf(bus, nowS);
+  return busValueNames.flatMap((name) => {
+    const value = bus[name];
+    return value === undefined || name === 'dtcs' ? [] : [{ name, value, isStale: isStale(value) }];
+  });
+}
+
+/** The active trouble codes; null: the unit has not reported whether there are any. */
+export function troubleCodesOf(bus: Bus, nowS: number): TroubleCodes | null {
+  const value = bus['dtcs'];
+  if (value === undefined) return null;
+  const codes = [...String(value.value).matchAll(/(?<=^| )(\d{1,6})\/(\d{1,2})(?= |$)/g)].map(
+    ([, spn, fmi]) => ({ spn: Number(spn), fmi: Number(fmi) }),
+  );
+  return { codes, value, isStale: isStaleOf(bus, nowS)(value) };
+}
+
+/** Parameters that the console has a name for, by number. */
+export const spnNames: Readonly<Record<number, BusRow['name']>> = {
+  84: 'busSpeed',
+  190: 'rpm',
+  70: 'parkingBrake',
+  917: 'busOdometer',
+  245: 'busOdometer',
+  247: 'engineHours',
+  96: 'busFuelLevel',
+  183: 'fuelRate',
+  250: 'fuelUsed',
+  110: 'coolant',
+  168: 'vehicleVolts',
+  1624: 'tachographSpeed',
+};
