@@ -174,7 +174,7 @@ function formatWelcome(options: DemoOptions, paths: Paths, { password, code }: E
     // Behind `#` the code reaches neither the service's log nor a proxy's.
     code === null
       ? `  Console        ${base}/console/`
-      : `  Console        ${base}/console/login#code=${code}   (signs in once, within 15 min)`,
+      : `  Console        ${base}/console/login?next=/practice#code=${code}   (signs in once, within 15 min)`,
     `  HTTP service   ${base}/api/v1   (docs: ${base}/docs)`,
     `  MQTT           127.0.0.1:${options.mqttPort}`,
     `  Account        ${accountID}, user ${userID}`,

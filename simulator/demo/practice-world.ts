@@ -111,7 +111,7 @@ export function createPracticeWorld({ clock, members, askForCut }: PracticeWorld
     if (request.kind === 'askForCut') await askForCut(member.deviceID);
     else {
       acts[request.action](member);
-      acted.set(member.deviceID, nowS());
+      if (!acted.has(member.deviceID)) acted.set(member.deviceID, nowS());
     }
     return null;
   };

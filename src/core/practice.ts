@@ -30,7 +30,7 @@ export interface PracticeVehicle {
   readonly isTowed: boolean;
   readonly isJammed: boolean;
   readonly isConnected: boolean;
-  /** When something was done here last (epoch seconds); null: nothing was. */
+  /** When something was first done here in this run (epoch seconds); null: nothing was. */
   readonly actedS: number | null;
 }
 

@@ -51,7 +51,7 @@ what its unit reported may differ.`,
         isJammed: isSo('Its receiver is jammed'),
         isConnected: isSo('It has a network'),
         actedS: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-          description: 'When something was done here last (epoch seconds); null: nothing was',
+          description: 'When something was first done here in this run (epoch seconds); null: nothing was',
         }),
       }),
       { description: 'By device id' },
