@@ -20,6 +20,7 @@ import type { Senders } from './notify/senders.ts';
 import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
+import type { PracticeWorld } from './ports/practice-world.ts';
 import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
@@ -42,6 +43,8 @@ export interface ServicesOptions {
   readonly maps?: MapFolder | null | undefined;
   /** A map of another host; null or absent: there is none. */
   readonly mapStyle?: MapStyle | null | undefined;
+  /** The world of a practice fleet; null or absent: there is none. */
+  readonly practice?: PracticeWorld | null | undefined;
   /** Most bytes of JSON held of the fleets that lists are answered from. */
   readonly fleetBytes?: number | undefined;
 }
@@ -95,6 +98,7 @@ export function createServices({
   identityProvider,
   maps,
   mapStyle,
+  practice,
 }: ServicesOptions): Services {
   const { onCommit } = broker.db;
   const live = createLiveHub({
@@ -139,6 +143,7 @@ export function createServices({
       senders,
       maps: maps ?? noMaps,
       mapStyle: mapStyle ?? null,
+      practice: practice ?? null,
       webhookTests: createRates(webhookTestRate),
       wakeDelivery: () => notices.wake(),
     },

@@ -15,6 +15,8 @@ export interface BrokerProcessOptions {
   /** Port of its metrics; none unless given. */
   readonly metricsPort?: number;
   readonly logFile: string;
+  /** Answers what the broker asks this process, its parent; without it there is no channel between them. */
+  readonly onRequest?: (request: unknown) => Promise<unknown>;
   /** Further flags of `start`. */
   readonly flags?: readonly string[];
   /** For the child; without any FLEETWARD_ variable, so that a shell's settings do not change the demo. */
@@ -133,6 +135,31 @@ async function awaitReady(options: BrokerProcessOptions, child: ChildProcess): P
   );
 }
 
+/** Answers the child over its channel, an error with its code and its words. */
+function answerRequests(child: ChildProcess, onRequest: (request: unknown) => Promise<unknown>): void {
+  const answerOf = async (practice: unknown, request: unknown) => {
+    try {
+      return { practice, ok: await onRequest(request) };
+    } catch (thrown) {
+      const { code, hint } = thrown instanceof AppError ? thrown : new AppError('internal', '');
+      return {
+        practice,
+        error: { code, message: messageOf(thrown), ...(hint === undefined ? {} : { hint }) },
+      };
+    }
+  };
+  const answer = async (practice: unknown, request: unknown): Promise<void> => {
+    const said = await answerOf(practice, request);
+    // The child may have ended meanwhile.
+    if (child.connected) child.send(said, () => undefined);
+  };
+  child.on('message', (message) => {
+    const { practice, request } = message as { readonly practice?: unknown; readonly request?: unknown };
+    void answer(practice, request);
+  });
+  child.channel?.unref();
+}
+
 /** Starts the broker and waits until it serves. Rejects with AppError `unavailable` and the last lines of its log. */
 export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
   const { httpPort, mqttPort, metricsPort } = options;
@@ -150,11 +177,12 @@ export async function startBrokerProcess(options: BrokerProcessOptions): Promise
   ];
   const child = spawn(process.execPath, args, {
     env: cleanEnvironment(options.environment),
-    stdio: ['ignore', log, log, 'pipe'],
+    stdio: ['ignore', log, log, 'pipe', ...(options.onRequest === undefined ? [] : ['ipc' as const])],
     detached: true, // Ctrl-C stops the vehicles first: the broker must still take their last reports
   });
   closeSync(log);
   holdPipe(child);
+  if (options.onRequest !== undefined) answerRequests(child, options.onRequest);
   let isStopping = false;
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const kill = (): void => {

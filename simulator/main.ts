@@ -135,6 +135,7 @@ async function demo(options: Awaited<ReturnType<typeof withDemo>['argv']>): Prom
     openMqttLink,
     createVerifier,
     openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+    openBrokerDatabase: (path) => openSqlite({ path, pageSize: 4096 }),
   };
   const given = {
     ports,

@@ -95,6 +95,7 @@ export interface Vehicle {
   now(): DriverMoment;
   /** Holds an input in the state in which it does not rest (pressed, open, cut) for `ms`, beside what the driver does. */
   hold(input: HeldInput, ms: number): void;
+  isHeld(input: HeldInput): boolean;
   /** Presses the panic button for `ms`. */
   panic(ms: number): void;
   truth(): VehicleTruth;
@@ -119,7 +120,7 @@ const restingVolts = 12.6;
 const standstillKmh = 3;
 
 /** Inputs that are set independently of the driver. */
-export type HeldInput = 'panic' | 'cabinDoor' | 'tamper' | 'externalPower';
+export type HeldInput = 'panic' | 'cabinDoor' | 'cargoDoor' | 'tamper' | 'externalPower';
 
 interface Hardware {
   readonly board: Board;
@@ -144,7 +145,7 @@ const line = (settings: SerialSettings): Omit<SerialSettings, 'path'> => setting
 const terminalsOf = (moment: DriverMoment, held: ReadonlySet<HeldInput>): Terminals => ({
   ignition: moment.ignition,
   cabinDoor: moment.cabinDoor || held.has('cabinDoor'),
-  cargoDoor: moment.cargoDoor,
+  cargoDoor: moment.cargoDoor || held.has('cargoDoor'),
   panic: held.has('panic'),
   tamper: held.has('tamper'),
   externalPower: !held.has('externalPower'),
@@ -369,6 +370,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     driver,
     tank: hardware.tank,
     hold,
+    isHeld: (input) => hardware.held.has(input),
     board,
     gnss,
     clock,

@@ -14,9 +14,11 @@ import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { createMqttServer } from '../adapters/mqtt/aedes.ts';
 import { createPasswords } from '../adapters/passwords.ts';
+import { openPracticeWorld } from '../adapters/practice-channel.ts';
 import { createOperatorCheck } from '../api/accounts/admin-caller.ts';
 import { adminIntroduction, adminOperations } from '../api/accounts/admin-operations.ts';
 import { operations } from '../api/operations.ts';
+import { practiceOperations } from '../api/service/practice.ts';
 import { type Broker, createBroker } from '../broker.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { isLoopback } from '../config/listener-config.ts';
@@ -109,9 +111,11 @@ async function openHttp(
     readonly files: StaticFiles;
   },
 ): Promise<HttpServer> {
+  const { practice } = services.api;
   return createHttpServer({
     services: services.api,
-    operations,
+    operations: practice === null ? operations : [...operations, ...practiceOperations],
+    practiceAccount: practice?.accountID ?? null,
     ...given.files,
     version: readVersion(),
     readiness: given.readiness,
@@ -185,6 +189,7 @@ async function open(config: BrokerConfig): Promise<Running> {
   // First of all: what is wrong with a certificate must be known before anything is opened or changed.
   const tls = openTls(config, { clock, log });
   warnOfPlain(config, log);
+  const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
   const key = loadSigningKey(config.signingKeyFile);
@@ -230,12 +235,11 @@ async function open(config: BrokerConfig): Promise<Running> {
       senders,
       identityProvider,
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
-      maps: files.maps,
-      mapStyle: files.mapStyle,
+      ...files,
+      practice,
     });
-    const { host } = config.http;
     const http = await openHttp(config, services, { readiness, tls, meter, files });
-    const httpPort = await http.listen({ host, port: config.http.port });
+    const httpPort = await http.listen({ host: config.http.host, port: config.http.port });
     const admin = await openAdmin(config, services, { readiness, tls });
     const listeners = listenersOf(config, { broker, httpPort, admin });
     const certificates = () => tls.current().terms;

@@ -11,6 +11,7 @@ import { checkMapStyle, mapStyleSchema } from './map-style-config.ts';
 import { checkMetrics, metricsSchema } from './metrics-config.ts';
 import { checkNotify, notifySchema } from './notify-config.ts';
 import { checkOidc, oidcSchema } from './oidc-config.ts';
+import { checkPractice, practiceSchema } from './practice-config.ts';
 
 export const brokerSchema = Type.Object({
   ...listenerSchemas,
@@ -59,6 +60,7 @@ export const brokerSchema = Type.Object({
   notify: notifySchema,
   oidc: oidcSchema,
   enrolment: enrolmentSchema,
+  practice: practiceSchema,
   vapidKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
@@ -97,6 +99,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkOidc(value.oidc);
   checkEnrolment(value.enrolment);
   checkCluster(value, isLoopback);
+  checkPractice(value);
   const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;
   const vapidKeyFile = value.vapidKeyFile ?? `${keyFilePrefix(value.database)}.vapid-key.pem`;
   const standard = { kind: 'default', name: 'default' } as const;

@@ -258,6 +258,13 @@ const reports = createRoute({
   component: lazyRouteComponent(() => import('./screens/reports/reports.tsx'), 'ReportsScreen'),
 });
 
+const practice = createRoute({
+  getParentRoute: () => shell,
+  path: '/practice',
+  validateSearch: ({ vehicle: chosen }: Given) => present({ vehicle: textOf(chosen) }),
+  component: lazyRouteComponent(() => import('./screens/practice/practice.tsx'), 'PracticeScreen'),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
@@ -283,6 +290,7 @@ export const router = createRouter({
       reports,
       settings,
       ruleList,
+      practice,
     ]),
   ]),
   basepath: '/console',

@@ -164,6 +164,16 @@ const commands: Readonly<Record<string, Command>> = {
       return driver.setSpeed(kmh) ? `towards ${kmh} km/h` : notStarting;
     },
   },
+  tow: {
+    usage: 'tow 0..100',
+    help: 'pulled along the route at this speed in km/h with the ignition off, 0 to be let go',
+    run([word], { driver }) {
+      const kmh = numberIn(word, 0, 100);
+      if (kmh === null) return null;
+      driver.tow(kmh);
+      return kmh > 0 ? `towed at ${kmh} km/h` : 'let go';
+    },
+  },
   goto: {
     usage: 'goto <lat> <lon>',
     help: 'the vehicle is there at once; its route moves with it',

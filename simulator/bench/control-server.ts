@@ -1,9 +1,10 @@
-// The control port of the test bench: the commands of the prompt over HTTP on the loopback interface, for scripts and tests. It has no
-// password, so it refuses requests of web pages.
+// The control port of the test bench: the commands of the prompt over HTTP on the loopback interface, for scripts and tests, and its own
+// panel for a browser. It has no password, so it refuses requests of all other web pages.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import type { Bench } from './bench.ts';
+import { panelFiles, panelPolicy } from './panel.ts';
 
 export interface Control {
   readonly port: number;
@@ -61,22 +62,48 @@ function parseCommand(body: string, asJson: boolean): string {
   throw new AppError('usage', 'The JSON form is {"command": "ignition on"}');
 }
 
-/** A browser sends Origin, or a Host that a page made point to this machine; scripts send neither. */
-function isFromPage(request: IncomingMessage): boolean {
-  const name = request.headers.host?.replace(/:\d+$/, '');
-  return request.headers.origin !== undefined || (name !== host && name !== 'localhost');
+/** A browser sends the Origin of its page, or a Host that a page made point to this machine; scripts send neither. */
+function isFromOtherPage({ headers }: IncomingMessage): boolean {
+  const { host: asked = '', origin } = headers;
+  const name = asked.replace(/:\d+$/, '');
+  return (origin !== undefined && origin !== `http://${asked}`) || (name !== host && name !== 'localhost');
+}
+
+function sendPanel(
+  response: ServerResponse,
+  { type, body }: { readonly type: string; readonly body: string },
+): void {
+  response.writeHead(200, {
+    'content-type': type,
+    'content-security-policy': panelPolicy,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  response.end(body);
 }
 
 async function respond(bench: Bench, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url } = request;
-  if (isFromPage(request)) throw new AppError('usage', 'The control port does not serve web pages');
-  const readers: Readonly<Record<string, () => unknown>> = {
-    '/state': () => bench.state(),
-    '/log': () => bench.relayLog(),
+  if (isFromOtherPage(request))
+    throw new AppError(
+      'usage',
+      'The control port serves no web page but its own, on 127.0.0.1 and localhost',
+    );
+  const readers: Readonly<Record<string, () => void>> = {
+    '/state': () => answer(response, 200, bench.state()),
+    '/log': () => answer(response, 200, bench.relayLog()),
+    ...Object.fromEntries(
+      Object.entries(panelFiles).map(([path, file]) => [path, () => sendPanel(response, file)]),
+    ),
   };
   const reader = Object.hasOwn(readers, url ?? '') ? readers[url ?? ''] : undefined;
   if (reader === undefined && url !== '/command') {
-    throw new AppError('not_found', `There is no ${url}; there is GET /state, GET /log and POST /command`);
+    throw new AppError(
+      'not_found',
+      `There is no ${url}; there is the panel at /, GET /state, GET /log and POST /command`,
+    );
   }
   const allowed = reader === undefined ? 'POST' : 'GET';
   if (method !== allowed) {
@@ -84,7 +111,7 @@ async function respond(bench: Bench, request: IncomingMessage, response: ServerR
     throw new AppError('method_not_allowed', `${url} takes ${allowed} and not ${method}`);
   }
   if (reader !== undefined) {
-    answer(response, 200, reader());
+    reader();
     return;
   }
   const said = await bench.run(parseCommand(await readBody(request), isJson(request)));

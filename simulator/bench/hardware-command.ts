@@ -165,7 +165,9 @@ function formatWelcome(options: HardwareOptions, hardware: HardwareBench, contro
     `  port = "${gnss.linkPath}"`,
     '  baud = 9600',
     '',
-    control === null ? 'No control port (--control-port 0 opens one).' : `Control: ${curl}`,
+    ...(control === null
+      ? ['No control port and no panel (--control-port 0 opens both).']
+      : [`Panel: http://127.0.0.1:${control.port}/ in a browser`, `Control: ${curl}`]),
     'help lists the commands, Ctrl-C ends.',
     '',
   ].join('\n');

@@ -26,6 +26,8 @@ export interface DeviceSecret {
 interface DemoRecord {
   readonly account: string;
   readonly devices: Readonly<Record<string, DeviceSecret>>;
+  /** Password of the colleague; absent: there is none yet. */
+  readonly colleague?: string;
 }
 
 const noRecord: DemoRecord = { account: '', devices: {} };
@@ -50,7 +52,9 @@ async function readRecord(path: string): Promise<DemoRecord> {
       const secret = parseSecret(kept);
       return secret === null ? [] : [[id, secret] as const];
     });
-    return { account: accountID, devices: Object.fromEntries(devices) };
+    const colleague = isRecord(value) ? value['colleague'] : undefined;
+    const record = { account: accountID, devices: Object.fromEntries(devices) };
+    return typeof colleague === 'string' ? { ...record, colleague } : record;
   } catch (error) {
     throw new AppError('config', `${path} is damaged: ${messageOf(error)}`, {
       hint: 'npm start -- --fresh starts over',
@@ -58,7 +62,8 @@ async function readRecord(path: string): Promise<DemoRecord> {
   }
 }
 
-async function writeRecord(path: string, record: DemoRecord): Promise<void> {
+/** Replaces what the folder keeps. */
+export async function writeRecord(path: string, record: DemoRecord): Promise<void> {
   await writeFile(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
 }
 

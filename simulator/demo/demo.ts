@@ -13,7 +13,7 @@ import {
 } from '../../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import type { Clock, Database, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
 import {
   assertPortFree,
   type BrokerProcess,
@@ -25,6 +25,7 @@ import { type BoardName, fittedOverrides, type WiringName } from '../hardware/bo
 import { simulatedBus } from '../hardware/bus-hardware.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
+import { createColleague } from './colleague.ts';
 import {
   accountID,
   type DeviceSecret,
@@ -36,8 +37,11 @@ import {
   type Setup,
   setUp,
   userID,
+  writeRecord,
 } from './demo-setup.ts';
 import { createFileLog } from './file-log.ts';
+import { createNetworkSwitch } from './network-switch.ts';
+import { createPracticeWorld, type PracticeMember } from './practice-world.ts';
 
 interface DemoPorts {
   readonly clock: Clock;
@@ -45,6 +49,8 @@ interface DemoPorts {
   readonly openMqttLink: OpenMqttLink;
   createVerifier(publicKey: string): Verifier;
   readonly openDatabase: OutboxOptions['openDatabase'];
+  /** Opens the database of the demo's own broker, beside it. */
+  openBrokerDatabase(path: string): Database;
 }
 
 export interface DemoOptions {
@@ -111,14 +117,15 @@ async function startVehicle(
   options: DemoOptions,
   paths: Paths,
   given: { id: string; device: DeviceSecret; log: Log },
-) {
+): Promise<PracticeMember> {
   const { id, device } = given;
   const { clock, entropy: agentEntropy, openMqttLink, openDatabase } = options.ports;
+  const network = createNetworkSwitch(clock, openMqttLink);
   const entropy = createSeededEntropy(`${options.seed}/${id}`);
   const log = given.log.with({ device: id });
   const route = createCityRoute({ centre: options.city, entropy: entropy.stream('route'), restS: 240 });
   const path = join(paths.outboxes, `${id}.db`);
-  return createVehicle({
+  const vehicle = await createVehicle({
     config: {
       ...(await configOf(options, paths, id, device)),
       ...(trucks.includes(id) ? { bus: simulatedBus } : {}),
@@ -133,7 +140,7 @@ async function startVehicle(
     agentEntropy,
     log,
     verifier: options.ports.createVerifier(device.publicKey),
-    openMqttLink,
+    openMqttLink: network.open,
     openOutbox: (ownClock, boot, bootMonoMs) =>
       openOutbox({
         path,
@@ -146,6 +153,7 @@ async function startVehicle(
         log,
       }),
   });
+  return { deviceID: id, vehicle, network };
 }
 
 interface Entry {
@@ -155,8 +163,10 @@ interface Entry {
   readonly code: string | null;
 }
 
+const baseOf = ({ httpPort }: DemoOptions): string => `http://127.0.0.1:${httpPort}`;
+
 function formatWelcome(options: DemoOptions, paths: Paths, { password, code }: Entry): string {
-  const base = `http://127.0.0.1:${options.httpPort}`;
+  const base = baseOf(options);
   const body = `{"accountID":"${accountID}","userID":"${userID}","password":"'"$PASSWORD"'"}`;
   const login = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d '${body}'`;
   return [
@@ -164,7 +174,7 @@ function formatWelcome(options: DemoOptions, paths: Paths, { password, code }: E
     // Behind `#` the code reaches neither the service's log nor a proxy's.
     code === null
       ? `  Console        ${base}/console/`
-      : `  Console        ${base}/console/login#code=${code}   (signs in once, within 15 min)`,
+      : `  Console        ${base}/console/login?next=/practice#code=${code}   (signs in once, within 15 min)`,
     `  HTTP service   ${base}/api/v1   (docs: ${base}/docs)`,
     `  MQTT           127.0.0.1:${options.mqttPort}`,
     `  Account        ${accountID}, user ${userID}`,
@@ -230,24 +240,57 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   await assertPortFree(options.mqttPort, 'mqtt-port');
   if (options.isFresh) await forget(paths);
   await mkdir(paths.outboxes, { recursive: true, mode: 0o700 });
+  const practice: Practice = { answer: () => Promise.reject(notYet()) };
   const brokerOptions: BrokerProcessOptions = {
     database: paths.database,
     httpPort: options.httpPort,
     mqttPort: options.mqttPort,
     logFile: paths.brokerLog,
     environment: options.environment,
+    flags: ['--practice-account', accountID],
+    onRequest: (request) => practice.answer(request),
   };
   output.write('Fleetward demo: starting the broker\n');
   const begin = async (): Promise<Begun> => {
     const setup = await setUp({ ...options, entropy: options.ports.entropy }, paths, brokerOptions);
-    return { ...setup, brokerOptions, broker: await startBrokerProcess(brokerOptions) };
+    return { ...setup, brokerOptions, practice, broker: await startBrokerProcess(brokerOptions) };
   };
   // Ctrl-C during the set-up ends at once: the next start continues from the saved steps.
   const begun = await Promise.race([begin(), stop.then(() => null)]);
   if (begun !== null) await runVehicles(options, paths, { ...begun, stop });
 }
 
+/** Answers what users do in the world, once there are vehicles. */
+interface Practice {
+  answer(request: unknown): Promise<unknown>;
+}
+
+const notYet = (): AppError =>
+  new AppError('unavailable', 'The vehicles of the practice fleet are still starting', { retryAfterS: 1 });
+
+function openPractice(
+  options: DemoOptions,
+  paths: Paths,
+  { members, ...begun }: Begun & { readonly members: readonly PracticeMember[] },
+): void {
+  const { record, password, brokerOptions } = begun;
+  const { clock, entropy, openBrokerDatabase } = options.ports;
+  const askForCut = createColleague({
+    base: baseOf(options),
+    accountID,
+    adminID: userID,
+    adminPassword: password,
+    entropy,
+    makeLoginCode: () => makeLoginCode(brokerOptions),
+    openDatabase: () => openBrokerDatabase(paths.database),
+    password: record.colleague ?? null,
+    keepPassword: (colleague) => writeRecord(paths.record, { ...record, colleague }),
+  });
+  begun.practice.answer = createPracticeWorld({ clock, members, askForCut });
+}
+
 interface Begun extends Setup {
+  readonly practice: Practice;
   readonly brokerOptions: BrokerProcessOptions;
   readonly broker: BrokerProcess;
 }
@@ -259,6 +302,7 @@ async function runVehicles(
 ) {
   const { output } = options;
   const { broker, record, password, stop } = begun;
+  const members: PracticeMember[] = [];
   const vehicles: Vehicle[] = [];
   try {
     const log = createFileLog(paths.vehicleLog);
@@ -266,8 +310,12 @@ async function runVehicles(
     const code = makeLoginCode(begun.brokerOptions);
     for (const id of deviceIDs(options.vehicles)) {
       const device = record.devices[id];
-      if (device !== undefined) vehicles.push(await startVehicle(options, paths, { id, device, log }));
+      if (device === undefined) continue;
+      const member = await startVehicle(options, paths, { id, device, log });
+      members.push(member);
+      vehicles.push(member.vehicle);
     }
+    openPractice(options, paths, { ...begun, members });
     output.write(formatWelcome(options, paths, { password, code: await code }));
     const died = broker.died.then((reason): void => {
       throw new AppError('unavailable', reason);

@@ -31,6 +31,7 @@ export interface Driver {
   setSpeed(kmh: number): boolean;
   /** Pulled along the route at this speed with the ignition off, 0 to be let go. `drive` ends it. */
   tow(kmh: number): void;
+  isTowed(): boolean;
   /** Moves the vehicle to another place at once, as a ferry does. */
   goTo(point: Point): void;
 }
@@ -195,6 +196,7 @@ export function createDriver(options: DriverOptions): Driver {
       vehicle.isRunning = false;
       vehicle.isTowed = kmh > 0;
     },
+    isTowed: () => vehicle.isTowed,
     drive() {
       vehicle.isTowed = false;
       if (!start()) return false;

@@ -68,10 +68,10 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
 
   it('signs in by the link of the terminal, and leaves no trace of it in the address or the history', async () => {
     const link = /Console\s+(\S+)/.exec(demo.said())?.[1] ?? '';
-    expect(link).toMatch(/^http:[^?#]+\/console\/login#/);
+    expect(link).toMatch(/^http:[^?#]+\/console\/login\?next=\/practice#/);
     const { page } = await open();
     await page.goto(link);
-    await page.getByRole('heading', { name: 'Vehicles' }).waitFor();
+    await page.getByRole('heading', { name: 'Practice fleet', level: 1 }).waitFor();
     expect(page.url()).not.toContain('#');
     await page.goBack().catch(() => null);
     expect(page.url()).not.toContain('password');

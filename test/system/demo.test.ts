@@ -11,6 +11,7 @@ import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
+const brokerProgram = new URL('../../dist/broker/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['curl', 'sed'], debian: ['curl', 'sed'] });
 const why = missing ?? (existsSync(program) ? null : 'skipped, dist is missing: npm run build');
 
@@ -87,7 +88,8 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
   let password = '';
   let firstCode = '';
 
-  const codeIn = (text: string): string => /\/console\/login#code=([\w-]{43}) /.exec(text)?.[1] ?? '';
+  const codeIn = (text: string): string =>
+    /\/console\/login\?next=\/practice#code=([\w-]{43}) /.exec(text)?.[1] ?? '';
   const exchange = async (code: string): Promise<number> => {
     const answer = await fetch(`http://127.0.0.1:${ports[1]}/api/v1/auth/login/code`, {
       method: 'POST',
@@ -125,6 +127,51 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     demo.child.kill('SIGINT');
     expect(await demo.ended).toBe(0);
     expect(brokers()).toEqual([]);
+  });
+
+  it('lets its users operate the vehicles, and no other broker does', async () => {
+    const demo = startDemo(...ports);
+    await served(demo);
+    const base = `http://127.0.0.1:${ports[1]}/api/v1`;
+    const call = async (path: string, token: string, body?: object): Promise<Record<string, unknown>> => {
+      const answer = await fetch(`${base}/${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: token, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const login = { accountID: 'demo', userID: 'admin', password };
+    const token = String((await call('auth/login', '', login))['token']);
+    const act = (action: string) => call('practice/act/authorization', token, { deviceID: 'van-02', action });
+    const truth = async () => {
+      const { vehicles } = await call('practice/fleet/authorization', token);
+      return (vehicles as Record<string, unknown>[])[1];
+    };
+    const online = async () => (await call('diagnostic/diagnostic/van-02/authorization', token))['online'];
+    for (const action of ['panic', 'jam', 'disconnect'])
+      expect(await act(action)).toMatchObject({ success: '1' });
+    expect(await truth()).toMatchObject({ isPanicPressed: true, isJammed: true, isConnected: false });
+    await waitUntil('offline', async () => (await online()) === false);
+    await act('connect');
+    await waitUntil('online', async () => (await online()) === true);
+    // What the vehicle recorded without a network has come.
+    const alarmed = async () => {
+      const { alarms } = await call('alarm/alarms/authorization', token);
+      return (alarms as Record<string, unknown>[]).some(
+        ({ deviceID, statusCode }) => deviceID === 'van-02' && statusCode === 63553,
+      );
+    };
+    await waitUntil('alarm', alarmed);
+    demo.child.kill('SIGINT');
+    expect(await demo.ended).toBe(0);
+    const database = join(state, 'fleetward.db');
+    const alone = spawnSync(
+      process.execPath,
+      [brokerProgram, 'start', '--database', database, '--practice-account', 'demo'],
+      { encoding: 'utf8', timeout: 60_000 },
+    );
+    expect([alone.status, alone.stderr]).toEqual([78, expect.stringContaining('no demonstration started')]);
   });
 
   it('goes on where it was at the next start, without showing the password again', async () => {

@@ -186,7 +186,7 @@ describe.skipIf(why !== null)(why === null ? 'hardware bench' : `hardware bench 
     expect((await bench.command('log')).body.said?.split('\n')).toHaveLength(2);
   });
 
-  it('answers wrong commands with what would be right, and serves no web page', async () => {
+  it('answers wrong commands with what would be right, and serves no web page but its own', async () => {
     const bench = await startBench();
     for (const [line, wanted] of [
       ['fly', 'There is no command'],

@@ -1,8 +1,12 @@
 // Each operation of the service has a place in the console, or a stated reason why not. A new operation fails here until it has one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../broker/api/operations.ts';
+import { operations as served } from '../../broker/api/operations.ts';
+import { practiceOperations } from '../../broker/api/service/practice.ts';
 import { routes } from '../../broker/console/api/operations.ts';
+
+/** Those of a practice fleet, too: the console has a screen for it. */
+const operations = [...served, ...practiceOperations];
 
 const root = new URL('../../broker/console/', import.meta.url).pathname;
 
@@ -29,7 +33,7 @@ const places: Readonly<Record<string, string>> = {
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
-    getAllDevices diagnosticAll`,
+    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice`,
   shell: 'logout',
 };
 
@@ -82,9 +86,9 @@ function sourceOf(place: string): string {
 describe('an operation of the service', () => {
   it('has one place in the console, or one reason why it has none', () => {
     const named = [places, readByPath, awaited, withoutPlace].flatMap(idsOf);
-    const served = operations.map(({ id }) => id);
-    expect(served.filter((id) => !named.includes(id))).toEqual([]);
-    expect(named.filter((id) => !served.includes(id))).toEqual([]);
+    const ids = operations.map(({ id }) => id);
+    expect(ids.filter((id) => !named.includes(id))).toEqual([]);
+    expect(named.filter((id) => !ids.includes(id))).toEqual([]);
     expect(named.filter((id, at) => named.indexOf(id) !== at)).toEqual([]);
   });
 

@@ -83,6 +83,8 @@ export interface HttpOptions extends AnswerObserver {
   readonly maps?: MapFolder | null;
   /** A map of another host that the console may ask; null or absent: none. */
   readonly mapStyle?: MapStyle | null;
+  /** Account of a practice fleet, which every answer names so that the console can mark it; null or absent: there is none. */
+  readonly practiceAccount?: string | null;
   /** Null or absent: without TLS. */
   readonly tls?: TlsMaterial | null;
 }
@@ -270,7 +272,12 @@ function addEntrance(
   { app, options }: Host,
   sources: Omit<Parameters<typeof addSourceChecks>[1], 'log' | 'clock'>,
 ): void {
-  const fixed = { ...headersOf(options), 'fleetward-version': options.version };
+  const { practiceAccount = null } = options;
+  const fixed = {
+    ...headersOf(options),
+    'fleetward-version': options.version,
+    ...(practiceAccount === null ? {} : { 'fleetward-practice': practiceAccount }),
+  };
   addEndings(app);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(fixed).header('x-request-id', request.id);

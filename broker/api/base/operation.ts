@@ -22,6 +22,7 @@ import type { FleetCache } from '../../ports/fleet-cache.ts';
 import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
+import type { PracticeWorld } from '../../ports/practice-world.ts';
 import type { ExportLimit, PageLimit } from '../../scheduling/per-account-limits.ts';
 import type { KeptPage } from '../../store/events/event-pages.ts';
 import type { Caller, ShareCaller } from './caller.ts';
@@ -67,6 +68,8 @@ export interface ApiServices {
   readonly maps: Pick<MapFolder, 'list'>;
   /** A map of another host that the console may show; null: none. */
   readonly mapStyle: MapStyle | null;
+  /** The world of a practice fleet; null at every service but that of a demonstration. */
+  readonly practice: PracticeWorld | null;
   /** How often an account may test its webhooks. */
   readonly webhookTests: Rates;
   /** Deliveries may be due. */

@@ -42,6 +42,7 @@ import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts'
 import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
+import type { practiceOperations } from '../../api/service/practice.ts';
 
 type Served =
   | (typeof alarmChangeOperations)[number]
@@ -75,6 +76,7 @@ type Served =
   | (typeof loginCodeOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
+  | (typeof practiceOperations)[number]
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
@@ -113,6 +115,9 @@ export const routes = {
   addAlarmNote: 'POST /alarm/addnote/authorization',
   commandFeature: 'POST /command/feature/authorization',
   getMaps: 'GET /map/list/authorization',
+  getPracticeFleet: 'GET /practice/fleet/authorization',
+  actInPractice: 'POST /practice/act/authorization',
+  askInPractice: 'POST /practice/askforcut/authorization',
   getGeozones: 'GET /geozone/getgeozones/authorization',
   createGeozone: 'POST /geozone/creategeozone/authorization',
   updateGeozone: 'POST /geozone/updategeozone/authorization',

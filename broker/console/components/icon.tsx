@@ -14,6 +14,7 @@ const paths = {
     'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7M12 16.8v.1',
   'circle-x': 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM9 9l6 6M15 9l-6 6',
   'chevron-left': 'M15 5l-7 7 7 7',
+  'flask-conical': 'M9 3h6M10 3v6L4.500 20h15L14 9V3M7.500 15h9',
   hexagon: 'M12 3l8 4.5v9L12 21l-8-4.5v-9z',
   hourglass: 'M6 3h12M6 21h12M7 3c0 5 4 6 5 9 1-3 5-4 5-9M7 21c0-5 4-6 5-9 1 3 5 4 5 9',
   keyboard: 'M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M7 14h10',

@@ -29,6 +29,15 @@ function stored(): Session | null {
 export const session = createValue<Session | null>(stored());
 export const absence = createValue<Absence>('none');
 
+/** Account of a practice fleet, which each answer of its service names and no other service's does; null: there is none. */
+export const practiceAccount = createValue<string | null>(null);
+
+/** The session is one of the practice fleet of a demonstration. */
+export function isPractice(): boolean {
+  const account = practiceAccount.get();
+  return account !== null && session.get()?.accountID === account;
+}
+
 export const sessionToken = (): string | null => session.get()?.token ?? null;
 
 export function beginSession(begun: Session): void {

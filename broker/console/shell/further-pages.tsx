@@ -3,16 +3,27 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
+import { useIsPractice } from './use-practice.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings' | '/rules';
+  readonly to:
+    | '/practice'
+    | '/zones'
+    | '/routes'
+    | '/reports'
+    | '/devices'
+    | '/people'
+    | '/settings'
+    | '/rules';
   readonly icon: IconName;
   readonly text: string;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, reports, routes, zones, settings, rules } = useWords();
+  const { devices, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
   return [
+    ...(useIsPractice() ? [own] : []),
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },

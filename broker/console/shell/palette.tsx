@@ -20,6 +20,7 @@ import { connection, vehicles } from '../service/live.ts';
 import { askRestore } from '../service/restore.ts';
 import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
 import { signOut } from './menus.tsx';
+import { useIsPractice } from './use-practice.ts';
 
 interface Action {
   readonly id: string;
@@ -63,10 +64,23 @@ function useVehicleActions(close: () => void): readonly Action[] {
   return [restore, cut];
 }
 
+/** The way to the practice fleet, where there is one. */
+function usePracticeActions(close: () => void): readonly Action[] {
+  const { practice } = useWords();
+  const navigate = useNavigate();
+  if (!useIsPractice()) return [];
+  const run = (): void => {
+    close();
+    void navigate({ to: '/practice' });
+  };
+  return [{ id: 'practice', icon: 'flask-conical', text: practice.go, keys: 'g w', run }];
+}
+
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
   const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
   const navigate = useNavigate();
   const ofVehicle = useVehicleActions(close);
+  const ofPractice = usePracticeActions(close);
   const go = (run: () => unknown) => () => {
     close();
     run();
@@ -137,6 +151,7 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
     },
+    ...ofPractice,
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },
   ];

@@ -12,7 +12,9 @@ import { followSound } from '../service/sound.ts';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FurtherPages } from './further-pages.tsx';
 import { ThemeButton, UserMenu } from './menus.tsx';
+import { PracticeMark, PracticeStrip } from './practice-mark.tsx';
 import { KeysDialog, useShortcuts } from './shortcuts.tsx';
+import { useIsPractice } from './use-practice.ts';
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
@@ -101,6 +103,7 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
         {common.brand}
       </Link>
       <span className="account">{present?.accountID}</span>
+      {useIsPractice() ? <PracticeMark /> : null}
       <Button className="search" onPress={openPalette} aria-haspopup="dialog">
         <Icon name="search" />
         <span className="cut-off">{shell.searchLong}</span>
@@ -131,6 +134,7 @@ export function Shell() {
   const openPalette = useCallback(() => setPaletteOpen(true), []);
   const showKeys = useCallback(() => setKeysOpen(true), []);
   useShortcuts({ openPalette, showKeys });
+  const hasPractice = useIsPractice();
   const token = present?.token ?? null;
   useEffect(() => {
     if (token === null) {
@@ -166,6 +170,7 @@ export function Shell() {
           <FurtherPages />
         </nav>
         <div className="content">
+          {hasPractice ? <PracticeStrip /> : null}
           <StaleNotice />
           <Outlet />
         </div>

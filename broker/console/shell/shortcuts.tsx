@@ -4,7 +4,9 @@ import { useEffect } from 'react';
 import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
+import { isPractice } from '../service/session.ts';
 import { createValue } from '../state/value.ts';
+import { useIsPractice } from './use-practice.ts';
 
 const key = 'fleetward.single-keys';
 const singleKeys = createValue(localStorage.getItem(key) !== 'off');
@@ -59,6 +61,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g o') void navigate({ to: '/routes' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else if (chord === 'g n') void navigate({ to: '/rules' });
+      else if (chord === 'g w' && isPractice()) void navigate({ to: '/practice' });
       else return;
       event.preventDefault();
     };
@@ -74,8 +77,9 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
+  const words = useWords();
   const { shell, common, approvals, cut, devices, here, people, reports, routes, rules, settings, zones } =
-    useWords();
+    words;
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -89,6 +93,7 @@ export function KeysDialog({
     [routes.go, ['g o']],
     [reports.go, ['g r']],
     [rules.go, ['g n']],
+    ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
+import { practiceTexts } from './practice/ar.ts';
 import { reportTexts } from './reports/ar.ts';
 import { routeTexts } from './routes/ar.ts';
 import { ruleTexts } from './rules/ar.ts';
@@ -27,6 +28,7 @@ export const ar: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...practiceTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

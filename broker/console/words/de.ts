@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
+import { practiceTexts } from './practice/de.ts';
 import { reportTexts } from './reports/de.ts';
 import { routeTexts } from './routes/de.ts';
 import { ruleTexts } from './rules/de.ts';
@@ -27,6 +28,7 @@ export const de: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...practiceTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

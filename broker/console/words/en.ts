@@ -8,6 +8,7 @@ import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
+import { practiceTexts } from './practice/en.ts';
 import { reportTexts } from './reports/en.ts';
 import { routeTexts } from './routes/en.ts';
 import { ruleTexts } from './rules/en.ts';
@@ -28,6 +29,7 @@ export const en = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...practiceTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
+import { practiceTexts } from './practice/es.ts';
 import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
 import { ruleTexts } from './rules/es.ts';
@@ -27,6 +28,7 @@ export const es: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...practiceTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

@@ -8,6 +8,7 @@ import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
+import { practiceTexts } from './practice/fr.ts';
 import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
 import { ruleTexts } from './rules/fr.ts';
@@ -27,6 +28,7 @@ export const fr: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...practiceTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

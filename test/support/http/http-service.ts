@@ -9,6 +9,7 @@ import type { ConnectionLimits } from '../../../broker/adapters/http/http-connec
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import { createPasswords } from '../../../broker/adapters/passwords.ts';
 import { operations } from '../../../broker/api/operations.ts';
+import { practiceOperations } from '../../../broker/api/service/practice.ts';
 import { createBroker } from '../../../broker/broker.ts';
 import type { Role } from '../../../broker/core/accounts/session.ts';
 import { type RequestRates } from '../../../broker/core/scheduling/request-rates.ts';
@@ -18,6 +19,7 @@ import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
 import type { IdentityProvider } from '../../../broker/ports/identity-provider.ts';
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
 import type { MapStyle } from '../../../broker/ports/map-style.ts';
+import type { PracticeWorld } from '../../../broker/ports/practice-world.ts';
 import { createServices } from '../../../broker/services.ts';
 import { findDevice } from '../../../broker/store/devices/devices.ts';
 import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
@@ -64,6 +66,8 @@ export interface HttpServiceLimits {
   readonly console?: ConsoleFiles | null;
   readonly maps?: MapFolder | null;
   readonly mapStyle?: MapStyle | null;
+  /** The world of a practice fleet, with its operations. */
+  readonly practice?: PracticeWorld | null;
   /** Where users without a password log in; null: nowhere. */
   readonly identityProvider?: IdentityProvider | null;
   readonly origins?: readonly string[];
@@ -153,11 +157,13 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       enrolment: { ...enrolment },
       maps: limits.maps,
       mapStyle: limits.mapStyle,
+      practice: limits.practice,
       fleetBytes,
     });
     const http = await createHttpServer({
       services: services.api,
-      operations,
+      operations: limits.practice == null ? operations : [...operations, ...practiceOperations],
+      practiceAccount: limits.practice?.accountID ?? null,
       rates: wideRates,
       ...hostLimits,
       version: '0.0.0',

@@ -7,6 +7,8 @@ import { waitUntil } from '../machine/wait-until.ts';
 export interface BenchProgram {
   readonly board: string;
   readonly gnss: string;
+  /** `http://127.0.0.1:<port>` */
+  readonly control: string;
   command(line: string): Promise<{ readonly said: string; readonly state: BenchState }>;
   close(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function startBenchProgram(folder: string, boardName: string): Prom
   return {
     board: board.path,
     gnss: gnss.path,
+    control,
     async command(text) {
       const answer = await fetch(`${control}/command`, { method: 'POST', body: text });
       if (!answer.ok) throw new Error(`${text}: ${await answer.text()}`);

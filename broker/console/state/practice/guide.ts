@@ -1,0 +1,85 @@
+// The guided start of a practice fleet: three things to try, each done by what really happened. Pure.
+import type { PracticeFleet, PracticeVehicle } from '../../../../src/core/practice.ts';
+import type { Vehicle } from '../fleet.ts';
+
+/** In the order in which they are offered. */
+export const practiceSteps = ['alarm', 'wait', 'approval'] as const;
+export type PracticeStep = (typeof practiceSteps)[number];
+
+/** What is looked at: the service's own records, and since when something was done to a vehicle. */
+export interface Seen {
+  readonly fleet: PracticeFleet;
+  readonly alarms: Iterable<{ readonly deviceID: string; readonly lastTimestamp: number }>;
+  readonly vehicles: Iterable<Pick<Vehicle, 'pendingCut'>>;
+  readonly requests: Iterable<{ readonly approvalState: string; readonly decided: number }>;
+}
+
+/** A cut in this state waits at the vehicle, which says why. */
+const waitingAtVehicle = 'armed';
+
+/** The steps that happened by what is seen now; what was seen before is for the caller to keep. */
+export function stepsSeen({ fleet, alarms, vehicles, requests }: Seen): readonly PracticeStep[] {
+  const actedS = new Map(fleet.vehicles.map((one) => [one.deviceID, one.actedS]));
+  const isOfAct = (deviceID: string, atS: number): boolean => {
+    const sinceS = actedS.get(deviceID) ?? null;
+    return sinceS !== null && atS >= sinceS;
+  };
+  const happened: Readonly<Record<PracticeStep, boolean>> = {
+    alarm: [...alarms].some(({ deviceID, lastTimestamp }) => isOfAct(deviceID, lastTimestamp)),
+    wait: [...vehicles].some(({ pendingCut }) => pendingCut === waitingAtVehicle),
+    approval: [...requests].some(
+      ({ approvalState, decided }) => approvalState === 'approved' && decided >= fleet.startedS,
+    ),
+  };
+  return practiceSteps.filter((step) => happened[step]);
+}
+
+/** Above this a vehicle counts as driving, km/h. */
+const drivingKmh = 10;
+
+const isDriving = ({ speedKmh, engine }: PracticeVehicle): boolean =>
+  engine === 'running' && speedKmh > drivingKmh;
+
+export interface Offers {
+  /** For the alarm. */
+  readonly alarm: PracticeVehicle | null;
+  /** For the cut that waits: it drives, or else it can be made to. */
+  readonly wait: PracticeVehicle | null;
+  readonly isDriving: boolean;
+  /** For the colleague's cut: another one than that of the cut that waits, where there is one. */
+  readonly approval: PracticeVehicle | null;
+}
+
+/** The vehicles that the steps are offered with. @param hasCut whether a cut of the vehicle is asked for, or it is cut. */
+export function offersOf(fleet: PracticeFleet, hasCut: (deviceID: string) => boolean): Offers {
+  const connected = fleet.vehicles.filter(({ isConnected }) => isConnected);
+  const free = connected.filter(({ deviceID }) => !hasCut(deviceID));
+  const wait = free.find(isDriving) ?? free.find(({ isTowed }) => !isTowed) ?? null;
+  const others = free.filter((one) => one !== wait);
+  return {
+    alarm: connected[0] ?? null,
+    wait,
+    isDriving: wait !== null && isDriving(wait),
+    approval: others.find((one) => !isDriving(one)) ?? others[0] ?? wait,
+  };
+}
+
+interface Kept {
+  readonly startedS: number;
+  readonly done: readonly PracticeStep[];
+}
+
+/** Reads what a tab has kept; another run of the fleet begins anew. */
+export function keptSteps(text: string | null, startedS: number): readonly PracticeStep[] {
+  try {
+    const kept = JSON.parse(text ?? 'null') as Partial<Kept> | null;
+    if (kept?.startedS !== startedS || !Array.isArray(kept.done)) return [];
+    const { done } = kept;
+    return practiceSteps.filter((step) => done.includes(step));
+  } catch {
+    return [];
+  }
+}
+
+export const keptText = (startedS: number, done: readonly PracticeStep[]): string =>
+  JSON.stringify({ startedS, done } satisfies Kept);
