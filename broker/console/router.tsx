@@ -12,6 +12,7 @@ import { takeLoginAgain } from './service/login-again.ts';
 import { session } from './service/session.ts';
 import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
+import { accountDialogs } from './state/account/account-view.ts';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
 import {
@@ -265,6 +266,13 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./screens/settings/fleet.tsx'), 'SettingsScreen'),
 });
 
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  validateSearch: ({ open }: Given) => present({ open: oneOf(accountDialogs, open) }),
+  component: lazyRouteComponent(() => import('./screens/account/account.tsx'), 'AccountScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -283,6 +291,7 @@ export const router = createRouter({
       reports,
       settings,
       ruleList,
+      account,
     ]),
   ]),
   basepath: '/console',

@@ -9,6 +9,7 @@ const root = new URL('../../broker/console/', import.meta.url).pathname;
 /** Folder of the console -> operations that are called there. */
 const places: Readonly<Record<string, string>> = {
   components: 'getMaps',
+  'screens/account': 'checkAccount getAccount updateAccount resetBreaker',
   'screens/alarms':
     'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote',
   'screens/approvals': 'commandLimits approveCommand refuseCommand',
@@ -30,7 +31,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
     getAllDevices diagnosticAll`,
-  shell: 'logout',
+  shell: 'logout getPreferences savePreferences',
 };
 
 /** Read by their path and not by a call: a stream, and files that are saved. File -> operations. */
@@ -44,8 +45,6 @@ const awaited: Readonly<Record<string, string>> = {
   'Devices: people aboard': 'passengerCount',
   'Inbox and push': `getAllPushNotifications getNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
     unregisterPush`,
-  'Account and preferences':
-    'checkAccount getAccount updateAccount getPreferences savePreferences resetBreaker',
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
   'Many at once': 'commandDevices takeAlarms closeAlarms assignAlarm',

@@ -1,6 +1,7 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
+import type { accountOperations } from '../../api/accounts/accounts.ts';
 import type { authOperations } from '../../api/accounts/auth.ts';
 import type { confirmationOperations } from '../../api/accounts/confirmation.ts';
 import type { groupDeviceOperations } from '../../api/accounts/group-devices.ts';
@@ -44,6 +45,7 @@ import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 
 type Served =
+  | (typeof accountOperations)[number]
   | (typeof alarmChangeOperations)[number]
   | (typeof alarmOperations)[number]
   | (typeof approvalOperations)[number]
@@ -182,6 +184,12 @@ export const routes = {
   tryRule: 'POST /notification/tryrule/authorization',
   getDeliveries: 'GET /notification/deliveries/authorization',
   retryDelivery: 'POST /notification/retrydelivery/authorization',
+  checkAccount: 'GET /auth/checkaccount/{accountID}/authorization',
+  getAccount: 'GET /auth/account/authorization',
+  updateAccount: 'POST /auth/updateaccount/authorization',
+  resetBreaker: 'POST /command/resetbreaker/authorization',
+  getPreferences: 'GET /user/preferences/authorization',
+  savePreferences: 'POST /user/savepreferences/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

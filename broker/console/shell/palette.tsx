@@ -63,6 +63,21 @@ function useVehicleActions(close: () => void): readonly Action[] {
   return [restore, cut];
 }
 
+/** Pages about the user and the account. */
+function useOwnPages(go: (run: () => unknown) => () => void): readonly Action[] {
+  const { account } = useWords();
+  const navigate = useNavigate();
+  return [
+    {
+      id: 'account',
+      icon: 'user',
+      text: account.go,
+      keys: 'g c',
+      run: go(() => navigate({ to: '/account' })),
+    },
+  ];
+}
+
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
   const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
   const navigate = useNavigate();
@@ -71,6 +86,7 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
     close();
     run();
   };
+  const ownPages = useOwnPages(go);
   return [
     ...ofVehicle,
     { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
@@ -137,6 +153,7 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
     },
+    ...ownPages,
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },
   ];

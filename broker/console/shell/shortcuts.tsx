@@ -4,15 +4,7 @@ import { useEffect } from 'react';
 import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
-import { createValue } from '../state/value.ts';
-
-const key = 'fleetward.single-keys';
-const singleKeys = createValue(localStorage.getItem(key) !== 'off');
-
-function setSingleKeys(isOn: boolean): void {
-  localStorage.setItem(key, isOn ? 'on' : 'off');
-  singleKeys.set(isOn);
-}
+import { setSingleKeys, singleKeys } from './single-keys.ts';
 
 interface Handlers {
   openPalette(): void;
@@ -59,6 +51,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g o') void navigate({ to: '/routes' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else if (chord === 'g n') void navigate({ to: '/rules' });
+      else if (chord === 'g c') void navigate({ to: '/account' });
       else return;
       event.preventDefault();
     };
@@ -74,8 +67,21 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, approvals, cut, devices, here, people, reports, routes, rules, settings, zones } =
-    useWords();
+  const {
+    shell,
+    account,
+    common,
+    approvals,
+    cut,
+    devices,
+    here,
+    people,
+    reports,
+    routes,
+    rules,
+    settings,
+    zones,
+  } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -89,6 +95,7 @@ export function KeysDialog({
     [routes.go, ['g o']],
     [reports.go, ['g r']],
     [rules.go, ['g n']],
+    [account.go, ['g c']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -1,5 +1,6 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
+import { accountTexts } from './account/ar.ts';
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
 import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
@@ -21,6 +22,7 @@ const times: Forms = { one: 'مرة واحدة', two: 'مرتان', few: 'مرا
 export const ar: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,

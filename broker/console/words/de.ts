@@ -1,5 +1,6 @@
 // German.
 
+import { accountTexts } from './account/de.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
@@ -21,6 +22,7 @@ const many = counterOf(locale);
 export const de: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,

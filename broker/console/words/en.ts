@@ -1,5 +1,6 @@
 // English, the reference catalogue: the other languages have the same keys, or they do not compile.
 
+import { accountTexts } from './account/en.ts';
 import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/en.ts';
@@ -22,6 +23,7 @@ export const en = {
   /** For `Intl`. */
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,

@@ -1,5 +1,6 @@
 // Spanish.
 
+import { accountTexts } from './account/es.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
@@ -21,6 +22,7 @@ const many = counterOf(locale);
 export const es: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,

@@ -1,5 +1,6 @@
 // French.
 
+import { accountTexts } from './account/fr.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
@@ -21,6 +22,7 @@ const many = counterOf(locale);
 export const fr: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...mapTexts,
   ...deviceTexts,
