@@ -115,8 +115,8 @@ const live = createRoute({
 const alarmList = createRoute({
   getParentRoute: () => shell,
   path: '/alarms',
-  validateSearch: ({ show, alarm }: Given) =>
-    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm) }),
+  validateSearch: ({ show, alarm, pick }: Given) =>
+    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm), pick: pickedOf(pick) }),
   component: AlarmsScreen,
 });
 

@@ -11,10 +11,10 @@ const places: Readonly<Record<string, string>> = {
   components: 'getMaps',
   'screens/account': 'checkAccount getAccount updateAccount resetBreaker',
   'screens/alarms':
-    'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote',
+    'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote takeAlarms closeAlarms assignAlarm',
   'screens/approvals': 'commandLimits approveCommand refuseCommand',
   'screens/cut':
-    'commandFeature cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
+    'commandFeature commandDevices cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
     getQuarantined dropQuarantined`,
@@ -47,7 +47,6 @@ const awaited: Readonly<Record<string, string>> = {
     unregisterPush`,
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
-  'Many at once': 'commandDevices takeAlarms closeAlarms assignAlarm',
   'Cargo, messages and address of a vehicle':
     'updateDeviceCargoAccess commandSend readMessages updateAddress',
 };

@@ -14,7 +14,9 @@ import type { tokenOperations } from '../../api/accounts/tokens.ts';
 import type { userOperations } from '../../api/accounts/users.ts';
 import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
 import type { alarmOperations } from '../../api/alarms/alarms.ts';
+import type { manyAlarmsOperations } from '../../api/alarms/many-alarms.ts';
 import type { approvalOperations } from '../../api/commands/approvals.ts';
+import type { bulkCommandOperations } from '../../api/commands/bulk-commands.ts';
 import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
@@ -51,6 +53,7 @@ type Served =
   | (typeof approvalOperations)[number]
   | (typeof auditOperations)[number]
   | (typeof authOperations)[number]
+  | (typeof bulkCommandOperations)[number]
   | (typeof commandBreakerOperations)[number]
   | (typeof confirmationOperations)[number]
   | (typeof groupDeviceOperations)[number]
@@ -75,6 +78,7 @@ type Served =
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
   | (typeof loginCodeOperations)[number]
+  | (typeof manyAlarmsOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
   | (typeof preferenceOperations)[number]
@@ -112,8 +116,12 @@ export const routes = {
   shelveAlarm: 'POST /alarm/shelve/authorization',
   unshelveAlarm: 'POST /alarm/unshelve/authorization',
   closeAlarm: 'POST /alarm/close/authorization',
+  assignAlarm: 'POST /alarm/assign/authorization',
+  takeAlarms: 'POST /alarm/takealarms/authorization',
+  closeAlarms: 'POST /alarm/closealarms/authorization',
   addAlarmNote: 'POST /alarm/addnote/authorization',
   commandFeature: 'POST /command/feature/authorization',
+  commandDevices: 'POST /command/devices/authorization',
   getMaps: 'GET /map/list/authorization',
   getGeozones: 'GET /geozone/getgeozones/authorization',
   createGeozone: 'POST /geozone/creategeozone/authorization',

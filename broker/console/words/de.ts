@@ -6,6 +6,7 @@ import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
 import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
+import { manyTexts } from './many/de.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
 import { reportTexts } from './reports/de.ts';
@@ -24,6 +25,7 @@ export const de: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -6,6 +6,7 @@ import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
 import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
+import { manyTexts } from './many/es.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { reportTexts } from './reports/es.ts';
@@ -24,6 +25,7 @@ export const es: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -6,6 +6,7 @@ import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
 import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
+import { manyTexts } from './many/fr.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { reportTexts } from './reports/fr.ts';
@@ -24,6 +25,7 @@ export const fr: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
