@@ -13,6 +13,7 @@ import { session } from './service/session.ts';
 import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { accountDialogs } from './state/account/account-view.ts';
+import { inboxFilters } from './state/account/inbox-view.ts';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
 import {
@@ -273,6 +274,14 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./screens/account/account.tsx'), 'AccountScreen'),
 });
 
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: '/inbox',
+  validateSearch: ({ show, vehicle: of }: Given) =>
+    present({ show: oneOf(inboxFilters, show), vehicle: textOf(of) }),
+  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'InboxScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -292,6 +301,7 @@ export const router = createRouter({
       settings,
       ruleList,
       account,
+      inbox,
     ]),
   ]),
   basepath: '/console',

@@ -18,6 +18,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
     getQuarantined dropQuarantined`,
+  'screens/inbox': 'getAllPushNotifications getDeviceNotifications setViewed',
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
@@ -30,7 +31,7 @@ const places: Readonly<Record<string, string>> = {
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
-    getAllDevices diagnosticAll`,
+    getAllDevices diagnosticAll getNotifications`,
   shell: 'logout getPreferences savePreferences',
 };
 
@@ -43,8 +44,7 @@ const readByPath: Readonly<Record<string, string>> = {
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
   'Devices: people aboard': 'passengerCount',
-  'Inbox and push': `getAllPushNotifications getNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
-    unregisterPush`,
+  'Push of this browser': 'getVapidKey subscribePush registerPush unregisterPush',
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
   'Cargo, messages and address of a vehicle':

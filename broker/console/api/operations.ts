@@ -40,6 +40,7 @@ import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { routeOperations } from '../../api/geozones/routes.ts';
 import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
+import type { notificationOperations } from '../../api/notifications/notifications.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
@@ -81,6 +82,7 @@ type Served =
   | (typeof manyAlarmsOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
+  | (typeof notificationOperations)[number]
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
@@ -198,6 +200,10 @@ export const routes = {
   resetBreaker: 'POST /command/resetbreaker/authorization',
   getPreferences: 'GET /user/preferences/authorization',
   savePreferences: 'POST /user/savepreferences/authorization',
+  getAllPushNotifications: 'GET /notification/getallpushnotifications/authorization',
+  getNotifications: 'GET /notificationqueue/getnotifications/authorization',
+  getDeviceNotifications: 'GET /notificationqueue/getdevicenotifications/{deviceID}/authorization',
+  setViewed: 'GET /notification/setviewed/{notificationID}/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

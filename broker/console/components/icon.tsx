@@ -16,6 +16,7 @@ const paths = {
   'chevron-left': 'M15 5l-7 7 7 7',
   hexagon: 'M12 3l8 4.5v9L12 21l-8-4.5v-9z',
   hourglass: 'M6 3h12M6 21h12M7 3c0 5 4 6 5 9 1-3 5-4 5-9M7 21c0-5 4-6 5-9 1 3 5 4 5 9',
+  inbox: 'M4 13l3-8h10l3 8v6H4zM4 13h5l1 3h4l1-3h5',
   keyboard: 'M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M7 14h10',
   'key-round': 'M8 10a5 5 0 1 0 0 10 5 5 0 0 0 0-10zM12 11l9-9M17 6l3 3',
   layers: 'M12 3l9 5-9 5-9-5zM3 12l9 5 9-5M3 16l9 5 9-5',

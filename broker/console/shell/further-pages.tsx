@@ -2,17 +2,22 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { Icon, type IconName } from '../components/icon.tsx';
+import { numberText } from '../components/texts.tsx';
 import { useWords } from '../components/use.ts';
+import { useUnviewed } from '../service/inbox.ts';
 
 interface FurtherPage {
-  readonly to: '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings' | '/rules';
+  readonly to: '/inbox' | '/zones' | '/routes' | '/reports' | '/devices' | '/people' | '/settings' | '/rules';
   readonly icon: IconName;
   readonly text: string;
+  readonly count?: { readonly count: number; readonly hasMore: boolean } | null;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, reports, routes, zones, settings, rules } = useWords();
+  const { devices, inbox, people, reports, routes, zones, settings, rules } = useWords();
+  const unviewed = useUnviewed();
   return [
+    { to: '/inbox', icon: 'inbox', text: inbox.title, count: unviewed },
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },
@@ -23,6 +28,20 @@ function usePages(): readonly FurtherPage[] {
   ];
 }
 
+/** The number, and the same in words for a screen reader. */
+function Count({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
+  const { inbox } = useWords();
+  if (count === 0) return null;
+  return (
+    <>
+      <span className="hidden">{inbox.count(count, hasMore)}</span>
+      <span className="count quiet" aria-hidden="true">
+        {count > 99 ? '99+' : numberText(count)}
+      </span>
+    </>
+  );
+}
+
 export function FurtherPages() {
   const { forms } = useWords();
   const pages = usePages();
@@ -31,10 +50,11 @@ export function FurtherPages() {
   const isHere = pages.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
   return (
     <>
-      {pages.map(({ to, icon, text }) => (
+      {pages.map(({ to, icon, text, count }) => (
         <Link key={to} className="less" to={to} activeProps={{ 'aria-current': 'page' }}>
           <Icon name={icon} isLarge />
           {text}
+          {count == null ? null : <Count {...count} />}
         </Link>
       ))}
       <MenuTrigger>
@@ -44,10 +64,11 @@ export function FurtherPages() {
         </Button>
         <Popover className="menu" placement="top end">
           <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
-            {pages.map(({ to, icon, text }) => (
+            {pages.map(({ to, icon, text, count }) => (
               <MenuItem key={to} id={to} textValue={text}>
                 <Icon name={icon} />
                 {text}
+                {count == null ? null : <Count {...count} />}
               </MenuItem>
             ))}
           </Menu>

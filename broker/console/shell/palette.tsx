@@ -65,9 +65,10 @@ function useVehicleActions(close: () => void): readonly Action[] {
 
 /** Pages about the user and the account. */
 function useOwnPages(go: (run: () => unknown) => () => void): readonly Action[] {
-  const { account } = useWords();
+  const { account, inbox } = useWords();
   const navigate = useNavigate();
   return [
+    { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
     {
       id: 'account',
       icon: 'user',

@@ -51,6 +51,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g o') void navigate({ to: '/routes' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else if (chord === 'g n') void navigate({ to: '/rules' });
+      else if (chord === 'g i') void navigate({ to: '/inbox' });
       else if (chord === 'g c') void navigate({ to: '/account' });
       else return;
       event.preventDefault();
@@ -75,6 +76,7 @@ export function KeysDialog({
     cut,
     devices,
     here,
+    inbox,
     people,
     reports,
     routes,
@@ -95,6 +97,7 @@ export function KeysDialog({
     [routes.go, ['g o']],
     [reports.go, ['g r']],
     [rules.go, ['g n']],
+    [inbox.go, ['g i']],
     [account.go, ['g c']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],

@@ -6,6 +6,7 @@ import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
 import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/ar.ts';
 import { manyTexts } from './many/ar.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
@@ -25,6 +26,7 @@ export const ar: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...inboxTexts,
   ...manyTexts,
   ...mapTexts,
   ...deviceTexts,

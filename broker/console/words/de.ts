@@ -6,6 +6,7 @@ import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
 import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/de.ts';
 import { manyTexts } from './many/de.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
@@ -25,6 +26,7 @@ export const de: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...inboxTexts,
   ...manyTexts,
   ...mapTexts,
   ...deviceTexts,

@@ -6,6 +6,7 @@ import { counterOf, formatNumber } from './base/format.ts';
 import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
+import { inboxTexts } from './inbox/en.ts';
 import { manyTexts } from './many/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
@@ -26,6 +27,7 @@ export const en = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...inboxTexts,
   ...manyTexts,
   ...mapTexts,
   ...deviceTexts,

@@ -6,6 +6,7 @@ import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
 import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/es.ts';
 import { manyTexts } from './many/es.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
@@ -25,6 +26,7 @@ export const es: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...inboxTexts,
   ...manyTexts,
   ...mapTexts,
   ...deviceTexts,

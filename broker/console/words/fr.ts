@@ -6,6 +6,7 @@ import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
 import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/fr.ts';
 import { manyTexts } from './many/fr.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
@@ -25,6 +26,7 @@ export const fr: Words = {
   codes,
   ...accountTexts,
   ...tabTexts,
+  ...inboxTexts,
   ...manyTexts,
   ...mapTexts,
   ...deviceTexts,

@@ -74,6 +74,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
           {many === null ? null : <PickAlarm alarm={alarm} many={many} />}
           <div>
             <Link
+              from="/alarms"
               to="/alarms"
               search={(before) => ({ ...before, alarm: alarm.alarmID })}
               className="plain-link"

@@ -4,7 +4,6 @@ import { type FormEvent, useId, useState } from 'react';
 import { Button, Checkbox, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
-import { useFocusInSight } from '../../components/focus-in-sight.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
@@ -226,7 +225,6 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
 }
 
 export function AskManyDialog({ isOpen, ...props }: AskManyProps & { readonly isOpen: boolean }) {
-  const inSight = useFocusInSight();
   return (
     <ModalOverlay
       className="overlay"
@@ -234,7 +232,7 @@ export function AskManyDialog({ isOpen, ...props }: AskManyProps & { readonly is
       onOpenChange={(wanted) => (wanted ? undefined : props.close())}
     >
       <Modal className="modal wide-modal">
-        <Dialog className="dialog cut" ref={inSight}>
+        <Dialog className="dialog cut">
           <AskMany {...props} />
         </Dialog>
       </Modal>
