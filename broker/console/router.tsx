@@ -12,6 +12,8 @@ import { takeLoginAgain } from './service/login-again.ts';
 import { session } from './service/session.ts';
 import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
+import { accountDialogs } from './state/account/account-view.ts';
+import { inboxFilters } from './state/account/inbox-view.ts';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
 import {
@@ -114,8 +116,8 @@ const live = createRoute({
 const alarmList = createRoute({
   getParentRoute: () => shell,
   path: '/alarms',
-  validateSearch: ({ show, alarm }: Given) =>
-    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm) }),
+  validateSearch: ({ show, alarm, pick }: Given) =>
+    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm), pick: pickedOf(pick) }),
   component: AlarmsScreen,
 });
 
@@ -272,6 +274,21 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./screens/settings/fleet.tsx'), 'SettingsScreen'),
 });
 
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  validateSearch: ({ open }: Given) => present({ open: oneOf(accountDialogs, open) }),
+  component: lazyRouteComponent(() => import('./screens/account/account.tsx'), 'AccountScreen'),
+});
+
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: '/inbox',
+  validateSearch: ({ show, vehicle: of }: Given) =>
+    present({ show: oneOf(inboxFilters, show), vehicle: textOf(of) }),
+  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'InboxScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -291,6 +308,8 @@ export const router = createRouter({
       settings,
       ruleList,
       practice,
+      account,
+      inbox,
     ]),
   ]),
   basepath: '/console',

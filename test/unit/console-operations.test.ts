@@ -13,14 +13,16 @@ const root = new URL('../../broker/console/', import.meta.url).pathname;
 /** Folder of the console -> operations that are called there. */
 const places: Readonly<Record<string, string>> = {
   components: 'getMaps',
+  'screens/account': 'checkAccount getAccount updateAccount resetBreaker',
   'screens/alarms':
-    'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote',
+    'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote takeAlarms closeAlarms assignAlarm',
   'screens/approvals': 'commandLimits approveCommand refuseCommand',
   'screens/cut':
-    'commandFeature cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
+    'commandFeature commandDevices cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
     getQuarantined dropQuarantined`,
+  'screens/inbox': 'getAllPushNotifications getDeviceNotifications setViewed',
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
@@ -33,8 +35,8 @@ const places: Readonly<Record<string, string>> = {
     auditEntries`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
-    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice`,
-  shell: 'logout',
+    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice getNotifications`,
+  shell: 'logout getPreferences savePreferences',
 };
 
 /** Read by their path and not by a call: a stream, and files that are saved. File -> operations. */
@@ -46,13 +48,9 @@ const readByPath: Readonly<Record<string, string>> = {
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
   'Devices: people aboard': 'passengerCount',
-  'Inbox and push': `getAllPushNotifications getNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
-    unregisterPush`,
-  'Account and preferences':
-    'checkAccount getAccount updateAccount getPreferences savePreferences resetBreaker',
+  'Push of this browser': 'getVapidKey subscribePush registerPush unregisterPush',
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
-  'Many at once': 'commandDevices takeAlarms closeAlarms assignAlarm',
   'Cargo, messages and address of a vehicle':
     'updateDeviceCargoAccess commandSend readMessages updateAddress',
 };

@@ -1,6 +1,7 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
+import type { accountOperations } from '../../api/accounts/accounts.ts';
 import type { authOperations } from '../../api/accounts/auth.ts';
 import type { confirmationOperations } from '../../api/accounts/confirmation.ts';
 import type { groupDeviceOperations } from '../../api/accounts/group-devices.ts';
@@ -13,7 +14,9 @@ import type { tokenOperations } from '../../api/accounts/tokens.ts';
 import type { userOperations } from '../../api/accounts/users.ts';
 import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
 import type { alarmOperations } from '../../api/alarms/alarms.ts';
+import type { manyAlarmsOperations } from '../../api/alarms/many-alarms.ts';
 import type { approvalOperations } from '../../api/commands/approvals.ts';
+import type { bulkCommandOperations } from '../../api/commands/bulk-commands.ts';
 import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
@@ -37,6 +40,7 @@ import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.
 import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { routeOperations } from '../../api/geozones/routes.ts';
 import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
+import type { notificationOperations } from '../../api/notifications/notifications.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
@@ -45,11 +49,13 @@ import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
 
 type Served =
+  | (typeof accountOperations)[number]
   | (typeof alarmChangeOperations)[number]
   | (typeof alarmOperations)[number]
   | (typeof approvalOperations)[number]
   | (typeof auditOperations)[number]
   | (typeof authOperations)[number]
+  | (typeof bulkCommandOperations)[number]
   | (typeof commandBreakerOperations)[number]
   | (typeof confirmationOperations)[number]
   | (typeof groupDeviceOperations)[number]
@@ -74,9 +80,11 @@ type Served =
   | (typeof geozoneQueryOperations)[number]
   | (typeof loginAgainOperations)[number]
   | (typeof loginCodeOperations)[number]
+  | (typeof manyAlarmsOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
   | (typeof practiceOperations)[number]
+  | (typeof notificationOperations)[number]
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof reportOperations)[number]
@@ -112,8 +120,12 @@ export const routes = {
   shelveAlarm: 'POST /alarm/shelve/authorization',
   unshelveAlarm: 'POST /alarm/unshelve/authorization',
   closeAlarm: 'POST /alarm/close/authorization',
+  assignAlarm: 'POST /alarm/assign/authorization',
+  takeAlarms: 'POST /alarm/takealarms/authorization',
+  closeAlarms: 'POST /alarm/closealarms/authorization',
   addAlarmNote: 'POST /alarm/addnote/authorization',
   commandFeature: 'POST /command/feature/authorization',
+  commandDevices: 'POST /command/devices/authorization',
   getMaps: 'GET /map/list/authorization',
   getPracticeFleet: 'GET /practice/fleet/authorization',
   actInPractice: 'POST /practice/act/authorization',
@@ -187,6 +199,16 @@ export const routes = {
   tryRule: 'POST /notification/tryrule/authorization',
   getDeliveries: 'GET /notification/deliveries/authorization',
   retryDelivery: 'POST /notification/retrydelivery/authorization',
+  checkAccount: 'GET /auth/checkaccount/{accountID}/authorization',
+  getAccount: 'GET /auth/account/authorization',
+  updateAccount: 'POST /auth/updateaccount/authorization',
+  resetBreaker: 'POST /command/resetbreaker/authorization',
+  getPreferences: 'GET /user/preferences/authorization',
+  savePreferences: 'POST /user/savepreferences/authorization',
+  getAllPushNotifications: 'GET /notification/getallpushnotifications/authorization',
+  getNotifications: 'GET /notificationqueue/getnotifications/authorization',
+  getDeviceNotifications: 'GET /notificationqueue/getdevicenotifications/{deviceID}/authorization',
+  setViewed: 'GET /notification/setviewed/{notificationID}/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

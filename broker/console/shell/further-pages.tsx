@@ -2,12 +2,15 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { Icon, type IconName } from '../components/icon.tsx';
+import { numberText } from '../components/texts.tsx';
 import { useWords } from '../components/use.ts';
+import { useUnviewed } from '../service/inbox.ts';
 import { useIsPractice } from './use-practice.ts';
 
 interface FurtherPage {
   readonly to:
     | '/practice'
+    | '/inbox'
     | '/zones'
     | '/routes'
     | '/reports'
@@ -17,13 +20,16 @@ interface FurtherPage {
     | '/rules';
   readonly icon: IconName;
   readonly text: string;
+  readonly count?: { readonly count: number; readonly hasMore: boolean } | null;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const { devices, inbox, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const unviewed = useUnviewed();
   const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
   return [
     ...(useIsPractice() ? [own] : []),
+    { to: '/inbox', icon: 'inbox', text: inbox.title, count: unviewed },
     { to: '/zones', icon: 'hexagon', text: zones.title },
     { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },
@@ -34,6 +40,20 @@ function usePages(): readonly FurtherPage[] {
   ];
 }
 
+/** The number, and the same in words for a screen reader. */
+function Count({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
+  const { inbox } = useWords();
+  if (count === 0) return null;
+  return (
+    <>
+      <span className="hidden">{inbox.count(count, hasMore)}</span>
+      <span className="count quiet" aria-hidden="true">
+        {count > 99 ? '99+' : numberText(count)}
+      </span>
+    </>
+  );
+}
+
 export function FurtherPages() {
   const { forms } = useWords();
   const pages = usePages();
@@ -42,10 +62,11 @@ export function FurtherPages() {
   const isHere = pages.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
   return (
     <>
-      {pages.map(({ to, icon, text }) => (
+      {pages.map(({ to, icon, text, count }) => (
         <Link key={to} className="less" to={to} activeProps={{ 'aria-current': 'page' }}>
           <Icon name={icon} isLarge />
           {text}
+          {count == null ? null : <Count {...count} />}
         </Link>
       ))}
       <MenuTrigger>
@@ -55,10 +76,11 @@ export function FurtherPages() {
         </Button>
         <Popover className="menu" placement="top end">
           <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
-            {pages.map(({ to, icon, text }) => (
+            {pages.map(({ to, icon, text, count }) => (
               <MenuItem key={to} id={to} textValue={text}>
                 <Icon name={icon} />
                 {text}
+                {count == null ? null : <Count {...count} />}
               </MenuItem>
             ))}
           </Menu>

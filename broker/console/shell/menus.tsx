@@ -1,4 +1,5 @@
 // The menus of the bar: theme, language, the user.
+import { useNavigate } from '@tanstack/react-router';
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
@@ -6,9 +7,7 @@ import { call } from '../service/call.ts';
 import { leaveProvider } from '../service/provider-login.ts';
 import { endSession, session } from '../service/session.ts';
 import { chooseLanguage, isLanguage, language, languages } from '../words/language.ts';
-import { chooseTheme, theme, themes } from './theme.ts';
-
-const isTheme = (text: unknown): text is (typeof themes)[number] => themes.some((one) => one === text);
+import { chooseTheme, isTheme, theme, themes } from './theme.ts';
 
 /** Theme and language. */
 export function ThemeButton() {
@@ -65,7 +64,8 @@ export async function signOut(): Promise<void> {
 }
 
 export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
-  const { shell } = useWords();
+  const { shell, account } = useWords();
+  const navigate = useNavigate();
   const present = useValue(session);
   if (present === null) return null;
   return (
@@ -81,6 +81,7 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
         <Menu
           onAction={(key) => {
             if (key === 'keys') onKeys();
+            else if (key === 'account') void navigate({ to: '/account' });
             else void signOut();
           }}
         >
@@ -88,6 +89,11 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
             <Header>
               {present.userID} · {present.accountID}
             </Header>
+            <MenuItem id="account" textValue={account.title}>
+              <Icon name="user" />
+              {account.title}
+              <kbd>g c</kbd>
+            </MenuItem>
             <MenuItem id="keys" textValue={shell.keys}>
               <Icon name="keyboard" />
               {shell.keys}

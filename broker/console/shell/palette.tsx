@@ -76,6 +76,22 @@ function usePracticeActions(close: () => void): readonly Action[] {
   return [{ id: 'practice', icon: 'flask-conical', text: practice.go, keys: 'g w', run }];
 }
 
+/** Pages about the user and the account. */
+function useOwnPages(go: (run: () => unknown) => () => void): readonly Action[] {
+  const { account, inbox } = useWords();
+  const navigate = useNavigate();
+  return [
+    { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
+    {
+      id: 'account',
+      icon: 'user',
+      text: account.go,
+      keys: 'g c',
+      run: go(() => navigate({ to: '/account' })),
+    },
+  ];
+}
+
 function useActions(close: () => void, showKeys: () => void): readonly Action[] {
   const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
   const navigate = useNavigate();
@@ -85,6 +101,7 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
     close();
     run();
   };
+  const ownPages = useOwnPages(go);
   return [
     ...ofVehicle,
     { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
@@ -152,6 +169,7 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       run: go(() => navigate({ to: '/rules' })),
     },
     ...ofPractice,
+    ...ownPages,
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },
   ];

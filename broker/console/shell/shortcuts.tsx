@@ -5,16 +5,8 @@ import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { isPractice } from '../service/session.ts';
-import { createValue } from '../state/value.ts';
+import { setSingleKeys, singleKeys } from './single-keys.ts';
 import { useIsPractice } from './use-practice.ts';
-
-const key = 'fleetward.single-keys';
-const singleKeys = createValue(localStorage.getItem(key) !== 'off');
-
-function setSingleKeys(isOn: boolean): void {
-  localStorage.setItem(key, isOn ? 'on' : 'off');
-  singleKeys.set(isOn);
-}
 
 interface Handlers {
   openPalette(): void;
@@ -62,6 +54,8 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else if (chord === 'g n') void navigate({ to: '/rules' });
       else if (chord === 'g w' && isPractice()) void navigate({ to: '/practice' });
+      else if (chord === 'g i') void navigate({ to: '/inbox' });
+      else if (chord === 'g c') void navigate({ to: '/account' });
       else return;
       event.preventDefault();
     };
@@ -78,8 +72,8 @@ export function KeysDialog({
   onOpenChange(open: boolean): void;
 }) {
   const words = useWords();
-  const { shell, common, approvals, cut, devices, here, people, reports, routes, rules, settings, zones } =
-    words;
+  const { shell, account, common, approvals, cut, devices, here, inbox } = words;
+  const { people, reports, routes, rules, settings, zones } = words;
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -94,6 +88,8 @@ export function KeysDialog({
     [reports.go, ['g r']],
     [rules.go, ['g n']],
     ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
+    [inbox.go, ['g i']],
+    [account.go, ['g c']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],
     [shell.showKeys, ['?']],

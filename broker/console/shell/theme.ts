@@ -5,7 +5,7 @@ export const themes = ['system', 'light', 'dark', 'night'] as const;
 export type Theme = (typeof themes)[number];
 
 const key = 'fleetward.theme';
-const isTheme = (text: string | null): text is Theme => themes.some((theme) => theme === text);
+export const isTheme = (text: unknown): text is Theme => themes.some((theme) => theme === text);
 
 const stored = localStorage.getItem(key);
 export const theme = createValue<Theme>(isTheme(stored) ? stored : 'system');

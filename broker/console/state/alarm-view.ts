@@ -10,6 +10,7 @@ export function matchesAlarm({ alarmState }: Alarm, filter: AlarmFilter): boolea
 
 export interface AlarmRights {
   readonly canTake: boolean;
+  readonly canAssign: boolean;
   readonly canRelease: boolean;
   readonly canShelve: boolean;
   readonly canUnshelve: boolean;
@@ -24,6 +25,7 @@ export function rightsOf(alarm: Alarm, userID: string, role: string): AlarmRight
   const { alarmState } = alarm;
   return {
     canTake: mayHandle && alarmState === 'new',
+    canAssign: mayHandle && (alarmState === 'new' || (alarmState === 'taken' && isOwn)),
     canRelease: mayHandle && alarmState === 'taken' && isOwn,
     canShelve: mayHandle && (alarmState === 'new' || (alarmState === 'taken' && isOwn)),
     canUnshelve: mayHandle && alarmState === 'shelved',

@@ -1,11 +1,14 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
+import { accountTexts } from './account/ar.ts';
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
 import { busTexts } from './bus/ar.ts';
 import { codes } from './codes/ar.ts';
 import { approvals, cut } from './cut/ar.ts';
 import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/ar.ts';
+import { manyTexts } from './many/ar.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
 import { practiceTexts } from './practice/ar.ts';
@@ -23,8 +26,11 @@ const times: Forms = { one: 'مرة واحدة', two: 'مرتان', few: 'مرا
 export const ar: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...busTexts,
+  ...inboxTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -1,11 +1,14 @@
 // German.
 
+import { accountTexts } from './account/de.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/de.ts';
 import { codes } from './codes/de.ts';
 import { approvals, cut } from './cut/de.ts';
 import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/de.ts';
+import { manyTexts } from './many/de.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
 import { practiceTexts } from './practice/de.ts';
@@ -23,8 +26,11 @@ const many = counterOf(locale);
 export const de: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...busTexts,
+  ...inboxTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

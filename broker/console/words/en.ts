@@ -1,11 +1,14 @@
 // English, the reference catalogue: the other languages have the same keys, or they do not compile.
 
+import { accountTexts } from './account/en.ts';
 import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/en.ts';
 import { codes } from './codes/en.ts';
 import { approvals, cut } from './cut/en.ts';
 import { deviceTexts } from './devices/en.ts';
+import { inboxTexts } from './inbox/en.ts';
+import { manyTexts } from './many/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
 import { practiceTexts } from './practice/en.ts';
@@ -24,8 +27,11 @@ export const en = {
   /** For `Intl`. */
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...busTexts,
+  ...inboxTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -1,11 +1,14 @@
 // Spanish.
 
+import { accountTexts } from './account/es.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/es.ts';
 import { codes } from './codes/es.ts';
 import { approvals, cut } from './cut/es.ts';
 import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/es.ts';
+import { manyTexts } from './many/es.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
 import { practiceTexts } from './practice/es.ts';
@@ -23,8 +26,11 @@ const many = counterOf(locale);
 export const es: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...busTexts,
+  ...inboxTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -1,11 +1,14 @@
 // French.
 
+import { accountTexts } from './account/fr.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/fr.ts';
 import { codes } from './codes/fr.ts';
 import { approvals, cut } from './cut/fr.ts';
 import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
+import { inboxTexts } from './inbox/fr.ts';
+import { manyTexts } from './many/fr.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
 import { practiceTexts } from './practice/fr.ts';
@@ -23,8 +26,11 @@ const many = counterOf(locale);
 export const fr: Words = {
   locale,
   codes,
+  ...accountTexts,
   ...tabTexts,
   ...busTexts,
+  ...inboxTexts,
+  ...manyTexts,
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,

@@ -18,9 +18,11 @@ import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
 import { AlarmDetail } from './detail.tsx';
 import { AlarmDialogs } from './dialogs.tsx';
+import { ManyAlarmsDialogs, ManyAlarmsResult, PickedAlarms } from './many.tsx';
 import { Queue } from './queue.tsx';
 import { Tiles, useSummary } from './tiles.tsx';
 import { useAlarmChanges } from './use-alarm-changes.ts';
+import { useManyAlarms } from './use-many-alarms.ts';
 
 function SoundButtons() {
   const { alarms: texts } = useWords();
@@ -104,6 +106,7 @@ export function AlarmsScreen() {
   const role = useRole();
   const summary = useSummary();
   const dialogs = useAlarmChanges();
+  const many = useManyAlarms();
   const open = useMemo(() => [...byID.values()].toSorted(compareAlarms), [byID]);
   const closed = useQuery({
     queryKey: ['alarm', 'closed', summary?.closed],
@@ -112,6 +115,7 @@ export function AlarmsScreen() {
   });
   const list =
     show === 'closed' ? (closed.data?.alarms ?? []) : open.filter((alarm) => matchesAlarm(alarm, show));
+  const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
   const isLoading = show === 'closed' ? closed.isPending : readMs === null;
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
   useEffect(() => {
@@ -127,6 +131,8 @@ export function AlarmsScreen() {
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
           </header>
+          {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}
+          <ManyAlarmsResult many={many} />
           {failure !== null ? (
             <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
               {failure.hint}
@@ -141,7 +147,13 @@ export function AlarmsScreen() {
               {show === 'open' ? <p>{words.alarms.emptyHint}</p> : null}
             </Empty>
           ) : (
-            <Queue list={list} role={role} selected={alarmID} dialogs={dialogs} />
+            <Queue
+              list={list}
+              role={role}
+              selected={alarmID}
+              dialogs={dialogs}
+              many={mayPick ? many : null}
+            />
           )}
         </section>
         <AlarmDetail
@@ -154,9 +166,11 @@ export function AlarmsScreen() {
           }
           role={role}
           dialogs={dialogs}
+          many={many}
         />
       </div>
       <AlarmDialogs dialogs={dialogs} />
+      <ManyAlarmsDialogs many={many} role={role} />
     </main>
   );
 }

@@ -28,6 +28,7 @@ import { OpenCut } from '../cut/open-cut.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
+import type { ManyAlarms } from './use-many-alarms.ts';
 
 type Detail = Result<'getAlarm'>;
 
@@ -90,12 +91,14 @@ function Actions({
   alarm,
   role,
   dialogs,
+  many,
 }: {
   readonly alarm: Alarm;
   readonly role: string;
   readonly dialogs: Dialogs;
+  readonly many: ManyAlarms;
 }) {
-  const { alarms: texts, vehicle } = useWords();
+  const { alarms: texts, many: manyWords, vehicle } = useWords();
   const present = useValue(session);
   const of = useValue(vehicles).get(alarm.deviceID);
   const rights = rightsOf(alarm, present?.userID ?? '', role);
@@ -134,6 +137,16 @@ function Actions({
       {rights.canUnshelve ? (
         <ActionButton className="button secondary" isOff={isOff} onPress={() => dialogs.resume(alarm)}>
           {texts.resume}
+        </ActionButton>
+      ) : null}
+      {rights.canAssign ? (
+        <ActionButton
+          className="button secondary"
+          isOff={isOff || many.isBusy}
+          aria-haspopup="dialog"
+          onPress={() => many.open('assign', [alarm])}
+        >
+          {manyWords.alarms.assign}…
         </ActionButton>
       ) : null}
       {rights.canRelease ? (
@@ -224,9 +237,10 @@ interface DetailProps {
   readonly known: Alarm | null;
   readonly role: string;
   readonly dialogs: Dialogs;
+  readonly many: ManyAlarms;
 }
 
-export function AlarmDetail({ alarmID, known, role, dialogs }: DetailProps) {
+export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps) {
   const words = useWords();
   const { data, error, refetch } = useQuery({
     queryKey: ['alarm', alarmID],
@@ -270,7 +284,7 @@ export function AlarmDetail({ alarmID, known, role, dialogs }: DetailProps) {
         {alarm === null ? null : (
           <>
             <Facts alarm={alarm} detail={data} />
-            <Actions alarm={alarm} role={role} dialogs={dialogs} />
+            <Actions alarm={alarm} role={role} dialogs={dialogs} many={many} />
             {failure === null ? null : (
               <Notice
                 tone="look"

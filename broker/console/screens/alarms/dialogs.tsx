@@ -21,7 +21,7 @@ import { codeText, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import type { Change, DialogKind, Dialogs } from './use-alarm-changes.ts';
 
-const reasons = [
+export const closeReasons = [
   'resolved',
   'false_alarm',
   'expected',
@@ -30,7 +30,7 @@ const reasons = [
   'other',
 ] as const satisfies readonly CloseReason[];
 const hours = ['1', '4', '8', '24'] as const;
-const noteMost = 1000;
+export const noteMost = 1000;
 
 interface Choice {
   readonly value: string;
@@ -45,7 +45,7 @@ interface ChoicesProps {
   onChoose(value: string): void;
 }
 
-function Choices({ label, choices, chosen, onChoose }: ChoicesProps) {
+export function Choices({ label, choices, chosen, onChoose }: ChoicesProps) {
   return (
     <RadioGroup className="field" value={chosen === '' ? null : chosen} onChange={onChoose}>
       <Label>{label}</Label>
@@ -74,7 +74,7 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
   const [choice, setChoice] = useState<string>(isClosing ? '' : '1');
   const [text, setText] = useState('');
   const choices: readonly Choice[] = isClosing
-    ? reasons.map((value) => ({ value, text: texts.reasons[value] }))
+    ? closeReasons.map((value) => ({ value, text: texts.reasons[value] }))
     : hours.map((value) => ({ value, text: texts.shelveHours[value] }));
   const needsText = !isClosing || choice === 'other';
   const isReady = choice !== '' && (!needsText || text.trim() !== '');
@@ -83,7 +83,7 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isOff) return;
-    const reason = reasons.find((one) => one === choice) ?? 'other';
+    const reason = closeReasons.find((one) => one === choice) ?? 'other';
     const change: Change = isClosing
       ? { action: 'close', alarm, reason, text: text.trim() }
       : { action: 'shelve', alarm, hours: Number(choice), text: text.trim() };

@@ -7,17 +7,21 @@ import { useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
+import { PickAlarm } from './many.tsx';
 import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
+import type { ManyAlarms } from './use-many-alarms.ts';
 
 interface RowProps {
   readonly alarm: Alarm;
   readonly role: string;
   readonly isSelected: boolean;
   readonly dialogs: Dialogs;
+  /** Null: none can be picked. */
+  readonly many: ManyAlarms | null;
 }
 
-function RowAction({ alarm, role, dialogs }: Omit<RowProps, 'isSelected'>) {
+function RowAction({ alarm, role, dialogs }: Pick<RowProps, 'alarm' | 'role' | 'dialogs'>) {
   const { alarms: texts } = useWords();
   const present = useValue(session);
   const rights = rightsOf(alarm, present?.userID ?? '', role);
@@ -48,7 +52,7 @@ function RowAction({ alarm, role, dialogs }: Omit<RowProps, 'isSelected'>) {
   );
 }
 
-function Row({ alarm, role, isSelected, dialogs }: RowProps) {
+function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
   const words = useWords();
   const { alarms: texts } = words;
   const isFresh = alarm.alarmState === 'new';
@@ -66,15 +70,21 @@ function Row({ alarm, role, isSelected, dialogs }: RowProps) {
   return (
     <tr className={tone.join(' ').trim()} data-selected={isSelected}>
       <td>
-        <Link
-          to="/alarms"
-          search={(before) => ({ ...before, alarm: alarm.alarmID })}
-          className="plain-link"
-          replace
-        >
-          <AlarmBadge alarm={alarm} />
-        </Link>
-        {alarm.count > 1 ? <span className="note">{texts.times(alarm.count)}</span> : null}
+        <div className="row">
+          {many === null ? null : <PickAlarm alarm={alarm} many={many} />}
+          <div>
+            <Link
+              from="/alarms"
+              to="/alarms"
+              search={(before) => ({ ...before, alarm: alarm.alarmID })}
+              className="plain-link"
+              replace
+            >
+              <AlarmBadge alarm={alarm} />
+            </Link>
+            {alarm.count > 1 ? <span className="note">{texts.times(alarm.count)}</span> : null}
+          </div>
+        </div>
       </td>
       <th scope="row">
         <Link className="own-colour" to="/vehicle/$deviceID" params={{ deviceID: alarm.deviceID }}>
@@ -109,9 +119,10 @@ interface QueueProps {
   readonly role: string;
   readonly selected: string | null;
   readonly dialogs: Dialogs;
+  readonly many: ManyAlarms | null;
 }
 
-export function Queue({ list, role, selected, dialogs }: QueueProps) {
+export function Queue({ list, role, selected, dialogs, many }: QueueProps) {
   const { alarms: texts } = useWords();
   const { columns } = texts;
   return (
@@ -140,6 +151,7 @@ export function Queue({ list, role, selected, dialogs }: QueueProps) {
               role={role}
               isSelected={alarm.alarmID === selected}
               dialogs={dialogs}
+              many={many}
             />
           ))}
         </tbody>

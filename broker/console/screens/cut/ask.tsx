@@ -12,7 +12,7 @@ import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { cutLifeS, cutReasons, noteMost } from '../../state/cut-view.ts';
+import { cutLifeS, cutReasons, cutText, noteMost } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import type { Words } from '../../words/en.ts';
@@ -46,7 +46,7 @@ function useApprovers(isWanted: boolean): string | null {
     .join(', ');
 }
 
-function Rules({ limits, role }: { readonly limits: Limits; readonly role: string }) {
+export function CutLimits({ limits, role }: { readonly limits: Limits; readonly role: string }) {
   const { cut: texts } = useWords();
   const approvers = useApprovers(limits.needsApproval && role === 'admin');
   return (
@@ -74,7 +74,7 @@ function Rules({ limits, role }: { readonly limits: Limits; readonly role: strin
   );
 }
 
-function Fields({ ask }: { readonly ask: Ask }) {
+export function CutFields({ ask }: { readonly ask: Ask }) {
   const words = useWords();
   const now = useNow();
   const { cut: texts } = words;
@@ -178,7 +178,18 @@ export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: A
   const user = useUser();
   const { data: limits, error: limitsError } = useLimits(true);
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
-  const ask = useAsk({ deviceID: device.deviceID, hasLimits: limits !== undefined, proof, onAsked });
+  const ask = useAsk({
+    subject: device.deviceID,
+    hasLimits: limits !== undefined,
+    proof,
+    order: (order, idempotencyKey) =>
+      call('commandFeature', {
+        body: { deviceID: device.deviceID, feature: 'enginecutoff', state: '1', ...order },
+        idempotencyKey,
+      }),
+    onAsked: ({ commandID, approvalID }) =>
+      onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID)),
+  });
   const hindered = obstacle(device, limits, words);
   const why = isDown ? texts.off : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
   const thrown = ask.failure ?? limitsError;
@@ -212,10 +223,10 @@ export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: A
           <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
         </div>
         <Form id={formID} className="halves even" onSubmit={submit}>
-          <Fields ask={ask} />
+          <CutFields ask={ask} />
           <ProofField proof={proof} />
         </Form>
-        {limits === undefined ? null : <Rules limits={limits} role={user?.roleID ?? ''} />}
+        {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
       </div>
       <AskFooter
         vehicle={vehicle}

@@ -1,10 +1,10 @@
 // Asking for a cut: what stands in the form, what is still missing, and the one request that it becomes.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { call, ServiceError } from '../../service/call.ts';
+import { ServiceError } from '../../service/call.ts';
 import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
-import { type CutReason, cutReasons, cutText, reasonText, usualLifeS } from '../../state/cut-view.ts';
+import { type CutReason, cutReasons, reasonText, usualLifeS } from '../../state/cut-view.ts';
 import type { PersonProof } from './proof-field.tsx';
 
 export type Missing = 'limits' | 'reason' | 'note' | 'password' | 'login';
@@ -24,28 +24,37 @@ export interface Ask {
   send(): void;
 }
 
-interface AskOptions {
-  readonly deviceID: string;
+/** What every request for a cut carries beside the vehicles. */
+export interface CutOrder {
+  readonly reason: string;
+  readonly ttl: number;
+  readonly password?: string;
+}
+
+interface AskOptions<T> {
+  /** The vehicle, or the vehicles with commas between. */
+  readonly subject: string;
   readonly hasLimits: boolean;
   readonly proof: PersonProof;
-  /** With the member `cut` of the address that names what came of it. */
-  onAsked(target: string): void;
+  /** Sends the one request. */
+  order(order: CutOrder, idempotencyKey: string): Promise<T>;
+  onAsked(answer: T): void;
 }
 
 /** The service may have acted, or may yet: the same key is sent again, so that it acts once. */
 const mayHaveActed = (thrown: unknown): boolean =>
   !(thrown instanceof ServiceError) || thrown.status === 0 || thrown.status >= 500;
 
-export function useAsk({ deviceID, hasLimits, proof, onAsked }: AskOptions): Ask {
+export function useAsk<T>({ subject, hasLimits, proof, order, onAsked }: AskOptions<T>): Ask {
   const queries = useQueryClient();
-  const [draft] = useState(() => draftOf(deviceID));
+  const [draft] = useState(() => draftOf(subject));
   const [reason, setReason] = useState<CutReason | null>(draft?.reason ?? null);
   const [note, setNote] = useState(draft?.note ?? '');
   const [lifeS, setLife] = useState<number>(draft?.lifeS ?? usualLifeS);
   // The way to the login provider leaves this page: what was typed is there again afterwards.
   useEffect(() => {
-    if (proof.kind === 'login') keepDraft({ deviceID, reason, note, lifeS });
-  }, [proof.kind, deviceID, reason, note, lifeS]);
+    if (proof.kind === 'login') keepDraft({ deviceID: subject, reason, note, lifeS });
+  }, [proof.kind, subject, reason, note, lifeS]);
   const intent = useRef({ text: '', key: '' });
   const isSending = useRef(false);
   const missing = !hasLimits
@@ -60,18 +69,15 @@ export function useAsk({ deviceID, hasLimits, proof, onAsked }: AskOptions): Ask
             : 'password'
           : null;
   const sending = useMutation({
-    mutationFn: (body: { readonly reason: string; readonly ttl: number; readonly password?: string }) => {
-      // One intent, one key: two presses, or one after a lost answer, give one command.
-      const text = `${deviceID} ${body.ttl} ${body.reason}`;
+    mutationFn: (body: CutOrder) => {
+      // One intent, one key: two presses, or one after a lost answer, give one command each.
+      const text = `${subject} ${body.ttl} ${body.reason}`;
       if (intent.current.text !== text) intent.current = { text, key: randomKey() };
-      return call('commandFeature', {
-        body: { deviceID, feature: 'enginecutoff', state: '1', ...body },
-        idempotencyKey: intent.current.key,
-      });
+      return order(body, intent.current.key);
     },
-    onSuccess: ({ commandID, approvalID }) => {
+    onSuccess: (answer) => {
       dropDraft();
-      onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID));
+      onAsked(answer);
     },
     onError: (thrown) => {
       if (!mayHaveActed(thrown)) intent.current = { text: '', key: '' };

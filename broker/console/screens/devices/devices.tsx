@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { MoreRows, useFailure, View } from '../../components/view.tsx';
-import { useUser } from '../../service/role.ts';
+import { useRole, useUser } from '../../service/role.ts';
 import {
   type DeviceFilter,
   type DeviceRow,
@@ -23,6 +23,7 @@ import { Choice } from '../cut/choice.tsx';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
 import { DeleteDevices, PickedBar, usePicks } from './many.tsx';
+import { CommandResults, CutPicked, useManyCommands } from './many-commands.tsx';
 import { DeviceTable } from './table.tsx';
 import { useDevices } from './use-devices.ts';
 import { useSilent } from './use-silent.ts';
@@ -180,6 +181,8 @@ export function DevicesScreen() {
   const words = useWords();
   const { devices: texts } = words;
   const { rows, error } = useDevices();
+  const role = useRole();
+  const commands = useManyCommands();
   useEffect(() => {
     document.title = `${texts.title} · ${words.common.brand}`;
   }, [texts, words]);
@@ -189,7 +192,7 @@ export function DevicesScreen() {
         <h1>{texts.title}</h1>
         {rows === undefined ? null : <span className="muted">{texts.count(rows.length)}</span>}
         <Actions />
-        <PickedBar />
+        <PickedBar commands={commands} />
       </header>
       <section className="card" aria-label={texts.title}>
         {rows === undefined || rows.length === 0 ? null : (
@@ -197,6 +200,7 @@ export function DevicesScreen() {
             <Filters rows={rows} />
           </header>
         )}
+        <CommandResults commands={commands} />
         <View
           error={error}
           isLoaded={rows !== undefined}
@@ -214,6 +218,7 @@ export function DevicesScreen() {
       <CreateDevice />
       <ImportDevices />
       <DeleteDevices rows={rows ?? []} />
+      <CutPicked commands={commands} mayCommand={role === 'admin' || role === 'operator'} />
     </main>
   );
 }

@@ -1,4 +1,4 @@
-// Devices that are picked in the list, in the address, and their deletion in one request. What was not deleted stays picked, with the reason.
+// Devices that are picked in the list, what is offered for them, and their deletion in one request. What was not deleted stays picked, with the reason.
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -10,35 +10,21 @@ import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { type DeviceRow, parsePicked, pickedMost } from '../../state/device-view.ts';
+import { type DeviceRow, pickedMost } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
+import { CommandButtons, type ManyCommands } from './many-commands.tsx';
 import type { Picks } from './table.tsx';
 import { useDevicesChanged } from './use-devices.ts';
+import { usePicked } from './use-picked.ts';
 
 type Item = Result<'deleteDevices'>['items'][number];
 
-function usePicked() {
-  const navigate = useNavigate({ from: '/devices' });
-  const { pick } = useSearch({ from: '/shell/devices' });
-  const ids = useMemo(() => parsePicked(pick), [pick]);
-  return {
-    ids,
-    pick: (wanted: readonly string[]): void =>
-      void navigate({
-        search: (before) =>
-          wanted.length === 0 ? without(before, 'pick') : { ...before, pick: wanted.join(',') },
-        replace: true,
-        resetScroll: false,
-      }),
-  };
-}
-
-/** For administrators: no other role may delete devices. */
+/** For those who may command or delete. */
 export function usePicks(): Picks {
   const role = useRole();
   const { ids, pick } = usePicked();
   const set = useMemo(() => new Set(ids), [ids]);
-  if (role !== 'admin') return null;
+  if (role !== 'admin' && role !== 'operator') return null;
   return {
     ids: set,
     toggle: (deviceID) => {
@@ -48,28 +34,31 @@ export function usePicks(): Picks {
   };
 }
 
-export function PickedBar() {
+export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
   const { many: texts } = useWords().devices;
   const navigate = useNavigate({ from: '/devices' });
   const role = useRole();
   const { ids, pick } = usePicked();
-  if (role !== 'admin' || ids.length === 0) return null;
+  if ((role !== 'admin' && role !== 'operator') || ids.length === 0) return null;
   return (
     <div className="row wrap">
       <span role="status">{texts.picked(ids.length, pickedMost)}</span>
       <Button className="button secondary small" onPress={() => pick([])}>
         {texts.none}
       </Button>
-      <Button
-        className="button secondary small"
-        aria-haspopup="dialog"
-        onPress={() =>
-          void navigate({ search: (before) => ({ ...before, open: 'delete' as const }), replace: true })
-        }
-      >
-        <Icon name="x" />
-        {texts.open}…
-      </Button>
+      <CommandButtons commands={commands} />
+      {role === 'admin' ? (
+        <Button
+          className="button secondary small"
+          aria-haspopup="dialog"
+          onPress={() =>
+            void navigate({ search: (before) => ({ ...before, open: 'delete' as const }), replace: true })
+          }
+        >
+          <Icon name="x" />
+          {texts.open}…
+        </Button>
+      ) : null}
     </div>
   );
 }

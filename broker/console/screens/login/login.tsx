@@ -8,8 +8,9 @@ import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { type Arrival, takeArrival } from '../../service/arrival.ts';
 import { absence, session } from '../../service/session.ts';
-import { signIn } from '../../service/sign-in.ts';
+import { type Entry, signIn } from '../../service/sign-in.ts';
 import { ThemeButton } from '../../shell/menus.tsx';
+import { applyPreferences } from '../../shell/preferences.ts';
 import type { Words } from '../../words/en.ts';
 import { Fault } from './fault.tsx';
 import { ProviderButton } from './provider-button.tsx';
@@ -44,7 +45,11 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
   const { login } = words;
   const password = useRef<HTMLInputElement>(null);
   const attempt = useMutation({
-    mutationFn: signIn,
+    async mutationFn(entry: Entry) {
+      await signIn(entry);
+      // The way in does not wait for them, and needs none.
+      void applyPreferences().catch(() => undefined);
+    },
     onError: () => password.current?.select(),
   });
   const { mutate } = attempt;

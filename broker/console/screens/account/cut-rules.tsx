@@ -1,0 +1,260 @@
+// Rules for cuts of the account: second person, password again, and the breaker. Each is changed by a dialog that names the account; what
+// makes a cut easier has conditions that the service judges.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ActionButton } from '../../components/action-button.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { FormField } from '../../components/form-field.tsx';
+import type { IconName } from '../../components/icon.tsx';
+import { Badge, timeText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { useFailure, View } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { useLimits } from '../../service/orders.ts';
+import { useUser } from '../../service/role.ts';
+import type { Account, AccountDialog } from '../../state/account/account-view.ts';
+import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
+import { useAccountDialog, useChangeAccount } from './use-account.ts';
+
+/** As the service takes it. */
+const reasonMost = 200;
+
+interface RuleProps {
+  readonly name: string;
+  readonly isOn: boolean;
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+function Rule({ name, isOn, text, children }: RuleProps) {
+  const { common } = useWords();
+  return (
+    <li className="stack tight">
+      <div className="row wrap">
+        <h3>{name}</h3>
+        <Badge icon={isOn ? 'shield-check' : 'circle-dashed'} {...(isOn ? { tone: 'ok' as const } : {})}>
+          {isOn ? common.on : common.off}
+        </Badge>
+        <span className="row wrap push">{children}</span>
+      </div>
+      <p className="muted">{text}</p>
+    </li>
+  );
+}
+
+function Opener({ name, children }: { readonly name: AccountDialog; readonly children: string }) {
+  const dialog = useAccountDialog();
+  return (
+    <Button className="button secondary" aria-haspopup="dialog" onPress={() => dialog.open(name)}>
+      {children}…
+    </Button>
+  );
+}
+
+interface ChangeDialogProps {
+  readonly name: AccountDialog;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  readonly isOff?: boolean;
+  readonly change: ReturnType<typeof useChangeAccount>;
+  readonly children?: ReactNode;
+  submit(): void;
+}
+
+function ChangeDialog({ name, text, isOff = false, change, children, ...props }: ChangeDialogProps) {
+  const dialog = useAccountDialog();
+  return (
+    <FormDialog
+      {...props}
+      isOpen={dialog.isOpen(name)}
+      isOff={isOff || change.isBusy}
+      error={change.failure}
+      close={() => {
+        change.reset();
+        dialog.close();
+      }}
+    >
+      <p>{text}</p>
+      {children}
+    </FormDialog>
+  );
+}
+
+function SecondPerson({ account }: { readonly account: Account }) {
+  const { account: words, forms } = useWords();
+  const { approval: texts } = words;
+  const user = useUser();
+  const dialog = useAccountDialog();
+  const change = useChangeAccount(dialog.close);
+  const keep = useChangeAccount(() => undefined);
+  const failure = useFailure(keep.failure, forms.failed);
+  const { accountID, needsApproval, approvalOffRequestedBy: by, approvalOffRequestedOn: since } = account;
+  const isOther = by !== '' && by !== user?.userID;
+  const opener = !needsApproval
+    ? texts.require
+    : by === ''
+      ? texts.drop
+      : isOther
+        ? texts.agree
+        : texts.again;
+  const dropAction = isOther ? texts.agreeAction(accountID) : texts.dropAction(accountID);
+  return (
+    <Rule name={texts.name} isOn={needsApproval} text={needsApproval ? texts.on : texts.off}>
+      {by === '' ? null : (
+        <>
+          <Badge icon="triangle-alert" tone="look">
+            {texts.asked(by, timeText(since))}
+          </Badge>
+          <ActionButton
+            className="button secondary"
+            isOff={keep.isBusy || keep.isDown}
+            onPress={() => keep.run({ accountID, needsApproval: true })}
+          >
+            {texts.keep}
+          </ActionButton>
+          {failure}
+        </>
+      )}
+      <Opener name="approval">{opener}</Opener>
+      <ChangeDialog
+        name="approval"
+        icon="user-check"
+        title={needsApproval ? texts.dropTitle : texts.requireTitle}
+        text={needsApproval ? texts.dropText : texts.requireText}
+        action={needsApproval ? dropAction : texts.requireAction(accountID)}
+        change={change}
+        submit={() => change.run({ accountID, needsApproval: !needsApproval })}
+      />
+    </Rule>
+  );
+}
+
+function PasswordAgain({ account }: { readonly account: Account }) {
+  const { account: words } = useWords();
+  const { password: texts } = words;
+  const user = useUser();
+  const dialog = useAccountDialog();
+  const { accountID, needsPassword } = account;
+  const proof = usePersonProof(needsPassword, user?.hasPassword ?? null);
+  const change = useChangeAccount(() => {
+    proof.answered(true);
+    dialog.close();
+  });
+  const { secret } = proof;
+  const proven = secret === null || secret === '' ? {} : { password: secret };
+  return (
+    <Rule name={texts.name} isOn={needsPassword} text={needsPassword ? texts.on : texts.off}>
+      <Opener name="password">{needsPassword ? texts.drop : texts.require}</Opener>
+      <ChangeDialog
+        name="password"
+        icon="lock"
+        title={needsPassword ? texts.dropTitle : texts.requireTitle}
+        text={needsPassword ? texts.dropText : texts.requireText}
+        action={needsPassword ? texts.dropAction(accountID) : texts.requireAction(accountID)}
+        isOff={secret === null}
+        change={change}
+        submit={() => change.run({ accountID, needsPassword: !needsPassword, ...proven })}
+      >
+        <ProofField proof={proof} />
+      </ChangeDialog>
+    </Rule>
+  );
+}
+
+function ResetDialog({ accountID }: { readonly accountID: string }) {
+  const { account: words } = useWords();
+  const { breaker: texts } = words;
+  const queries = useQueryClient();
+  const dialog = useAccountDialog();
+  const [reason, setReason] = useState('');
+  const resetting = useMutation({
+    mutationFn: () => call('resetBreaker', { body: { reason: reason.trim() } }),
+    onSuccess: () => {
+      setReason('');
+      dialog.close();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
+  });
+  return (
+    <FormDialog
+      isOpen={dialog.isOpen('breaker')}
+      icon="triangle-alert"
+      title={texts.title(accountID)}
+      action={texts.action(accountID)}
+      isOff={reason.trim() === '' || resetting.isPending}
+      error={resetting.error}
+      submit={() => resetting.mutate()}
+      close={() => {
+        resetting.reset();
+        dialog.close();
+      }}
+    >
+      <p>{texts.text}</p>
+      <FormField
+        label={texts.reason}
+        hint={texts.reasonHint}
+        value={reason}
+        most={reasonMost}
+        isRequired
+        onChange={setReason}
+      />
+    </FormDialog>
+  );
+}
+
+function Breaker({ accountID }: { readonly accountID: string }) {
+  const { account: words, approvals, cut } = useWords();
+  const { data: limits, error } = useLimits(true);
+  return (
+    <li className="stack tight">
+      <View error={error} isLoaded={limits !== undefined} empty={null}>
+        {limits === undefined ? null : (
+          <>
+            <div className="row wrap">
+              <h3>{approvals.breaker}</h3>
+              <Badge
+                icon={limits.isBreakerOpen ? 'triangle-alert' : 'circle-check'}
+                tone={limits.isBreakerOpen ? 'look' : 'ok'}
+              >
+                {limits.isBreakerOpen ? approvals.open : approvals.closed}
+              </Badge>
+              {limits.isBreakerOpen ? (
+                <span className="push">
+                  <Opener name="breaker">{words.breaker.reset}</Opener>
+                </span>
+              ) : null}
+            </div>
+            <p className="muted">
+              {limits.isBreakerOpen
+                ? cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+                : approvals.cuts(limits.accountCuts, limits.accountCutsPerHour)}
+            </p>
+            {limits.isBreakerOpen ? <ResetDialog accountID={accountID} /> : null}
+          </>
+        )}
+      </View>
+    </li>
+  );
+}
+
+export function CutRules({ account }: { readonly account: Account }) {
+  const { account: texts, approvals } = useWords();
+  return (
+    <section className="card" aria-labelledby="cut-rules-title">
+      <header>
+        <h2 id="cut-rules-title">{texts.cuts}</h2>
+      </header>
+      <div className="card-body stack">
+        <ul className="stack">
+          <SecondPerson account={account} />
+          <PasswordAgain account={account} />
+          <Breaker accountID={account.accountID} />
+        </ul>
+        <p className="muted">{approvals.restoreFree}</p>
+      </div>
+    </section>
+  );
+}

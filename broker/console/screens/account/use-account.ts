@@ -1,0 +1,64 @@
+// The account as the service has it, its change, and the dialog that the address names.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Body } from '../../api/operations.ts';
+import { useValue } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { connection } from '../../service/live.ts';
+import { session } from '../../service/session.ts';
+import type { Account, AccountDialog } from '../../state/account/account-view.ts';
+import { without } from '../../state/search.ts';
+
+/** State and limits, which every user sees. */
+export function useFigures() {
+  const accountID = useValue(session)?.accountID ?? '';
+  return useQuery({
+    queryKey: ['account', 'figures'],
+    queryFn: ({ signal }) => call('checkAccount', { params: { accountID }, signal }),
+  });
+}
+
+/** Settings; for administrators only. */
+export const useAccount = () =>
+  useQuery({ queryKey: ['account', 'settings'], queryFn: ({ signal }) => call('getAccount', { signal }) });
+
+const mutationKey = ['account-change'];
+
+/** Changes the account. What the service answered is what is shown then. */
+export function useChangeAccount(onDone: () => void) {
+  const queries = useQueryClient();
+  const { state } = useValue(connection);
+  const changing = useMutation({
+    mutationKey,
+    mutationFn: (body: Body<'updateAccount'>) => call('updateAccount', { body }),
+    // What holds a password is not kept.
+    gcTime: 0,
+    onSuccess: (account: Account) => {
+      queries.setQueryData(['account', 'settings'], account);
+      onDone();
+    },
+    onSettled: () =>
+      Promise.all(['account', 'orders'].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
+  });
+  return {
+    isDown: state !== 'live',
+    isBusy: changing.isPending,
+    isSaved: changing.isSuccess,
+    failure: changing.error,
+    reset: changing.reset,
+    // Two presses come faster than the second is drawn.
+    run: (body: Body<'updateAccount'>): void => {
+      if (queries.isMutating({ mutationKey }) === 0) changing.mutate(body);
+    },
+  };
+}
+
+export function useAccountDialog() {
+  const navigate = useNavigate({ from: '/account' });
+  const { open } = useSearch({ from: '/shell/account' });
+  return {
+    isOpen: (name: AccountDialog): boolean => open === name,
+    open: (name: AccountDialog) => void navigate({ search: { open: name }, replace: true }),
+    close: () => void navigate({ search: (before) => without(before, 'open'), replace: true }),
+  };
+}

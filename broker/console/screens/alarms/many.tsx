@@ -1,0 +1,256 @@
+// The picked alarms: what can be done with all of them, the dialogs for it, and what came of each.
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button, Checkbox } from 'react-aria-components';
+import type { Alarm, CloseReason } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { FormField } from '../../components/form-field.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { codeText, Notice } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFailure } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { session } from '../../service/session.ts';
+import { rightsOf } from '../../state/alarm-view.ts';
+import { pickedMost } from '../../state/device-view.ts';
+import { Choice } from '../cut/choice.tsx';
+import { Choices, closeReasons, noteMost } from './dialogs.tsx';
+import type { ManyAlarms } from './use-many-alarms.ts';
+
+export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
+  const words = useWords();
+  return (
+    <Checkbox
+      className="radio check"
+      aria-label={words.many.pick(codeText(alarm.statusCode, words), alarm.deviceDisplayName)}
+      isSelected={many.ids.has(alarm.alarmID)}
+      onChange={() => many.toggle(alarm.alarmID)}
+    >
+      <span className="box">
+        <Icon name="check" />
+      </span>
+    </Checkbox>
+  );
+}
+
+interface ListProps {
+  readonly many: ManyAlarms;
+  /** Those that are shown. */
+  readonly list: readonly Alarm[];
+  readonly role: string;
+}
+
+/** What is offered for the picked alarms: each button counts those that it would change. */
+export function PickedAlarms({ many, list, role }: ListProps) {
+  const { many: texts, stream } = useWords();
+  const userID = useValue(session)?.userID ?? '';
+  const failure = useFailure(many.opened === null ? many.failure : null);
+  if (many.ids.size === 0 && failure === null) return null;
+  const picked = list.filter(({ alarmID }) => many.ids.has(alarmID));
+  const allowed = (right: 'canTake' | 'canAssign' | 'canClose'): readonly Alarm[] =>
+    picked.filter((alarm) => rightsOf(alarm, userID, role)[right]);
+  const [takable, assignable, closable] = [allowed('canTake'), allowed('canAssign'), allowed('canClose')];
+  const isOff = many.isBusy || many.isDown;
+  return (
+    <div className="card-body stack">
+      <div className="row wrap">
+        <span role="status">{texts.picked(many.ids.size, pickedMost)}</span>
+        <Button
+          className="button secondary small"
+          onPress={() => many.pick(list.map(({ alarmID }) => alarmID))}
+        >
+          {texts.all}
+        </Button>
+        <Button className="button secondary small" onPress={() => many.pick([])}>
+          {texts.none}
+        </Button>
+      </div>
+      <div className="row wrap">
+        <ActionButton
+          className="button primary small"
+          isOff={isOff || takable.length === 0}
+          onPress={() => many.run({ action: 'take', alarms: takable })}
+        >
+          {texts.alarms.take(takable.length)}
+        </ActionButton>
+        <ActionButton
+          className="button secondary small"
+          isOff={isOff || assignable.length === 0}
+          aria-haspopup="dialog"
+          onPress={() => many.open('assign', assignable)}
+        >
+          {texts.alarms.assignTitle(assignable.length)}…
+        </ActionButton>
+        <ActionButton
+          className="button secondary small"
+          isOff={isOff || closable.length === 0}
+          aria-haspopup="dialog"
+          onPress={() => many.open('close', closable)}
+        >
+          {texts.alarms.close(closable.length)}…
+        </ActionButton>
+        {many.isDown ? <span className="muted">{stream.commandsOff}</span> : null}
+      </div>
+      {failure}
+    </div>
+  );
+}
+
+export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
+  const words = useWords();
+  const { many: texts } = words;
+  const { result } = many;
+  if (result === null) return null;
+  const { action, done, failed } = result;
+  return (
+    <section className="card-body stack" aria-label={texts.results}>
+      {done === 0 ? null : (
+        <Notice tone="ok" icon="circle-check" role="status" title={texts.alarms.done[action](done)} />
+      )}
+      {failed.length === 0 ? null : (
+        <>
+          <Notice tone="look" icon="triangle-alert" role="alert" title={texts.alarms.failed(failed.length)} />
+          <ul className="stack tight">
+            {failed.map(({ alarm, why }) => (
+              <li key={alarm.alarmID}>
+                <strong>
+                  {codeText(alarm.statusCode, words)} · <bdi>{alarm.deviceDisplayName}</bdi>
+                </strong>{' '}
+                <bdi>{why}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className="row">
+        <Button className="button secondary small" onPress={many.forget}>
+          {texts.dismiss}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** Users who can own an alarm; null where this user may not read the users. */
+function useOwners(role: string): readonly string[] | null {
+  const { data } = useQuery({
+    queryKey: ['users'],
+    queryFn: ({ signal }) => call('getAllUsers', { signal }),
+    enabled: role === 'admin',
+    staleTime: 60_000,
+  });
+  if (data === undefined) return null;
+  return data.users
+    .filter(({ roleID, isActive }) => roleID !== 'viewer' && isActive)
+    .map(({ userID }) => userID);
+}
+
+function Subjects({ alarms }: { readonly alarms: readonly Alarm[] }) {
+  const words = useWords();
+  return (
+    <div className="scroll import-lines" tabIndex={0} role="region" aria-label={words.alarms.title}>
+      <ul>
+        {alarms.map((alarm) => (
+          <li key={alarm.alarmID}>
+            {codeText(alarm.statusCode, words)} · <bdi>{alarm.deviceDisplayName}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface DialogProps {
+  readonly many: ManyAlarms;
+  readonly alarms: readonly Alarm[];
+  readonly role: string;
+}
+
+function AssignDialog({ many, alarms, role }: DialogProps) {
+  const { many: words } = useWords();
+  const { alarms: texts } = words;
+  const owners = useOwners(role);
+  const [userID, setUser] = useState('');
+  const wanted = userID.trim();
+  return (
+    <FormDialog
+      isOpen
+      icon="user-check"
+      title={texts.assignTitle(alarms.length)}
+      action={wanted === '' ? texts.assign : texts.assignAction(alarms.length, wanted)}
+      isOff={wanted === '' || many.isBusy}
+      error={many.failure}
+      submit={() => many.run({ action: 'assign', alarms, userID: wanted })}
+      close={many.dismiss}
+    >
+      <p>{texts.assignText}</p>
+      <Subjects alarms={alarms} />
+      {owners === null ? (
+        <FormField
+          label={texts.user}
+          hint={texts.userHint}
+          value={userID}
+          most={64}
+          isRequired
+          onChange={setUser}
+        />
+      ) : (
+        <Choice
+          label={texts.user}
+          hint={texts.userHint}
+          placeholder={texts.chooseUser}
+          chosen={userID === '' ? null : userID}
+          choices={owners.map((value) => ({ value, text: value }))}
+          onChoose={setUser}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
+  const { alarms: texts, many: words } = useWords();
+  const [reason, setReason] = useState<CloseReason | null>(null);
+  const [text, setText] = useState('');
+  const needsText = reason === 'other';
+  return (
+    <FormDialog
+      isOpen
+      icon="circle-check"
+      title={words.alarms.close(alarms.length)}
+      action={words.alarms.close(alarms.length)}
+      isOff={reason === null || (needsText && text.trim() === '') || many.isBusy}
+      error={many.failure}
+      submit={() => {
+        if (reason !== null) many.run({ action: 'close', alarms, reason, text: text.trim() });
+      }}
+      close={many.dismiss}
+    >
+      <p>{texts.closeConsequence}</p>
+      <Subjects alarms={alarms} />
+      <Choices
+        label={texts.reason}
+        choices={closeReasons.map((value) => ({ value, text: texts.reasons[value] }))}
+        chosen={reason ?? ''}
+        onChoose={(value) => setReason(closeReasons.find((one) => one === value) ?? null)}
+      />
+      <FormField
+        label={texts.text}
+        value={text}
+        most={noteMost}
+        hint={needsText && text.trim() === '' ? texts.textNeeded : undefined}
+        isLong
+        isRequired={needsText}
+        onChange={setText}
+      />
+    </FormDialog>
+  );
+}
+
+export function ManyAlarmsDialogs({ many, role }: { readonly many: ManyAlarms; readonly role: string }) {
+  const { opened } = many;
+  if (opened === null) return null;
+  if (opened.kind === 'close') return <CloseDialog many={many} alarms={opened.alarms} />;
+  return <AssignDialog many={many} alarms={opened.alarms} role={role} />;
+}

@@ -1,0 +1,241 @@
+// The form that asks for cuts of several vehicles in one request. Each vehicle stands there as it is, with what it judges, and is ticked by itself;
+// reason, end and proof of the person are those of a single cut. Each cut then has its own course.
+import { type FormEvent, useId, useState } from 'react';
+import { Button, Checkbox, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import type { Result } from '../../api/operations.ts';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Badge, Notice, timeText } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { connection, vehicles } from '../../service/live.ts';
+import { useLimits } from '../../service/orders.ts';
+import { useUser } from '../../service/role.ts';
+import type { Vehicle } from '../../state/fleet.ts';
+import type { Words } from '../../words/en.ts';
+import { CutFields, CutLimits } from './ask.tsx';
+import { EvidenceTable } from './evidence.tsx';
+import { VehicleFacts } from './parts.tsx';
+import { ProofField, usePersonProof } from './proof-field.tsx';
+import { RehearsalAnswer } from './rehearsal.tsx';
+import { useAsk } from './use-ask.ts';
+import { useRehearsal } from './use-rehearsal.ts';
+
+/** As many as one request takes: what a user may order within a minute. */
+const vehiclesMost = 10;
+
+type Limits = Result<'commandLimits'>;
+export type CommandItems = Result<'commandDevices'>['items'];
+
+/** Why a vehicle cannot be cut with the others; null: it can. */
+function hindranceOf(vehicle: Vehicle | undefined, { cut, many, vehicle: words }: Words): string | null {
+  if (vehicle === undefined) return many.commands.gone;
+  if (!vehicle.mayCommand) return many.commands.notYours;
+  if (vehicle.cutoff === '1') return cut.alreadyCut;
+  if (vehicle.pendingCut === null) return null;
+  const texts: Readonly<Record<string, string>> = words.pendingCut;
+  return texts[vehicle.pendingCut] ?? vehicle.pendingCut;
+}
+
+/** Why nothing can be asked at all, by the limits of user and account; null: it can. */
+function obstacleOf(count: number, limits: Limits | undefined, { cut, many }: Words): string | null {
+  if (count > vehiclesMost) return many.commands.tooMany(vehiclesMost);
+  if (limits === undefined) return null;
+  const { cuts, cutsPerHour, accountCuts, accountCutsPerHour } = limits;
+  if (limits.isBreakerOpen) return cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
+  if (limits.needsApproval && !limits.isSecondPerson) return cut.notSecond;
+  const left = Math.max(0, Math.min(cutsPerHour - cuts, accountCutsPerHour - accountCuts));
+  return count > left ? many.commands.overLimit(left) : null;
+}
+
+interface CandidateProps {
+  readonly deviceID: string;
+  readonly isDown: boolean;
+  readonly isMeant: boolean;
+  onMean(isMeant: boolean): void;
+  takeOut(): void;
+}
+
+function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly isDown: boolean }) {
+  const { many } = useWords();
+  const rehearsal = useRehearsal(vehicle.id, vehicle.isOnline === true && !isDown);
+  return (
+    <div className="stack">
+      <RehearsalAnswer rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
+      <details>
+        <summary>{many.commands.evidence(vehicle.name)}</summary>
+        <EvidenceTable verdict={rehearsal.verdict} caption={many.commands.evidence(vehicle.name)} />
+      </details>
+    </div>
+  );
+}
+
+function Candidate({ deviceID, isDown, isMeant, onMean, takeOut }: CandidateProps) {
+  const words = useWords();
+  const { commands: texts } = words.many;
+  const vehicle = useValue(vehicles).get(deviceID);
+  const name = vehicle?.name ?? deviceID;
+  const hindrance = hindranceOf(vehicle, words);
+  return (
+    <li className="card">
+      <div className="card-head wrap">
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
+        <Button className="button secondary small push" onPress={takeOut}>
+          {texts.takeOut(name)}
+        </Button>
+      </div>
+      <div className="card-body stack">
+        {hindrance === null ? null : <Notice tone="look" icon="ban" title={hindrance} />}
+        {vehicle === undefined || hindrance !== null ? null : (
+          <>
+            <div className="halves">
+              <VehicleFacts vehicle={vehicle} />
+              <Judgement vehicle={vehicle} isDown={isDown} />
+            </div>
+            <Checkbox className="radio check" isSelected={isMeant} onChange={onMean}>
+              <span className="box">
+                <Icon name="check" />
+              </span>
+              {texts.meant(name)}
+            </Checkbox>
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+interface FooterProps {
+  readonly count: number;
+  readonly formID: string;
+  /** Why nothing can be sent; null: it can. */
+  readonly why: string | null;
+  readonly isBusy: boolean;
+  close(): void;
+}
+
+function Footer({ count, formID, why, isBusy, close }: FooterProps) {
+  const { cut, many, common } = useWords();
+  const whyID = useId();
+  return (
+    <footer>
+      <p id={whyID}>{why ?? ''}</p>
+      <Button className="button secondary" onPress={close} autoFocus>
+        {common.cancel}
+      </Button>
+      <button
+        className="button physical"
+        type="submit"
+        form={formID}
+        aria-disabled={why !== null || isBusy}
+        aria-describedby={whyID}
+      >
+        <Icon name="power-off" />
+        {isBusy ? cut.asking : many.commands.button(count)}
+      </button>
+    </footer>
+  );
+}
+
+interface AskManyProps {
+  readonly deviceIDs: readonly string[];
+  takeOut(deviceID: string): void;
+  close(): void;
+  onAsked(items: CommandItems): void;
+}
+
+function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
+  const words = useWords();
+  const { cut, many } = words;
+  const { commands: texts } = many;
+  const now = useNow();
+  const formID = useId();
+  const user = useUser();
+  const fleet = useValue(vehicles);
+  const isDown = useValue(connection).state !== 'live';
+  const [meant, setMeant] = useState<ReadonlySet<string>>(new Set());
+  const { data: limits, error: limitsError } = useLimits(true);
+  const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
+  const ask = useAsk({
+    subject: deviceIDs.join(','),
+    hasLimits: limits !== undefined,
+    proof,
+    order: (order, idempotencyKey) =>
+      call('commandDevices', {
+        body: { deviceIDs: [...deviceIDs], feature: 'enginecutoff', state: '1', ...order },
+        idempotencyKey,
+      }),
+    onAsked: ({ items }) => onAsked(items),
+  });
+  const count = deviceIDs.length;
+  const obstacle = obstacleOf(count, limits, words);
+  const areMeant = deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
+  const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : cut.missing[ask.missing];
+  const why = isDown ? cut.off : (obstacle ?? missing);
+  const thrown = ask.failure ?? limitsError;
+  const failure = thrown === null ? null : failureText(thrown, words);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (why === null) ask.send();
+  };
+  return (
+    <>
+      <header>
+        <Icon name="power-off" isLarge />
+        <Heading slot="title">{texts.cut(count)}</Heading>
+        <Badge icon="minus">{cut.nothingSent}</Badge>
+      </header>
+      <div className="body">
+        <Notice tone="busy" icon="hourglass" title={cut.consequence}>
+          {cut.until(timeText(now + ask.lifeS))}
+        </Notice>
+        {obstacle === null ? null : <Notice tone="look" icon="ban" role="alert" title={obstacle} />}
+        {failure === null ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={`${cut.failed}: ${failure.title}`}>
+            {failure.hint}
+          </Notice>
+        )}
+        <ul className="stack">
+          {deviceIDs.slice(0, vehiclesMost).map((id) => (
+            <Candidate
+              key={id}
+              deviceID={id}
+              isDown={isDown}
+              isMeant={meant.has(id)}
+              onMean={(isMeant) =>
+                setMeant(
+                  (before) => new Set(isMeant ? [...before, id] : [...before].filter((one) => one !== id)),
+                )
+              }
+              takeOut={() => takeOut(id)}
+            />
+          ))}
+        </ul>
+        <Form id={formID} className="halves even" onSubmit={submit}>
+          <CutFields ask={ask} />
+          <ProofField proof={proof} />
+        </Form>
+        {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
+      </div>
+      <Footer count={count} formID={formID} why={why} isBusy={ask.isBusy} close={close} />
+    </>
+  );
+}
+
+export function AskManyDialog({ isOpen, ...props }: AskManyProps & { readonly isOpen: boolean }) {
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen={isOpen}
+      onOpenChange={(wanted) => (wanted ? undefined : props.close())}
+    >
+      <Modal className="modal wide-modal">
+        <Dialog className="dialog cut">
+          <AskMany {...props} />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

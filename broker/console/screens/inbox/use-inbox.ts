@@ -1,0 +1,67 @@
+// The inbox page after page, and its marks. A notification counts as viewed when the service says so.
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Result } from '../../api/operations.ts';
+import { useValue } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { connection } from '../../service/live.ts';
+import type { InboxFilter } from '../../state/account/inbox-view.ts';
+
+export type Notification = Result<'getNotifications'>['notifications'][number];
+
+const pageSize = '50';
+
+interface Choice {
+  readonly show: InboxFilter;
+  /** Null: of every vehicle. */
+  readonly deviceID: string | null;
+}
+
+function read({ show, deviceID }: Choice, query: { limit: string; cursor?: string }, signal: AbortSignal) {
+  if (deviceID !== null) return call('getDeviceNotifications', { params: { deviceID }, query, signal });
+  return show === 'unviewed'
+    ? call('getNotifications', { query, signal })
+    : call('getAllPushNotifications', { query, signal });
+}
+
+export function useInbox(choice: Choice) {
+  const { show, deviceID } = choice;
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['inbox', 'list', show, deviceID],
+    queryFn: ({ pageParam, signal }) =>
+      read(choice, { limit: pageSize, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ more, next }) => (more === true ? next : undefined),
+  });
+  const all = data?.pages.flatMap(({ notifications }) => notifications);
+  return {
+    // Of one vehicle the service gives those that were viewed too.
+    rows: show === 'unviewed' ? all?.filter(({ viewed }) => !viewed) : all,
+    error,
+    hasOlder: hasNextPage,
+    isBusy: isFetchingNextPage,
+    showOlder: (): void => void fetchNextPage(),
+  };
+}
+
+const mutationKey = ['inbox-mark'];
+
+export function useMark() {
+  const queries = useQueryClient();
+  const { state } = useValue(connection);
+  const marking = useMutation({
+    mutationKey,
+    /** @param notificationID `*`: all that there are. */
+    mutationFn: (notificationID: string) => call('setViewed', { params: { notificationID } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['inbox'] }),
+  });
+  return {
+    isOff: state !== 'live' || marking.isPending,
+    isDown: state !== 'live',
+    failure: marking.error,
+    hasMarkedAll: marking.isSuccess && marking.variables === '*',
+    // Two presses come faster than the second is drawn.
+    mark: (notificationID: string): void => {
+      if (queries.isMutating({ mutationKey }) === 0) marking.mutate(notificationID);
+    },
+  };
+}

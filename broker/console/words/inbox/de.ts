@@ -1,0 +1,35 @@
+// Der Eingang, deutsch.
+import { counterOf, formatNumber } from '../base/format.ts';
+import type { InboxTexts } from './en.ts';
+
+const n = (value: number): string => formatNumber(value, 'de');
+const many = counterOf('de');
+
+export const inboxTexts: InboxTexts = {
+  inbox: {
+    title: 'Eingang',
+    go: 'Zum Eingang',
+    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' oder mehr' : ''} nicht angesehen`,
+    filter: 'Nach Angesehenem filtern',
+    filters: { all: 'Alle', unviewed: 'Nicht angesehen' },
+    only: (vehicle) => `Nur ${vehicle}`,
+    every: 'Alle Fahrzeuge zeigen',
+    caption: 'Benachrichtigungen, neueste zuerst',
+    columns: { what: 'Was', vehicle: 'Fahrzeug', when: 'Wann', state: 'Stand' },
+    empty: 'Noch nichts hier',
+    emptyHint:
+      'Warnungen der Fahrzeuge, die Sie sehen, und was Regeln Ihnen senden, stehen hier 90 Tage lang',
+    allViewed: 'Sie haben alles angesehen',
+    account: (user) => `Hinweis des Kontos zu ${user}`,
+    late: 'kam spät',
+    fresh: 'Nicht angesehen',
+    viewed: 'Angesehen',
+    mark: 'Als angesehen merken',
+    markOf: (what, vehicle) => `Als angesehen merken: ${what}, ${vehicle}`,
+    markAll: 'Alle als angesehen merken',
+    marked: 'Alle sind als angesehen gemerkt',
+    alarm: 'Alarm öffnen',
+    older: 'Ältere zeigen',
+    shown: (count) => `${many(count, 'Benachrichtigung', 'Benachrichtigungen')} gezeigt`,
+  },
+};

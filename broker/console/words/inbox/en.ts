@@ -1,0 +1,36 @@
+// The inbox in English.
+import type { Widened } from '../base/catalogue.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
+
+const n = (value: number): string => formatNumber(value, 'en');
+const many = counterOf('en');
+
+export const inboxTexts = {
+  inbox: {
+    title: 'Inbox',
+    go: 'Go to the inbox',
+    count: (count: number, hasMore: boolean) => `, ${n(count)}${hasMore ? ' or more' : ''} not viewed`,
+    filter: 'Filter by what you have viewed',
+    filters: { all: 'All', unviewed: 'Not viewed' },
+    only: (vehicle: string) => `Only ${vehicle}`,
+    every: 'Show every vehicle',
+    caption: 'Notifications, the newest first',
+    columns: { what: 'What', vehicle: 'Vehicle', when: 'When', state: 'State' },
+    empty: 'Nothing here yet',
+    emptyHint: 'Alerts of the vehicles that you see, and what rules send you, appear here for 90 days',
+    allViewed: 'You have viewed everything',
+    account: (user: string) => `Notice of the account about ${user}`,
+    late: 'arrived late',
+    fresh: 'Not viewed',
+    viewed: 'Viewed',
+    mark: 'Mark as viewed',
+    markOf: (what: string, vehicle: string) => `Mark as viewed: ${what}, ${vehicle}`,
+    markAll: 'Mark all as viewed',
+    marked: 'All are marked as viewed',
+    alarm: 'Open the alarm',
+    older: 'Show older ones',
+    shown: (count: number) => `${many(count, 'notification', 'notifications')} shown`,
+  },
+} as const;
+
+export type InboxTexts = Widened<typeof inboxTexts>;

@@ -1,0 +1,35 @@
+// La bandeja, en español.
+import { counterOf, formatNumber } from '../base/format.ts';
+import type { InboxTexts } from './en.ts';
+
+const n = (value: number): string => formatNumber(value, 'es');
+const many = counterOf('es');
+
+export const inboxTexts: InboxTexts = {
+  inbox: {
+    title: 'Bandeja',
+    go: 'Ir a la bandeja de entrada',
+    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' o más' : ''} sin ver`,
+    filter: 'Filtrar por lo que ha visto',
+    filters: { all: 'Todas', unviewed: 'Sin ver' },
+    only: (vehicle) => `Solo ${vehicle}`,
+    every: 'Mostrar todos los vehículos',
+    caption: 'Notificaciones, las más recientes primero',
+    columns: { what: 'Qué', vehicle: 'Vehículo', when: 'Cuándo', state: 'Estado' },
+    empty: 'Aún no hay nada aquí',
+    emptyHint:
+      'Las alertas de los vehículos que usted ve, y lo que le envían las reglas, quedan aquí 90 días',
+    allViewed: 'Ha visto todo',
+    account: (user) => `Aviso de la cuenta sobre ${user}`,
+    late: 'llegó tarde',
+    fresh: 'Sin ver',
+    viewed: 'Vista',
+    mark: 'Marcar como vista',
+    markOf: (what, vehicle) => `Marcar como vista: ${what}, ${vehicle}`,
+    markAll: 'Marcar todas como vistas',
+    marked: 'Todas están marcadas como vistas',
+    alarm: 'Abrir la alarma',
+    older: 'Mostrar anteriores',
+    shown: (count) => many(count, 'notificación mostrada', 'notificaciones mostradas'),
+  },
+};

@@ -1,0 +1,35 @@
+// La boîte de réception, en français.
+import { counterOf, formatNumber } from '../base/format.ts';
+import type { InboxTexts } from './en.ts';
+
+const n = (value: number): string => formatNumber(value, 'fr');
+const many = counterOf('fr');
+
+export const inboxTexts: InboxTexts = {
+  inbox: {
+    title: 'Boîte',
+    go: 'Aller à la boîte de réception',
+    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' ou plus' : ''} non vues`,
+    filter: 'Filtrer selon ce que vous avez vu',
+    filters: { all: 'Toutes', unviewed: 'Non vues' },
+    only: (vehicle) => `Seulement ${vehicle}`,
+    every: 'Montrer tous les véhicules',
+    caption: 'Notifications, les plus récentes d’abord',
+    columns: { what: 'Quoi', vehicle: 'Véhicule', when: 'Quand', state: 'État' },
+    empty: 'Rien ici pour le moment',
+    emptyHint:
+      'Les alertes des véhicules que vous voyez, et ce que les règles vous envoient, restent ici 90 jours',
+    allViewed: 'Vous avez tout vu',
+    account: (user) => `Avis du compte à propos de ${user}`,
+    late: 'arrivée tard',
+    fresh: 'Non vue',
+    viewed: 'Vue',
+    mark: 'Marquer comme vue',
+    markOf: (what, vehicle) => `Marquer comme vue : ${what}, ${vehicle}`,
+    markAll: 'Tout marquer comme vu',
+    marked: 'Tout est marqué comme vu',
+    alarm: 'Ouvrir l’alarme',
+    older: 'Montrer les plus anciennes',
+    shown: (count) => many(count, 'notification montrée', 'notifications montrées'),
+  },
+};

@@ -1,0 +1,96 @@
+// The account's form and the preferences of a user as the console judges them.
+import { describe, expect, it } from 'vitest';
+import {
+  type Account,
+  accountBody,
+  accountChanges,
+  accountDraftOf,
+  accountFaults,
+  accountLook,
+} from '../../broker/console/state/account/account-view.ts';
+import { preferencesOf, withPreferences } from '../../broker/console/state/account/preferences.ts';
+
+const account: Account = {
+  accountID: 'acme',
+  accountDisplayName: 'Acme Haulage',
+  timeZone: 'America/Toronto',
+  needsApproval: false,
+  needsPassword: false,
+  approvalOffRequestedBy: '',
+  approvalOffRequestedOn: 0,
+  cutsPerHour: 20,
+  retainedDays: 0,
+  maximumRetainedDays: 0,
+  isActive: true,
+  expirationTime: 0,
+  maximumDevices: 500,
+  deviceCount: 1,
+  status: 'ok',
+  message: '',
+} as unknown as Account;
+
+const known = accountDraftOf(account);
+const faultsOf = (draft: Partial<typeof known>, of = account) => [
+  ...accountFaults(of, { ...known, ...draft }),
+];
+const looksOf = (draft: Partial<typeof known>, of = account) =>
+  accountChanges(of, { ...accountDraftOf(of), ...draft }).map(accountLook);
+
+describe('the form of the account', () => {
+  it('sends only what was changed', () => {
+    expect(accountBody(account, known)).toEqual({ accountID: 'acme' });
+    expect(accountBody(account, { ...known, cutsPerHour: ' 5 ', name: 'Acme' })).toEqual({
+      accountID: 'acme',
+      accountDisplayName: 'Acme',
+      cutsPerHour: 5,
+    });
+  });
+
+  it('takes whole numbers within the limits only', () => {
+    for (const text of ['', '-1', '1.5', '1001', 'ten', '1e2'])
+      expect([text, faultsOf({ cutsPerHour: text })]).toEqual([text, ['cutsPerHour']]);
+    for (const text of ['0', '1000']) expect(faultsOf({ cutsPerHour: text })).toEqual([]);
+    expect(faultsOf({ retainedDays: '36500' })).toEqual([]);
+    expect(faultsOf({ retainedDays: '36501' })).toEqual(['retainedDays']);
+    expect(faultsOf({ timeZone: ' ' })).toEqual(['timeZone']);
+  });
+
+  it('keeps events for ever only where the operator of the service sets no limit', () => {
+    const limited = { ...account, retainedDays: 30, maximumRetainedDays: 90 };
+    expect(faultsOf({ retainedDays: '90' }, limited)).toEqual([]);
+    expect(faultsOf({ retainedDays: '91' }, limited)).toEqual(['retainedDays']);
+    expect(faultsOf({ retainedDays: '0' }, limited)).toEqual(['retainedDays']);
+  });
+
+  it('asks once more before events are deleted, or cuts are taken away', () => {
+    const kept = { ...account, retainedDays: 90 };
+    expect(looksOf({ retainedDays: '90' })).toEqual(['deletes']);
+    expect(looksOf({ retainedDays: '30' }, kept)).toEqual(['deletes']);
+    expect(looksOf({ retainedDays: '0' }, kept)).toEqual([null]);
+    expect(looksOf({ retainedDays: '365' }, kept)).toEqual([null]);
+    expect(looksOf({ cutsPerHour: '0' })).toEqual(['noCuts']);
+    expect(looksOf({ cutsPerHour: '19' })).toEqual(['fewerCuts']);
+    expect(looksOf({ cutsPerHour: '21', name: 'Acme', timeZone: 'Europe/Berlin' })).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
+describe('the preferences of a user', () => {
+  it('are the member of the console, and what other apps keep stays', () => {
+    const saved = withPreferences(
+      { units: 'metric', console: { theme: 'dark' } },
+      { language: 'de', theme: null, singleKeys: false },
+    );
+    expect(saved).toEqual({ units: 'metric', console: { language: 'de', singleKeys: false } });
+    expect(preferencesOf(saved)).toEqual({ language: 'de', theme: null, singleKeys: false });
+  });
+
+  it('count as not kept where another program wrote something else there', () => {
+    const none = { language: null, theme: null, singleKeys: null };
+    for (const own of [undefined, null, 'dark', 7, [], { language: 3, theme: {}, singleKeys: 'on' }])
+      expect(preferencesOf({ console: own })).toEqual(none);
+  });
+});
