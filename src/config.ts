@@ -198,8 +198,11 @@ function checkLeaf(leaf: Leaf, found: Found | undefined, hasFlags: boolean): Fau
   if (Value.Check(leaf.schema, found.value)) return null;
   const { kind, name } = found.origin;
   const where = kind === 'file' ? `${name}: ${leaf.key}` : name;
-  const shown = JSON.stringify(found.value) ?? String(found.value);
-  const message = `${where}: found ${shown.slice(0, 100)}; allowed: ${allowedBy(leaf.schema)}`;
+  // Personal data stay out of logs, wrong ones too.
+  const isPersonal = (leaf.schema as Table)['x-personal'] === true;
+  const text = JSON.stringify(found.value) ?? String(found.value);
+  const shown = isPersonal ? `${text.length} characters` : text.slice(0, 100);
+  const message = `${where}: found ${shown}; allowed: ${allowedBy(leaf.schema)}`;
   return { pointer: leaf.key, kind, message };
 }
 

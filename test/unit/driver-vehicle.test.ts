@@ -302,6 +302,12 @@ ${more}`;
       await expect(toAgentConfig(fileOf(more), given)).rejects.toThrow('is');
   });
 
+  it('name no key in the error of a wrong list', () => {
+    const read = () => fileOf(`[driver]\nkeys = "${ann} ${bob} 12"`);
+    expect(read).toThrow('driver.keys: found 32 characters');
+    expect(read).not.toThrow(ann);
+  });
+
   it.each(['62E3086CE', '62E3086CED62E3086CED', 'G2E3086CED', '62E3086CED;', ''])(
     'refuse the list %j',
     (keys) => {

@@ -11,6 +11,7 @@ export const driverSettingsSchema = Type.Object({
       pattern: keyList,
       // 500 iButtons, as trackers hold them.
       maxLength: 8500,
+      'x-personal': true,
       description:
         "Ids of the drivers' keys, 10 or 16 hex digits each, with spaces or commas between them; another key is reported as unknown. Without a list every key counts. Personal data",
     }),
