@@ -1,4 +1,6 @@
 // The inbox of the console in Chromium against the real broker: what is there, what this user has viewed, and what others have not.
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { whyNoConsole } from '../support/http/console-page.ts';
 import {
@@ -21,6 +23,27 @@ interface Notification {
 
 const panic = 63_553;
 
+/** In place of the push service, which no test may reach. @param isThere false: the browser does not reach it. */
+const pushScript = (isThere: boolean): string => `
+  const keys = {
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  };
+  let present = null;
+  const subscription = {
+    toJSON: () => ({ endpoint: 'https://fcm.googleapis.com/fcm/send/test', expirationTime: null, keys }),
+    unsubscribe: async () => { present = null; return true; },
+  };
+  if (sessionStorage.getItem('isSubscribed') === 'yes') present = subscription;
+  PushManager.prototype.getSubscription = async () => present;
+  PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+    if (!${String(isThere)}) throw new DOMException('Registration failed', 'AbortError');
+    globalThis.askedKey = applicationServerKey;
+    present = subscription;
+    return subscription;
+  };
+`;
+
 describe.skipIf(why !== null)(
   why === null ? 'the inbox of the console' : `the inbox of the console [${why}]`,
   () => {
@@ -34,6 +57,14 @@ describe.skipIf(why !== null)(
         token: as,
       });
       return notifications as readonly Notification[];
+    };
+    const registrationsOf = (userID: string): number => {
+      const db = new Sqlite(join(demo.state, 'fleetward.db'), { readonly: true });
+      const { count } = db
+        .prepare('SELECT count(*) AS count FROM push_registrations WHERE user_id = ?')
+        .get(userID) as { count: number };
+      db.close();
+      return count;
     };
     const panicOf = async (userID: string, deviceID: string): Promise<Notification | undefined> =>
       (await inboxOf(userID)).find((one) => one.statusCode === panic && one.deviceID === deviceID);
@@ -112,6 +143,90 @@ describe.skipIf(why !== null)(
       await page.getByRole('link', { name: 'Open the alarm' }).first().click();
       await expect.poll(() => new URL(page.url()).pathname).toBe('/console/alarms');
       await page.getByRole('heading', { name: 'Panic · van-01' }).waitFor();
+    });
+
+    it('switches notifications of this browser on after a press, at the service too, and off again', async () => {
+      const { page, context, complaints, open } = await openAs('olga');
+      await context.grantPermissions(['notifications'], { origin: demo.base });
+      await context.addInitScript(pushScript(true));
+      await open('/inbox');
+      await page.getByText('Off in this browser', { exact: true }).waitFor();
+      // The browser is asked for nothing before the press.
+      expect(await page.evaluate('globalThis.askedKey')).toBeUndefined();
+      await page.getByRole('button', { name: 'Switch on in this browser' }).click();
+      await page.getByText('On in this browser', { exact: true }).waitFor();
+      const { vapidKey } = await demo.call('notification/vapidkey/authorization', { token });
+      expect(await page.evaluate('globalThis.askedKey')).toBe(vapidKey);
+      expect(registrationsOf('olga')).toBe(1);
+      await page.evaluate(
+        `localStorage.setItem('fleetward.push', JSON.stringify({ ...JSON.parse(localStorage.getItem('fleetward.push')), userID: 'vera' }))`,
+      );
+      await page.evaluate(`sessionStorage.setItem('isSubscribed', 'yes')`);
+      await page.reload();
+      await page.getByText('On in this browser for another user').waitFor();
+      await page.getByRole('button', { name: 'Switch on in this browser' }).click();
+      await page.getByText('On in this browser', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Switch off in this browser' }).click();
+      await page.getByText('Off in this browser', { exact: true }).waitFor();
+      expect(registrationsOf('olga')).toBe(0);
+      expect(complaints).toEqual([]);
+    });
+
+    it('shows in words what is pushed to the worker, in the language of the user', async () => {
+      const { page, context, open } = await openAs('olga', { language: 'de' });
+      await context.grantPermissions(['notifications'], { origin: demo.base });
+      await context.addInitScript(pushScript(true));
+      const devtools = await context.newCDPSession(page);
+      const registered = new Promise<string>((done) => {
+        devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+          const [one] = registrations;
+          if (one !== undefined) done(one.registrationId);
+        });
+      });
+      await devtools.send('ServiceWorker.enable');
+      await open('/inbox');
+      await page.getByRole('button', { name: 'In diesem Browser einschalten' }).click();
+      await page.getByText('Ein in diesem Browser', { exact: true }).waitFor();
+      await page.waitForFunction(
+        `caches.match('/console/push-words.json').then((kept) => kept !== undefined)`,
+      );
+      await devtools.send('ServiceWorker.deliverPushMessage', {
+        origin: demo.base,
+        registrationId: await registered,
+        data: JSON.stringify({
+          notificationID: '7',
+          deviceID: 'van-01',
+          deviceDisplayName: 'van-01',
+          statusCode: panic,
+          statusDescription: 'Panic',
+          timestamp: 1_763_683_200,
+          urgent: true,
+        }),
+      });
+      const shown = `navigator.serviceWorker.getRegistration('/console/').then((one) => one.getNotifications())
+        .then((all) => all.map(({ title, tag, lang }) => [title, tag, lang]))`;
+      await expect.poll(() => page.evaluate(shown)).toEqual([['Notruf · van-01', '7', 'de']]);
+    });
+
+    it('says what the browser has refused, and leaves nothing half done', async () => {
+      const refusing = await openAs('vera');
+      await refusing.context.addInitScript(
+        `Object.defineProperty(Notification, 'permission', { get: () => 'denied' });`,
+      );
+      await refusing.open('/inbox');
+      await refusing.page.getByText('Refused for this site in the settings of the browser').waitFor();
+      expect(await refusing.page.getByRole('button', { name: /Switch on/ }).count()).toBe(0);
+      const { page, context, open } = await openAs('vera');
+      await context.grantPermissions(['notifications'], { origin: demo.base });
+      await context.addInitScript(pushScript(false));
+      await open('/inbox');
+      await page.getByRole('button', { name: 'Switch on in this browser' }).click();
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'The browser has not reached its push service' })
+        .waitFor();
+      await page.getByText('Off in this browser', { exact: true }).waitFor();
+      expect(registrationsOf('vera')).toBe(0);
     });
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s', async (language) => {

@@ -22,7 +22,8 @@ const places: Readonly<Record<string, string>> = {
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
     getQuarantined dropQuarantined`,
-  'screens/inbox': 'getAllPushNotifications getDeviceNotifications setViewed',
+  'screens/inbox': `getAllPushNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
+    unregisterPush`,
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
@@ -48,7 +49,6 @@ const readByPath: Readonly<Record<string, string>> = {
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
   'Devices: people aboard': 'passengerCount',
-  'Push of this browser': 'getVapidKey subscribePush registerPush unregisterPush',
   Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
   'Cargo, messages and address of a vehicle':

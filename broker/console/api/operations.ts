@@ -41,6 +41,7 @@ import type { geozoneOperations } from '../../api/geozones/geozones.ts';
 import type { routeOperations } from '../../api/geozones/routes.ts';
 import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
 import type { notificationOperations } from '../../api/notifications/notifications.ts';
+import type { pushOperations } from '../../api/notifications/push.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
@@ -87,6 +88,7 @@ type Served =
   | (typeof notificationOperations)[number]
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
+  | (typeof pushOperations)[number]
   | (typeof reportOperations)[number]
   | (typeof routeOperations)[number]
   | (typeof ruleOperations)[number]
@@ -209,6 +211,10 @@ export const routes = {
   getNotifications: 'GET /notificationqueue/getnotifications/authorization',
   getDeviceNotifications: 'GET /notificationqueue/getdevicenotifications/{deviceID}/authorization',
   setViewed: 'GET /notification/setviewed/{notificationID}/authorization',
+  getVapidKey: 'GET /notification/vapidkey/authorization',
+  subscribePush: 'POST /notification/subscribe/authorization',
+  registerPush: 'GET /notification/register-push/{pushID}/authorization',
+  unregisterPush: 'GET /notification/unregister-push/{pushID}/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };

@@ -44,6 +44,9 @@ const publicCalls: ReadonlySet<OperationID> = new Set([
   'finishProviderLogin',
 ]);
 
+/** Served under the path of the former interface only, which has no slash after the version. */
+const joinedCalls: ReadonlySet<OperationID> = new Set(['unregisterPush']);
+
 export function pathOf(template: string, { params = {}, query = {} }: Sent): string {
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const given = Object.entries(query).flatMap(([name, value]) =>
@@ -65,7 +68,8 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
   const [method = 'GET', template = ''] = routes[id].split(' ');
   const isPublic = publicCalls.has(id);
   const token = isPublic ? null : sessionToken();
-  const answer = await fetch(pathOf(template, sent), {
+  const path = pathOf(template, sent);
+  const answer = await fetch(joinedCalls.has(id) ? path.replace(`${serviceBase}/`, serviceBase) : path, {
     method,
     headers: {
       ...(token === null ? {} : { authorization: token }),

@@ -12,6 +12,7 @@ import { vehicles } from '../../service/live.ts';
 import { inboxFilters } from '../../state/account/inbox-view.ts';
 import { without } from '../../state/search.ts';
 import type { Words } from '../../words/en.ts';
+import { PushCard } from './push.tsx';
 import { type Notification, useInbox, useMark } from './use-inbox.ts';
 
 function whatText({ kind, statusCode, userID }: Notification, words: Words): string {
@@ -188,30 +189,35 @@ export function InboxScreen() {
         <h1>{texts.title}</h1>
         <span className="muted">{rows === undefined ? '' : texts.shown(rows.length)}</span>
       </header>
-      <section className="card" aria-label={texts.title}>
-        <Filters marks={marks} />
-        {failure}
-        <View
-          error={inbox.error}
-          isLoaded={rows !== undefined}
-          empty={
-            rows?.length === 0 && !inbox.hasOlder ? (
-              <Empty icon="circle-check" title={show === 'unviewed' ? texts.allViewed : texts.empty}>
-                <p>{texts.emptyHint}</p>
-              </Empty>
-            ) : null
-          }
-        >
-          <Table rows={rows ?? []} marks={marks} />
-          {inbox.hasOlder ? (
-            <div className="card-body">
-              <ActionButton className="button secondary" isOff={inbox.isBusy} onPress={inbox.showOlder}>
-                {texts.older}
-              </ActionButton>
-            </div>
-          ) : null}
-        </View>
-      </section>
+      <div className="split">
+        <section className="card" aria-label={texts.title}>
+          <Filters marks={marks} />
+          {failure}
+          <View
+            error={inbox.error}
+            isLoaded={rows !== undefined}
+            empty={
+              rows?.length === 0 && !inbox.hasOlder ? (
+                <Empty icon="circle-check" title={show === 'unviewed' ? texts.allViewed : texts.empty}>
+                  <p>{texts.emptyHint}</p>
+                </Empty>
+              ) : null
+            }
+          >
+            <Table rows={rows ?? []} marks={marks} />
+            {inbox.hasOlder ? (
+              <div className="card-body">
+                <ActionButton className="button secondary" isOff={inbox.isBusy} onPress={inbox.showOlder}>
+                  {texts.older}
+                </ActionButton>
+              </div>
+            ) : null}
+          </View>
+        </section>
+        <aside>
+          <PushCard />
+        </aside>
+      </div>
     </main>
   );
 }

@@ -31,5 +31,25 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Alarm öffnen',
     older: 'Ältere zeigen',
     shown: (count) => `${many(count, 'Benachrichtigung', 'Benachrichtigungen')} gezeigt`,
+    push: {
+      title: 'Benachrichtigungen dieses Browsers',
+      text: 'Regeln mit Push benachrichtigen Sie hier, auch bei geschlossener Konsole und nach dem Abmelden',
+      states: {
+        insecure: 'Nicht möglich: Benachrichtigungen brauchen HTTPS',
+        unsupported: 'Dieser Browser bietet das nicht',
+        refused: 'In den Einstellungen des Browsers für diese Seite abgelehnt. Erlauben Sie es zuerst dort',
+        off: 'Aus in diesem Browser',
+        on: 'Ein in diesem Browser',
+        other: 'Ein in diesem Browser für einen anderen Benutzer',
+      },
+      faults: {
+        refused: 'Der Browser darf nicht benachrichtigen',
+        no_service: 'Der Browser hat seinen Push-Dienst nicht erreicht',
+        undeliverable: 'Der Dienst kann an diesen Browser nicht senden',
+      },
+      switchOn: 'In diesem Browser einschalten',
+      switchOff: 'In diesem Browser ausschalten',
+      failed: 'Nichts wurde geändert',
+    },
   },
 };

@@ -30,6 +30,26 @@ export const inboxTexts = {
     alarm: 'Open the alarm',
     older: 'Show older ones',
     shown: (count: number) => `${many(count, 'notification', 'notifications')} shown`,
+    push: {
+      title: 'Notifications of this browser',
+      text: 'Rules with push notify you here, also while the console is closed and after you sign out',
+      states: {
+        insecure: 'Not offered: notifications need HTTPS',
+        unsupported: 'Not offered by this browser',
+        refused: 'Refused for this site in the settings of the browser. Allow them there first',
+        off: 'Off in this browser',
+        on: 'On in this browser',
+        other: 'On in this browser for another user',
+      },
+      faults: {
+        refused: 'The browser was not allowed to notify',
+        no_service: 'The browser has not reached its push service',
+        undeliverable: 'The service cannot send to this browser',
+      },
+      switchOn: 'Switch on in this browser',
+      switchOff: 'Switch off in this browser',
+      failed: 'Nothing was changed',
+    },
   },
 } as const;
 

@@ -31,5 +31,25 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Abrir la alarma',
     older: 'Mostrar anteriores',
     shown: (count) => many(count, 'notificación mostrada', 'notificaciones mostradas'),
+    push: {
+      title: 'Notificaciones de este navegador',
+      text: 'Las reglas con push le avisan aquí, también con la consola cerrada y tras cerrar la sesión',
+      states: {
+        insecure: 'No es posible: las notificaciones necesitan HTTPS',
+        unsupported: 'Este navegador no las ofrece',
+        refused: 'Rechazadas para este sitio en los ajustes del navegador. Permítalas primero allí',
+        off: 'Desactivadas en este navegador',
+        on: 'Activadas en este navegador',
+        other: 'Activadas en este navegador para otro usuario',
+      },
+      faults: {
+        refused: 'El navegador no tiene permiso para notificar',
+        no_service: 'El navegador no llegó a su servicio push',
+        undeliverable: 'El servicio no puede enviar a este navegador',
+      },
+      switchOn: 'Activar en este navegador',
+      switchOff: 'Desactivar en este navegador',
+      failed: 'No se cambió nada',
+    },
   },
 };

@@ -31,5 +31,25 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Ouvrir l’alarme',
     older: 'Montrer les plus anciennes',
     shown: (count) => many(count, 'notification montrée', 'notifications montrées'),
+    push: {
+      title: 'Notifications de ce navigateur',
+      text: 'Les règles avec push vous avertissent ici, même console fermée et après la déconnexion',
+      states: {
+        insecure: 'Impossible : les notifications demandent HTTPS',
+        unsupported: 'Ce navigateur n’en offre pas',
+        refused: 'Refusées pour ce site dans les réglages du navigateur. Autorisez-les d’abord là',
+        off: 'Désactivées dans ce navigateur',
+        on: 'Activées dans ce navigateur',
+        other: 'Activées dans ce navigateur pour un autre utilisateur',
+      },
+      faults: {
+        refused: 'Le navigateur n’a pas le droit de notifier',
+        no_service: 'Le navigateur n’a pas atteint son service push',
+        undeliverable: 'Le service ne peut pas envoyer à ce navigateur',
+      },
+      switchOn: 'Activer dans ce navigateur',
+      switchOff: 'Désactiver dans ce navigateur',
+      failed: 'Rien n’a été changé',
+    },
   },
 };
