@@ -1,4 +1,5 @@
-// Recorded J1939 buses decode exactly as cantools decodes them, and nothing is invented of them.
+// Recorded J1939 buses decode exactly as cantools decodes them, and nothing is invented of them, nor of the buses of cars, which speak otherwise:
+// requests on a diagnostic connector (ISO-TP) are not read, so that what tshark reassembles of them has no peer here.
 import { describe, expect, test } from 'vitest';
 import { chooseValues } from '../../agent/core/bus/bus-choice.ts';
 import { createBusValues } from '../../agent/core/bus/bus-values.ts';
@@ -6,7 +7,7 @@ import { parseJ1939Id } from '../../agent/core/bus/j1939-frame.ts';
 import { busSignals, readSignal } from '../../agent/core/bus/j1939-signals.ts';
 import { createSlcanState, decodeSlcan } from '../../agent/core/bus/slcan-line.ts';
 import { slcanLine } from '../../simulator/hardware/j1939-frames.ts';
-import { candumpFrames } from '../support/bus/candump.ts';
+import { candumpFrames, tableFrames, traceFrames } from '../support/bus/candump.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
 
@@ -80,3 +81,46 @@ describe.skipIf(sharedData(recording) === null)(sharedTitle('a recorded truck', 
     expect(bus.view(lastMs).odometerJumps).toBe(1);
   });
 });
+
+/** Recordings of cars, with the frames that they have by other tools where those counted them. A J1939 reader reads nothing of them. */
+const cars = [
+  { file: 'can/honda-civic8-on-stands-71kmh.trc.gz', framesOf: traceFrames },
+  { file: 'can/gt350-key-off-bus-sleeps.trc.gz', framesOf: traceFrames },
+  { file: 'can/kona-ev-2019-off-on-ready-off.csv.gz', framesOf: tableFrames },
+  { file: 'can/kona-ev-2021-elm327-on-dcan.csv.gz', framesOf: tableFrames },
+  { file: 'can/ev-uds-isotp.log', framesOf: candumpFrames },
+] as const;
+
+for (const { file, framesOf } of cars)
+  describe.skipIf(sharedData(file) === null)(sharedTitle('a recorded car', file), () => {
+    const frames = () => framesOf(Buffer.from(readShared(file)).toString('latin1'));
+
+    test('gives the same frames as lines of an adapter, and no value of them', () => {
+      const recorded = frames();
+      expect(recorded.length).toBeGreaterThan(100);
+      const all = JSON.parse(
+        Buffer.from(readShared('can/expected-cantools.json')).toString(),
+      ) as readonly Expected[];
+      const counted = all.find((one) => file.endsWith(one.file))?.framesInFile ?? recorded.length;
+      expect(recorded).toHaveLength(counted);
+      const lines = recorded.map(({ frame }) => slcanLine(frame)).join('');
+      const read = decodeSlcan(createSlcanState(), latin1(lines)).frames;
+      expect(read.map(slcanLine).join('') === lines).toBe(true);
+      const bus = createBusValues();
+      for (const { frame, atS } of recorded) {
+        bus.take(frame, atS * 1000);
+        const { movement, engine } = bus.activity(atS * 1000);
+        if (movement !== null || engine !== null) expect.fail(`activity at ${atS} s`);
+      }
+      const endMs = (recorded.at(-1)?.atS ?? 0) * 1000;
+      expect(bus.view(endMs)).toMatchObject({
+        frames: recorded.length,
+        foreign: recorded.length,
+        values: [],
+        vin: null,
+        driverCards: null,
+        troubleCodes: [],
+        odometerJumps: 0,
+      });
+    });
+  });

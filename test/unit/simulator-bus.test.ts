@@ -159,14 +159,14 @@ describe('start and sleep', () => {
     expect(levels).toEqual([...Array.from({ length: 10 }, () => 0xff), 150, 150]);
   });
 
-  it('ends the engine 3 s after the key is off, and goes on with zeros of the brakes until 36 s', () => {
+  it('ends the engine 90 s after the key is off, and goes on with zeros of the brakes until 123 s', () => {
     const nodes = createTruckNodes(createSeededEntropy('sleep'));
     frames({ ...idling, speedKmh: 30 }, nodes, 0, 1000);
     const rolling: TruckTruth = { ...parked, speedKmh: 20 };
-    const sent = frames(rolling, nodes, 1000, 60_000);
+    const sent = frames(rolling, nodes, 1000, 150_000);
     const last = (id: number) => sent.filter((one) => groupOf(one.id) === groupOf(id)).at(-1)?.atMs;
-    expect(last(ccvs1OfEngine)).toBe(3900);
-    expect(last(ebc2OfBrakes)).toBe(36_900);
+    expect(last(ccvs1OfEngine)).toBe(90_900);
+    expect(last(ebc2OfBrakes)).toBe(123_900);
     const wheels = sent.filter(({ id }) => groupOf(id) === groupOf(ebc2OfBrakes));
     expect(wheels.every(({ data }) => data[0] === 0 && data[1] === 0)).toBe(true);
     expect(nodes.isAwake()).toBe(false);

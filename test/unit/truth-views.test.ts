@@ -43,6 +43,7 @@ function eventAt(seq: number, atMs: number, change: Partial<FleetEvent> = {}): F
     odometer: 12 + atMs / 100_000,
     fuelLevel: 0.5,
     inputs: { ignition: true, panic: false },
+    attributes: { coolant: 86 },
     ...change,
   };
 }
@@ -136,6 +137,7 @@ function drive(): { ledger: Ledger; events: readonly FleetEvent[]; views: FinalV
     deviceLastValidTimestamp: Math.floor((last.timestamp ?? 0) / 1000),
     fuelLevelAverage: '0.5',
     sensors: { ignition: { state: '1' }, panic: { state: '1' } },
+    vehicleBus: { coolant: { value: 86 } },
   };
   const ofVehicle: VehicleViews = {
     deviceID: vehicle,
@@ -305,6 +307,14 @@ describe('what people read of a run', () => {
     ['it was heard of a minute ago', { deviceLastHeartbeat: beganUtcMs / 1000 + 30 }],
   ])('is a wrong present when %s', (_, change) => {
     expect(kindsOf(({ views }) => ({ views: ofDevice(views, change) }))).toEqual(['presentWrong']);
+  });
+
+  it.each<[string, Partial<ShownDevice>]>([
+    ['is another one than was sent last', { vehicleBus: { coolant: { value: 53.4 } } }],
+    ['is not there', { vehicleBus: {} }],
+    ['is not there, nor any other', { vehicleBus: null }],
+  ])('is a wrong value of the vehicle bus when one %s', (_, change) => {
+    expect(kindsOf(({ views }) => ({ views: ofDevice(views, change) }))).toEqual(['busWrong']);
   });
 
   it('is a wrong present when the list of devices says something else, or nothing', () => {

@@ -1,5 +1,5 @@
 // Judges what a vehicle reported of its bus by the simulated world: speed, engine speed, odometer, fuel and number. A value may differ from the
-// world by what is written down here, and by no more. The service keeps these attributes and shows none, so what was sent is judged. Pure.
+// world by what is written down here, and by no more. That the service shows what was sent is judged in `judgement-present.ts`. Pure.
 import { eventBreach } from '../ledger/breach.ts';
 import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
 import type { Breach, BusShown, VehicleNotes } from '../ledger/ledger-types.ts';

@@ -91,6 +91,15 @@ function wrongFuel({ fuelLevelAverage }: ShownDevice, sent: readonly Sent[]): st
   return `fuel ${fuelLevelAverage}; it sent ${level} last`;
 }
 
+/** Values of the vehicle bus that are not the last ones it sent. */
+function wrongBus({ vehicleBus }: ShownDevice, sent: readonly Sent[]): readonly string[] {
+  const last = new Map(sent.flatMap(({ bus }) => bus?.sent ?? []));
+  return [...last].flatMap(([name, wanted]) => {
+    const value = vehicleBus?.[name]?.value;
+    return value === wanted ? [] : [`${name} of the bus ${String(value)}; it sent ${String(wanted)} last`];
+  });
+}
+
 /** Numbers of facts whose event the service does not have, which is reported as that. */
 const lostFacts = ({ boots }: VehicleNotes): ReadonlySet<number> =>
   new Set(
@@ -223,6 +232,7 @@ export function judgePresent(
   ];
   return [
     ...present.flatMap((words) => (words === null ? [] : [vehicleBreach('presentWrong', deviceID, words)])),
+    ...wrongBus(device, sent).map((words) => vehicleBreach('busWrong', deviceID, words)),
     ...wrongCommands(ledger, views, { userID, beganUtcMs }).map((words) =>
       vehicleBreach('commandsWrong', deviceID, words),
     ),

@@ -1,4 +1,5 @@
 // The notes and breaches of the truth ledger. Types only. Times are monotonic ms of the run unless a name says UTC.
+import type { busValuesOf } from '../../../src/core/events/bus-values.ts';
 import type { CommandState, FeatureName, FeatureState, FleetEvent } from '../../../src/core/events/event.ts';
 import type { Fact } from './facts.ts';
 import type { Trace } from './trace.ts';
@@ -101,9 +102,10 @@ export interface Breach {
   readonly words: string;
 }
 
-/** What an event said when it was sent. */
 /** Values of the vehicle bus in one event; null: not in it. */
 export interface BusShown {
+  /** All of them, as they are named and sent. */
+  readonly sent: ReturnType<typeof busValuesOf>;
   readonly speedKmh: number | null;
   /** 1/min. */
   readonly rpm: number | null;
@@ -113,6 +115,7 @@ export interface BusShown {
   readonly vin: string | null;
 }
 
+/** What an event said when it was sent. */
 export interface SentEvent {
   /** UTC ms; null while the vehicle did not know the time. */
   readonly timestampMs: number | null;

@@ -1,5 +1,6 @@
 // The truth ledger of a run: every fact is numbered, every event that a vehicle has on disk is noted with its outcome, and
 // the records of the service are compared with them. Pure. Every excuse is on record.
+import { busValuesOf } from '../../../src/core/events/bus-values.ts';
 import type { FeatureName, FleetEvent, TimeQuality } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { eventBreach } from './breach.ts';
@@ -82,14 +83,16 @@ function busOf(attributes: FleetEvent['attributes'] = {}): BusShown | null {
     return typeof value === 'number' ? value : null;
   };
   const { vin } = attributes;
-  const bus: BusShown = {
+  const sent = busValuesOf(attributes);
+  if (sent.length === 0) return null;
+  return {
+    sent,
     speedKmh: number('busSpeed'),
     rpm: number('rpm'),
     odometerKm: number('busOdometer'),
     fuelPercent: number('busFuelLevel'),
     vin: typeof vin === 'string' ? vin : null,
   };
-  return Object.values(bus).some((value) => value !== null) ? bus : null;
 }
 
 const sentOf = (event: FleetEvent): SentEvent => ({

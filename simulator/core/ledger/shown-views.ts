@@ -14,6 +14,8 @@ export interface ShownDevice {
   readonly fuelLevelAverage: string | null;
   /** Absent where the service shows none. */
   readonly sensors?: Readonly<Record<string, { readonly state: string } | undefined>>;
+  /** Null or absent: no value of a vehicle bus. */
+  readonly vehicleBus?: Readonly<Record<string, { readonly value: unknown } | undefined>> | null;
 }
 
 /** The place of a device as a message of the live stream gives it. */

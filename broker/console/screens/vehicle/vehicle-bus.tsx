@@ -2,7 +2,13 @@
 import type { Device } from '../../api/operations.ts';
 import { Age, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
-import { type BusRow, busRows, spnNames, type TroubleCode, troubleCodesOf } from '../../state/bus-view.ts';
+import {
+  type BusRow,
+  busRows,
+  spnNames,
+  type TroubleCode,
+  troubleCodesOf,
+} from '../../state/vehicle/bus-view.ts';
 import type { Words } from '../../words/en.ts';
 
 type Bus = NonNullable<Device['vehicleBus']>;

@@ -1,6 +1,6 @@
 // The vehicle bus as the page of a vehicle shows it: its values in their order, which of them are of before, and its trouble codes. Pure.
-import { type BusValueName, busValueNames } from '../../../src/core/events/bus-values.ts';
-import type { Device } from '../api/operations.ts';
+import { type BusValueName, busValueNames } from '../../../../src/core/events/bus-values.ts';
+import type { Device } from '../../api/operations.ts';
 
 type Bus = NonNullable<Device['vehicleBus']>;
 type BusValue = Bus[string];
