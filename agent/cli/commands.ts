@@ -119,7 +119,7 @@ async function serviceCode(flags: Flags): Promise<void> {
 async function runSelftest(flags: Flags): Promise<void> {
   const results = await selftest({
     clock: createSystemClock(),
-    openDatabase: (path) => openSqlite({ path, pageSize: 1024 }),
+    openDatabase: (path) => openSqlite({ path, pageSize: 512 }),
     createVerifier,
     loadSerial: loadSerialBinding,
   });

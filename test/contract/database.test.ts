@@ -471,7 +471,7 @@ for (const { name, open: openWay, missing } of sqliteWays) {
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     test('a full database says so, keeps what it holds and goes on reading', async () => {
-      const small = await openWay({ path: join(folder, 'small.db'), pageSize: 1024, maxBytes: 64 * 1024 });
+      const small = await openWay({ path: join(folder, 'small.db'), pageSize: 512, maxBytes: 64 * 1024 });
       await small.write([ddl('CREATE TABLE fill (bytes BLOB)')]);
       const fill = sql`INSERT INTO fill (bytes) VALUES (${new Uint8Array(8000)})`;
       const rest = Array.from({ length: 100 }, () => small.write([fill]));

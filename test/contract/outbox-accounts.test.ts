@@ -20,7 +20,7 @@ async function replacementsOf(outbox: Outbox): Promise<readonly FleetEvent[]> {
 
 /** Takes rows out behind the outbox's back: what a page does that SQLite reads as another one. */
 function hideRows(condition: string): void {
-  const other = connectSqlite({ path: place.path, pageSize: 1024 });
+  const other = connectSqlite({ path: place.path, pageSize: 512 });
   other.write([{ sql: `DELETE FROM p3 WHERE ${condition}`, params: [] }]);
   other.close();
 }
@@ -48,7 +48,7 @@ it('the last events before a power cut are missed as soon as an urgent one was s
   const first = await open(place.path);
   await first.append(positions(1, 5));
   await first.append([record(0, 6)]);
-  const other = connectSqlite({ path: place.path, pageSize: 1024 });
+  const other = connectSqlite({ path: place.path, pageSize: 512 });
   other.write([{ sql: 'DELETE FROM p0', params: [] }]);
   other.close();
   const second = await open(place.path, { clock: impatientClock });

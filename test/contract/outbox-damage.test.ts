@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pageBytes } from '../../agent/core/outbox/page-carving.ts';
 import { connectSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createLuck } from '../support/hostile/hostile-truth.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
@@ -20,7 +21,6 @@ import {
   type Original,
   type Outcome,
   openDamaged,
-  pageBytes,
   silence,
 } from '../support/storage/outbox-damage.ts';
 import { campaignSeed } from '../support/storage/storage-run.ts';
@@ -65,8 +65,8 @@ const flip = (bytes: Buffer): Buffer => {
 const overwrite =
   (fill: 'zero' | 'garbage', pages: number) =>
   (bytes: Buffer): Buffer => {
-    const from = integer(0, Math.floor(bytes.length / 1024) - 1) * 1024;
-    for (let at = from; at < Math.min(bytes.length, from + pages * 1024); at += 1)
+    const from = integer(0, Math.floor(bytes.length / pageBytes) - 1) * pageBytes;
+    for (let at = from; at < Math.min(bytes.length, from + pages * pageBytes); at += 1)
       bytes[at] = fill === 'zero' ? 0 : integer(0, 255);
     return bytes;
   };
@@ -275,7 +275,7 @@ describe('what is no outbox', () => {
     return folder;
   };
 
-  it.each([1024, 4096] as const)(
+  it.each([512, 4096] as const)(
     'a database of another program with pages of %i bytes is left alone, and the error says what to do',
     async (pageSize) => {
       const path = join(folderOf(`foreign-${pageSize}`), database);

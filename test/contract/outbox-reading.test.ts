@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { basename, dirname, join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { walFault } from '../../agent/core/outbox/page-carving.ts';
+import { pageBytes, walFault } from '../../agent/core/outbox/page-carving.ts';
 import type { OpenDatabase } from '../../agent/outbox/file/outbox-file.ts';
 import {
   clearUnreadable,
@@ -28,18 +28,18 @@ describe('the log of a disk that refused transactions', () => {
   function createLogs() {
     const base = join(place.folder, 'base.db');
     const connection = new SqliteConnection(base);
-    connection.pragma('page_size = 1024');
+    connection.pragma(`page_size = ${pageBytes}`);
     connection.pragma('journal_mode = WAL');
     connection.pragma('wal_autocheckpoint = 0');
     connection.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, body BLOB)');
     const insert = connection.prepare('INSERT INTO t (body) VALUES (?)');
-    for (let count = 0; count < 3; count += 1) insert.run(Buffer.alloc(700, count));
+    for (let count = 0; count < 3; count += 1) insert.run(Buffer.alloc(350, count));
     const withCommitOf = (pages: number): Buffer => {
       const copy = join(place.folder, `copy-${pages}.db`);
       for (const end of ['', '-wal']) copyFileSync(base + end, copy + end);
       const other = new SqliteConnection(copy);
       other.pragma('wal_autocheckpoint = 0');
-      other.prepare('INSERT INTO t (body) VALUES (?)').run(Buffer.alloc(pages * 1000, pages));
+      other.prepare('INSERT INTO t (body) VALUES (?)').run(Buffer.alloc(pages * pageBytes, pages));
       const wal = readFileSync(`${copy}-wal`);
       other.close();
       return wal;
@@ -65,13 +65,13 @@ describe('the log of a disk that refused transactions', () => {
       connection.prepare('INSERT INTO t (body) VALUES (?)').run(Buffer.alloc(bytes, 7));
     // One page each, so that every old frame is a commit.
     const update = connection.prepare('UPDATE t SET body = ? WHERE id = 1');
-    for (let count = 0; count < 20; count += 1) update.run(Buffer.alloc(700, count));
+    for (let count = 0; count < 20; count += 1) update.run(Buffer.alloc(350, count));
     connection.pragma('wal_checkpoint(FULL)');
     insert(100);
     const synced = readFileSync(`${path}-wal`);
     insert(6000);
     const torn = readFileSync(`${path}-wal`);
-    const frame = 24 + 1024;
+    const frame = 24 + pageBytes;
     const changed = Array.from(
       { length: Math.floor((torn.length - 32) / frame) },
       (_value, index) => index,
@@ -94,7 +94,7 @@ describe('the log of a disk that refused transactions', () => {
     const tries = [12, 6].map(withCommitOf);
     const left = Buffer.from(tries[0] ?? Buffer.alloc(0));
     for (const wal of tries) wal.copy(left);
-    const frame = 24 + 1024;
+    const frame = 24 + pageBytes;
     // In the content of the second frame of the log, and in the checksum of the third.
     for (const at of [32 + frame + 500, 32 + 2 * frame + 17]) {
       const bad = Buffer.from(left);
@@ -112,7 +112,7 @@ describe('a disk that refuses reads for a while', () => {
     const disk = {
       refusals: 0,
       openDatabase: (file: Parameters<OpenDatabase>[0]): Database => {
-        const database = openSqlite({ ...file, pageSize: 1024 });
+        const database = openSqlite({ ...file, pageSize: 512 });
         const refuse = (sql: string): void => {
           if (disk.refusals <= 0 || !sql.includes(word)) return;
           disk.refusals -= 1;

@@ -28,7 +28,7 @@ function createBreakable() {
     damage: () => void (state.isDamaged = true),
     openDatabase: (file: { readonly path: string; readonly maxBytes: number }) => {
       if (!file.path.endsWith('.salvage')) state.isDamaged = false;
-      const database = openSqlite({ ...file, pageSize: 1024 });
+      const database = openSqlite({ ...file, pageSize: 512 });
       const guard = <T>(work: () => Promise<T>): Promise<T> =>
         state.isDamaged && !file.path.endsWith('.salvage') ? Promise.reject(corrupt()) : work();
       return {
@@ -152,7 +152,7 @@ it('drops that were not reported yet are reported from the new file', async () =
 /** A file that a replacement made and that no run has used yet. */
 async function makeUnused(): Promise<void> {
   const { entropy, clock } = { entropy: createSystemEntropy(), clock: createSystemClock() };
-  const openDatabase = (file: { path: string; maxBytes: number }) => openSqlite({ ...file, pageSize: 1024 });
+  const openDatabase = (file: { path: string; maxBytes: number }) => openSqlite({ ...file, pageSize: 512 });
   const opened = await openFile(
     { path: place.path, maxBytes: 1024 * 1024, clock, entropy, openDatabase },
     true,

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { encodeRow, rowId } from '../../agent/core/outbox/outbox-row.ts';
+import { pageBytes } from '../../agent/core/outbox/page-carving.ts';
 import { putState, rows, trustState } from '../../agent/outbox/file/outbox-schema.ts';
 import { connectSqlite, openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
@@ -359,7 +360,7 @@ describe('a disk that fails', () => {
         let writes = -1_000_000;
         const outbox = await open(here.path, {
           openDatabase: (file) => {
-            const database = openSqlite({ ...file, pageSize: 1024 });
+            const database = openSqlite({ ...file, pageSize: 512 });
             return {
               ...database,
               write: async (batch) => {
@@ -441,17 +442,17 @@ describe('what the agent keeps', () => {
     }
   });
 
-  it('writes one page for a changed value of 800 characters', async () => {
+  it('writes one page for a changed value of 450 characters', async () => {
     const outbox = await opened();
     const logBytes = () => statSync(`${place.path}-wal`).size;
     const keep = (digit: string) =>
-      outbox.append([], [putState('memory', digit.repeat(800)), putState('evidence', 'x')]);
+      outbox.append([], [putState('memory', digit.repeat(450)), putState('evidence', 'x')]);
     await keep('1');
     await keep('2');
     const before = logBytes();
     await keep('3');
     // A frame of the log: 24 bytes and the page.
-    expect(logBytes() - before).toBe(24 + 1024);
+    expect(logBytes() - before).toBe(24 + pageBytes);
     await outbox.close();
   });
 });
@@ -506,14 +507,14 @@ describe('a damaged file', () => {
       isCheckpointed: true,
       keepsState: true,
       lostMost: 0,
-      damage: (path) => patch(path, 1024 * 5, Buffer.alloc(1024)),
+      damage: (path) => patch(path, pageBytes * 5, Buffer.alloc(pageBytes)),
     },
     {
       name: 'a file cut to half',
       isCheckpointed: true,
       keepsState: false,
       lostMost: 700,
-      damage: (path) => truncateSync(path, Math.floor(statSync(path).size / 2048) * 1024),
+      damage: (path) => truncateSync(path, Math.floor(statSync(path).size / (2 * pageBytes)) * pageBytes),
     },
     {
       name: 'an empty file',
@@ -534,7 +535,7 @@ describe('a damaged file', () => {
       isCheckpointed: false,
       keepsState: false,
       lostMost: 0,
-      damage: (path) => flip(`${path}-wal`, 32 + (24 + 1024) * 40 + 30),
+      damage: (path) => flip(`${path}-wal`, 32 + (24 + pageBytes) * 40 + 30),
     },
   ];
   it.each(cases)(
@@ -594,9 +595,9 @@ describe('a damaged file', () => {
     const { path } = await filled(true);
     const outbox = await opened({}, path);
     await settle(outbox);
-    patch(path, 1024 * 5, Buffer.alloc(1024));
+    patch(path, pageBytes * 5, Buffer.alloc(pageBytes));
     // SQLite keeps pages in memory; a second connection that writes makes it read them again.
-    const other = connectSqlite({ path, pageSize: 1024 });
+    const other = connectSqlite({ path, pageSize: 512 });
     other.write([putState('other', '1')]);
     other.close();
     await drain(outbox);
@@ -679,7 +680,7 @@ describe('cost', () => {
     const plans: string[] = [];
     const outbox = await opened({
       openDatabase: (file) => {
-        const database = openSqlite({ ...file, pageSize: 1024 });
+        const database = openSqlite({ ...file, pageSize: 512 });
         return {
           ...database,
           read: async (statement) => {
@@ -707,7 +708,7 @@ describe('cost', () => {
     const first = await opened({ maxBytes: 512 * 1024 * 1024, boot: 'old' });
     await first.append([record(3, 1)]);
     await first.close();
-    const raw = connectSqlite({ path: place.path, pageSize: 1024 });
+    const raw = connectSqlite({ path: place.path, pageSize: 512 });
     const { event } = record(3, 1);
     const rowAt = (seq: number) => {
       const body = encodeRow({ boot: 'old', priority: 3, event: { ...event, seq } });

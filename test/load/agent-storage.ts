@@ -26,6 +26,7 @@ async function recordHour(isParked: boolean): Promise<DiskCost> {
       marks: join(folder, 'marks'),
       isParked,
       seconds: 3600,
+      windowS: 60,
     };
     const child = fileURLToPath(new URL('./storage-hour.js', import.meta.url));
     const { ops, exitCode, errors } = await recordDisk({

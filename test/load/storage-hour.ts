@@ -9,11 +9,13 @@ export interface HourPlan {
   readonly marks: string;
   readonly isParked: boolean;
   readonly seconds: number;
+  /** `storage.windowS`. */
+  readonly windowS: number;
 }
 
-const { path, marks, isParked, seconds } = JSON.parse(process.argv[2] ?? '{}') as HourPlan;
+const { path, marks, isParked, seconds, windowS } = JSON.parse(process.argv[2] ?? '{}') as HourPlan;
 const route = benchRoute();
-const hour = await startVirtualVehicle({ seed: 'hour', route, isParked, path, maxMb: 64 });
+const hour = await startVirtualVehicle({ seed: 'hour', route, isParked, path, maxMb: 64, windowS });
 const file = openSync(marks, 'a');
 // A minute to settle in: the start reports much at once.
 await hour.pass(60);

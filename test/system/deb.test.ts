@@ -327,7 +327,7 @@ END
       rmSync(to + suffix, { force: true });
       if (existsSync(from + suffix)) copyFileSync(from + suffix, to + suffix);
     }
-    const database = openSqlite({ path: to, pageSize: 1024 });
+    const database = openSqlite({ path: to, pageSize: 512 });
     const tables = await database.read({
       sql: "SELECT name FROM sqlite_master WHERE name GLOB 'p[0-9]'",
       params: [],

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { pageBytes } from '../../agent/core/outbox/page-carving.ts';
 import { createLuck } from '../support/hostile/hostile-truth.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
@@ -62,7 +63,7 @@ const scenarios: readonly Scenario[] = [
     reopenEvery: 0,
     damage: (path) => {
       const bytes = readFileSync(path);
-      bytes.fill(0, 5 * 1024, 6 * 1024);
+      bytes.fill(0, 5 * pageBytes, 6 * pageBytes);
       writeFileSync(path, bytes);
     },
   },

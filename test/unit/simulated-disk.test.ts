@@ -14,7 +14,7 @@ const diskOf = (deviceID: string, home: string | null = folder) =>
   createVehicleDisk({
     folder: home,
     deviceID,
-    openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+    openDatabase: (file) => openSqlite({ pageSize: 512, ...file }),
   });
 
 const maxBytes = 16 * 1024 * 1024;

@@ -3,7 +3,7 @@
 // sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3 (WAL).
 import { decodeRow, type StoredRow, seqOf } from './outbox-row.ts';
 
-export const pageBytes = 1024;
+export const pageBytes = 512;
 const leafTablePage = 0x0d;
 const leafHeaderBytes = 8;
 /** Largest payload that is wholly in the page, and the smallest part that is when it does not fit (format 1.6). */

@@ -37,7 +37,7 @@ import {
   tableNames,
 } from './outbox-schema.ts';
 
-/** Opens a database of 1 KiB pages; the agent passes `openSqlite`. Rejects or throws an AppError. */
+/** Opens a database of pages of 512 bytes; the agent passes `openSqlite`. Rejects or throws an AppError. */
 export type OpenDatabase = (file: {
   readonly path: string;
   readonly maxBytes: number;
@@ -56,7 +56,7 @@ export function spaceOf(maxBytes: number): {
 } {
   const besideBytes = Math.min(Math.floor(maxBytes * logShare), logMostBytes);
   const logBytes = Math.floor(besideBytes / 4);
-  const checkpointPages = Math.min(512, Math.floor(logBytes / pageBytes));
+  const checkpointPages = Math.floor(logBytes / pageBytes);
   return { databaseBytes: maxBytes - besideBytes, checkpointPages, logBytes };
 }
 
@@ -86,7 +86,7 @@ function firstBytes(path: string): Buffer {
   }
 }
 
-const pageSizeFault = damagedFault('the page size is not 1024');
+const pageSizeFault = damagedFault(`the page size is not ${pageBytes}`);
 
 /** What the raw files show before SQLite touches (and perhaps repairs) them. Cost does not grow with the backlog. */
 function rawFault(path: string): FileFault | null {

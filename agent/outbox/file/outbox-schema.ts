@@ -63,7 +63,7 @@ export const outboxMigrations: readonly Migration[] = [
       ...priorities.map((priority) =>
         ddl(`CREATE TABLE p${priority} (id INTEGER PRIMARY KEY, body BLOB NOT NULL)`),
       ),
-      // With a row id: a leaf then holds values of up to 900 bytes, WITHOUT ROWID of 200. A longer one is written with its
+      // With a row id: a leaf then holds values of up to 450 bytes, WITHOUT ROWID of 100. A longer one is written with its
       // overflow pages and the list of free pages.
       ddl('CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)'),
       ...createSmallTables,

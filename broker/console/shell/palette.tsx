@@ -76,34 +76,13 @@ function usePracticeActions(close: () => void): readonly Action[] {
   return [{ id: 'practice', icon: 'flask-conical', text: practice.go, keys: 'g w', run }];
 }
 
-/** Pages about the user and the account. */
-function useOwnPages(go: (run: () => unknown) => () => void): readonly Action[] {
-  const { account, inbox } = useWords();
-  const navigate = useNavigate();
-  return [
-    { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
-    {
-      id: 'account',
-      icon: 'user',
-      text: account.go,
-      keys: 'g c',
-      run: go(() => navigate({ to: '/account' })),
-    },
-  ];
-}
+type Go = (run: () => unknown) => () => void;
 
-function useActions(close: () => void, showKeys: () => void): readonly Action[] {
+/** Pages about the fleet. */
+function useFleetPages(go: Go): readonly Action[] {
   const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
   const navigate = useNavigate();
-  const ofVehicle = useVehicleActions(close);
-  const ofPractice = usePracticeActions(close);
-  const go = (run: () => unknown) => () => {
-    close();
-    run();
-  };
-  const ownPages = useOwnPages(go);
   return [
-    ...ofVehicle,
     { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
     {
       id: 'alarms',
@@ -168,6 +147,38 @@ function useActions(close: () => void, showKeys: () => void): readonly Action[] 
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
     },
+  ];
+}
+
+/** Pages about the user and the account. */
+function useOwnPages(go: Go): readonly Action[] {
+  const { account, inbox } = useWords();
+  const navigate = useNavigate();
+  return [
+    { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
+    {
+      id: 'account',
+      icon: 'user',
+      text: account.go,
+      keys: 'g c',
+      run: go(() => navigate({ to: '/account' })),
+    },
+  ];
+}
+
+function useActions(close: () => void, showKeys: () => void): readonly Action[] {
+  const { shell } = useWords();
+  const ofVehicle = useVehicleActions(close);
+  const ofPractice = usePracticeActions(close);
+  const go = (run: () => unknown) => () => {
+    close();
+    run();
+  };
+  const pages = useFleetPages(go);
+  const ownPages = useOwnPages(go);
+  return [
+    ...ofVehicle,
+    ...pages,
     ...ofPractice,
     ...ownPages,
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },

@@ -15,7 +15,7 @@ const outbox = await openOutbox({
   entropy: createSystemEntropy(),
   log,
   maxBytes: 64 * 1024 * 1024,
-  openDatabase: (file) => openSqlite({ ...file, pageSize: 1024 }),
+  openDatabase: (file) => openSqlite({ ...file, pageSize: 512 }),
 });
 writeSync(1, 'open\n');
 for (let count = 0; ; count++) {

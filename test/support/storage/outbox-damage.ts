@@ -23,7 +23,6 @@ export interface Original {
 
 export const database = 'outbox.db';
 export const log = 'outbox.db-wal';
-export const pageBytes = 1024;
 const panicMark = 5000;
 const classes = [3, 3, 2, 3, 1, 3, 0, 3] as const;
 const perCommit = 20;

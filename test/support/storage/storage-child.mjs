@@ -44,7 +44,7 @@ async function start() {
     entropy: createSystemEntropy(),
     log,
     maxBytes: options.maxBytes,
-    openDatabase: (file) => openSqlite({ ...file, pageSize: 1024 }),
+    openDatabase: (file) => openSqlite({ ...file, pageSize: 512 }),
   });
   note({ k: 'open', boot });
   try {

@@ -51,7 +51,7 @@ export interface VirtualDisk {
 }
 
 export function createVirtualDisk(entropy: SeededEntropy): VirtualDisk {
-  const connection = connectSqlite({ path: ':memory:', pageSize: 1024 });
+  const connection = connectSqlite({ path: ':memory:', pageSize: 512 });
   const wear: DiskWear = { slowestMs: 5, isFailing: false, failures: 0 };
   const pause = (clock: Clock, ms: number): Promise<void> =>
     new Promise((resolve) => void clock.after(ms, resolve));
