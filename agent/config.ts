@@ -9,7 +9,15 @@ import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
-import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
+import {
+  type BusConfig,
+  busConfigOf,
+  busSchema,
+  describeBus,
+  describeObd,
+  type ObdConfig,
+  obdConfigOf,
+} from './core/bus/bus-config.ts';
 import {
   type Protection,
   protectionFaults,
@@ -150,6 +158,8 @@ export interface AgentConfig {
   readonly settings: Settings;
   /** The vehicle bus that is listened to; absent: none. */
   readonly bus?: BusConfig;
+  /** The car that is asked; absent: none. Never beside `bus`. */
+  readonly obd?: ObdConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -208,6 +218,7 @@ export async function toAgentConfig(
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
   const bus = busConfigOf(file.bus);
+  const obd = obdConfigOf(file.bus);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -229,6 +240,7 @@ export async function toAgentConfig(
     gnssSilenceMs: file.gnss.silenceS * 1000,
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
+    ...(obd === null ? {} : { obd }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -243,6 +255,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
     ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
+    ...(config.obd === undefined ? {} : { bus: describeObd(config.obd) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }
