@@ -9,7 +9,7 @@ import { rulesOf } from '../core/protection/protection.ts';
 import { busStatus } from '../core/status/bus-status.ts';
 import { obdRefusals } from '../core/status/obd-text.ts';
 import { type Check, warning } from './check.ts';
-import { type LiveVehicle, openLiveVehicle } from './live-vehicle.ts';
+import { type LiveConfig, type LiveVehicle, openLiveVehicle } from './live-vehicle.ts';
 import type { DoctorPorts } from './ports.ts';
 import { busFindings } from './vehicle-bus.ts';
 
@@ -44,7 +44,7 @@ const permissionBy = (vehicle: LiveVehicle, nowMs: number) => {
 
 /** The check of the car that is configured. */
 export function obdCheck(context: {
-  readonly config: AgentConfig;
+  readonly config: LiveConfig & Pick<AgentConfig, 'protection'>;
   readonly obd: ObdConfig;
   readonly ports: DoctorPorts;
   isStopped(): boolean;

@@ -74,6 +74,16 @@ describe('the permission of a vehicle', () => {
     rig.run(1);
     expect(permission()).not.toBe('granted');
   });
+
+  it('ends within seconds of the silence of the board, whose last reading was on', async () => {
+    const rig = await createVehicleRig();
+    rig.board.setSignal('ignition', true);
+    rig.run(20);
+    expect(obdPermissionOf(rig.state(), rig.nowMs())).toBe('granted');
+    rig.board.setFaults({ silent: true });
+    rig.run(5);
+    expect(obdPermissionOf(rig.state(), rig.nowMs())).toBe('ignition_unknown');
+  });
 });
 
 describe('a cut on a car that is asked', () => {
