@@ -114,6 +114,17 @@ describe('an adapter that asks a car', () => {
     await desk.bus.close();
   });
 
+  it('reads the trouble codes at once when their number changes, and else every ten minutes', async () => {
+    const desk = obdDesk({ given: { codes: ['0301'] } });
+    const asked = () => desk.car.requests.filter((request) => request === '03').length;
+    await desk.pass(300_000);
+    expect(asked()).toBe(1);
+    desk.car.codes = ['0301', '0302'];
+    await desk.pass(70_000);
+    expect(asked()).toBe(2);
+    await desk.bus.close();
+  });
+
   it('gives up a request that is never answered, and goes on with the others', async () => {
     const desk = obdDesk();
     await desk.pass(2_000_000 / 8);

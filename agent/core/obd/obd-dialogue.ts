@@ -80,23 +80,26 @@ function withSupply(state: ObdSession, volts: number): ObdSession {
   return lowReadings >= obdTiming.lowMost ? endSession(next, 'battery_low') : next;
 }
 
+/** Another number of codes, over all control units: the list is read at once. */
+function withCodeCount(state: ObdSession, codeCount: number): ObdSession {
+  const { '03': _asked, ...others } = state.polls;
+  const isOther = state.codeCount !== null && state.codeCount !== codeCount;
+  return { ...state, codeCount, polls: isOther ? others : state.polls };
+}
+
 /** What the answers of mode 01 change of the dialogue itself. */
 function withValues(given: ObdSession, { messages }: ElmReading, nowMs: number): ObdSession {
   let state = given;
+  let codes: number | null = null;
   for (const message of messages)
     for (const [pid, data] of pidsIn(message) ?? []) {
       const signal = signalOf(pid);
       const value = signal === undefined ? null : readPid(signal, data);
       if (pid === speedPid && typeof value === 'number' && value > 0) state = { ...state, movedMs: nowMs };
       if (pid === voltsPid && typeof value === 'number') state = withSupply(state, value);
-      if (pid !== statusPid) continue;
-      const { codes } = readStatus(data);
-      // Another number of codes: the list is read at once.
-      const { '03': _asked, ...others } = state.polls;
-      if (state.codeCount !== null && state.codeCount !== codes) state = { ...state, polls: others };
-      state = { ...state, codeCount: codes };
+      if (pid === statusPid) codes = (codes ?? 0) + readStatus(data).codes;
     }
-  return state;
+  return codes === null ? state : withCodeCount(state, codes);
 }
 
 const withRecord = (state: ObdSession, command: ObdCommand, record: PollRecord): ObdSession => ({

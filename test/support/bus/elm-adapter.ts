@@ -238,7 +238,9 @@ export function createCar(given: Partial<CarState> = {}): { readonly state: CarS
     if (!request.startsWith('01')) return null;
     const pids = request.slice(2).match(/../g) ?? [];
     const data = pids.map((pid) => (values[pid] === undefined ? '' : `${pid}${values[pid]()}`)).join('');
-    return data === '' ? null : canFrames(`41${data}`);
+    // The second control unit has no codes.
+    const second = request === '0101' ? canFrames('41010007E500', '7EA') : [];
+    return data === '' ? null : [...canFrames(`41${data}`), ...second];
   };
   return { state, car };
 }
