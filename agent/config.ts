@@ -9,7 +9,15 @@ import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
-import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
+import {
+  type BusConfig,
+  busConfigOf,
+  busSchema,
+  describeBus,
+  describeObd,
+  type ObdConfig,
+  obdConfigOf,
+} from './core/bus/bus-config.ts';
 import {
   type DriverReaderConfig,
   describeDriverReader,
@@ -168,6 +176,8 @@ export interface AgentConfig {
   readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
+  /** The car that is asked; absent: none. Never beside `bus`. */
+  readonly obd?: ObdConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -249,6 +259,7 @@ export async function toAgentConfig(
   const driverReader = driverReaderOf(file.driverReader);
   const modem = modemConfigOf(file.modem);
   const sleep = sleepConfigOf(file.sleep);
+  const obd = obdConfigOf(file.bus);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -273,6 +284,7 @@ export async function toAgentConfig(
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
     ...(driverReader === null ? {} : { driverReader }),
+    ...(obd === null ? {} : { obd }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -292,6 +304,7 @@ export function describeConfig(config: AgentConfig): LogFields {
       ? {}
       : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
     ...(config.sleep === undefined ? {} : { sleep: describeSleep(config.sleep) }),
+    ...(config.obd === undefined ? {} : { bus: describeObd(config.obd) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

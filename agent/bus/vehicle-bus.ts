@@ -39,7 +39,7 @@ type Trial =
   | { readonly kind: 'open'; readonly link: ListeningLink }
   | { readonly kind: 'failed'; readonly refusal: BusAdapter['refusal']; readonly reason: string };
 
-type Facts = Omit<BusAdapter, 'rejected' | 'remotes' | 'skipped' | 'framesPerS'>;
+type Facts = Omit<BusAdapter, 'rejected' | 'remotes' | 'skipped' | 'framesPerS' | 'obd'>;
 
 /** One bus from its start to its close. */
 interface BusRun {
@@ -58,7 +58,11 @@ interface BusRun {
 
 function readingOf({ deps, facts, recorder }: BusRun): BusReading {
   const nowMs = deps.clock.monoMs();
-  return { atMs: nowMs, adapter: { ...facts, ...recorder.counts(nowMs) }, view: recorder.view(nowMs) };
+  return {
+    atMs: nowMs,
+    adapter: { ...facts, ...recorder.counts(nowMs), obd: null },
+    view: recorder.view(nowMs),
+  };
 }
 
 function passOn(run: BusRun): void {

@@ -55,8 +55,27 @@ describe('the table [bus]', () => {
     await expect(toAgentConfig(fileOf('[bus]\nport = "/dev/fleet-board"'), given)).rejects.toThrow(
       'board.port',
     );
-    expect(() => fileOf('[bus]\nport = "/dev/x"\nprofile = "obd"')).toThrow('profile');
+    expect(() => fileOf('[bus]\nport = "/dev/x"\nprofile = "uds"')).toThrow('profile');
     expect(() => fileOf('[bus]\nport = "/dev/x"\nbitRate = "33333"')).toThrow('bitRate');
+  });
+});
+
+describe('a car in the table [bus]', () => {
+  it('is asked by profile obd, with the consent of the installer, and is no bus that is listened to', async () => {
+    const { bus, obd } = await toAgentConfig(
+      fileOf('[bus]\nport = "/dev/fleet-bus"\nprofile = "obd"'),
+      given,
+    );
+    expect(bus).toBeUndefined();
+    expect(obd).toMatchObject({ port: { path: '/dev/fleet-bus' }, hasConsent: false });
+    const agreed = '[bus]\nport = "/dev/x"\nprofile = "obd"\nobdConsent = true\nbaud = 38400';
+    expect((await toAgentConfig(fileOf(agreed), given)).obd).toMatchObject({
+      port: { baudRate: 38_400 },
+      hasConsent: true,
+    });
+    // J1939 is listened to, whatever is agreed.
+    const truck = await toAgentConfig(fileOf('[bus]\nport = "/dev/x"\nobdConsent = true'), given);
+    expect(truck).not.toHaveProperty('obd');
   });
 });
 

@@ -1,15 +1,17 @@
 // One value for each name out of the slots of all senders: the first signal of the table that counts, of the lowest address. States on which
 // two senders disagree have no value.
 import { type BusValue, isCurrent } from './bus-reading.ts';
-import type { BusName } from './j1939-signals.ts';
 
 /** States, of which no sender is better than another. */
-const stateNames: readonly BusName[] = ['parkingBrake', 'brake'];
+const stateNames: readonly BusValue['name'][] = ['parkingBrake', 'brake'];
 
 /** The values that count now, by name, in the order of the table. `values` is in that order. */
-export function chooseValues(values: readonly BusValue[], nowMs: number): ReadonlyMap<BusName, BusValue> {
-  const chosen = new Map<BusName, BusValue>();
-  const disputed = new Set<BusName>();
+export function chooseValues(
+  values: readonly BusValue[],
+  nowMs: number,
+): ReadonlyMap<BusValue['name'], BusValue> {
+  const chosen = new Map<BusValue['name'], BusValue>();
+  const disputed = new Set<BusValue['name']>();
   for (const one of values) {
     if (!isCurrent(one, nowMs)) continue;
     const other = chosen.get(one.name);

@@ -3,8 +3,8 @@
 import type { BusValueName } from '../../../src/core/events/bus-values.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
-import type { BusReading } from './bus-reading.ts';
-import type { BusName } from './j1939-signals.ts';
+import type { BusReading, BusValue } from './bus-reading.ts';
+import type { CodeList } from './obd-facts.ts';
 
 export const reportLimits = {
   /** Between two sets of attributes, ms. */
@@ -17,7 +17,7 @@ export const reportLimits = {
 
 export interface BusAttribute {
   readonly attribute: BusValueName;
-  readonly of: BusName;
+  readonly of: BusValue['name'];
   /** Decimals of the value as it is sent; null: a state that is true or false. */
   readonly decimals: number | null;
   /** The least change that is sent. */
@@ -39,10 +39,32 @@ export const busAttributes: readonly BusAttribute[] = [
   { attribute: 'vehicleVolts', of: 'batteryVolts', decimals: 1, deadBand: 0.5 },
   { attribute: 'driver1State', of: 'driver1State', decimals: 0, deadBand: 1 },
   { attribute: 'driver2State', of: 'driver2State', decimals: 0, deadBand: 1 },
+  { attribute: 'engineRunTime', of: 'engineRunTime', decimals: 0, deadBand: 600 },
+  { attribute: 'malfunctionLamp', of: 'malfunctionLamp', decimals: null, deadBand: 1 },
+  { attribute: 'dtcCount', of: 'codeCount', decimals: 0, deadBand: 1 },
 ];
 
-/** Attributes that are texts: vehicle identification number, driver cards, active trouble codes as `SPN/FMI`. */
-export const busTexts = ['vin', 'driverCard1', 'driverCard2', 'dtcs'] as const;
+/**
+ * Attributes that are texts: vehicle identification number, driver cards, active trouble codes as `SPN/FMI`; of a car stored, pending and
+ * permanent codes such as `P0301`.
+ */
+export const busTexts = [
+  'vin',
+  'driverCard1',
+  'driverCard2',
+  'dtcs',
+  'pendingDtcs',
+  'permanentDtcs',
+] as const;
+
+const codeAttributes: Readonly<Record<CodeList, (typeof busTexts)[number]>> = {
+  stored: 'dtcs',
+  pending: 'pendingDtcs',
+  permanent: 'permanentDtcs',
+};
+
+const codesText = (codes: readonly string[]): string =>
+  [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
 
 /** What was sent of each attribute, and when, monotonic ms. */
 export interface BusReportState {
@@ -72,7 +94,11 @@ function attributesOf({ view }: BusReading, nowMs: number): Attributes {
   }
   if (view.troubleCodes.length > 0) {
     const codes = view.troubleCodes.flatMap(({ value }) => value.map(({ spn, fmi }) => `${spn}/${fmi}`));
-    known.dtcs = [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
+    known.dtcs = codesText(codes);
+  }
+  for (const list of new Set(view.obdCodes.map((one) => one.list))) {
+    const own = view.obdCodes.filter((one) => one.list === list);
+    known[codeAttributes[list]] = codesText(own.flatMap(({ value }) => value));
   }
   return known;
 }

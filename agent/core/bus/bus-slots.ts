@@ -98,8 +98,8 @@ function mostActive(slots: readonly Slot[], nowMs: number): BusActivity | null {
 }
 
 const orderOf = new Map(busSignals.map(({ spn }, at) => [spn, at]));
-const byOrder = (a: BusValue, b: BusValue): number =>
-  (orderOf.get(a.spn) ?? 0) - (orderOf.get(b.spn) ?? 0) || a.source - b.source;
+const byOrder = (a: Slot, b: Slot): number =>
+  (orderOf.get(a.signal.spn) ?? 0) - (orderOf.get(b.signal.spn) ?? 0) || a.source - b.source;
 
 /** Whether what began at `startMs` has lasted beyond the defaults of a start. */
 export const isSettledAt = (startMs: number, nowMs: number): boolean => nowMs - startMs >= busLimits.settleMs;
@@ -108,6 +108,7 @@ function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
   return {
     name: slot.signal.name,
     spn: slot.signal.spn,
+    pid: null,
     source: slot.source,
     value: slot.value,
     fault: slot.fault,
@@ -191,7 +192,7 @@ export function createBusSlots(): BusSlots {
       engine: mostActive(engines, nowMs),
     }),
     values: (sinceMs, nowMs) =>
-      [...slots.values()].map((slot) => valueOf(slot, sinceMs, nowMs)).sort(byOrder),
+      [...slots.values()].sort(byOrder).map((slot) => valueOf(slot, sinceMs, nowMs)),
     motion: (sinceMs, vin, nowMs) => motionOf([...slots.values()].map(motionSlotOf), { sinceMs, vin }, nowMs),
     odometerJumps: () => [...slots.values()].reduce((sum, { odometer }) => sum + odometer.jumps, 0),
   };

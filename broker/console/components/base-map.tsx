@@ -1,6 +1,6 @@
 // The choice of the base map, what is wrong with it, and whose data is drawn: over every map.
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
-import { chooseBaseMap } from '../service/base-maps.ts';
+import { chooseBaseMap } from '../service/maps/base-maps.ts';
 import { choiceText, fileTitle, parseChoice } from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
 import type { Words } from '../words/en.ts';

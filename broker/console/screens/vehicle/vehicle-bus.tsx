@@ -17,7 +17,9 @@ type Bus = NonNullable<Device['vehicleBus']>;
 const decimals = 1;
 
 function valueText({ name, value: { value, unit } }: BusRow, { bus: texts, common }: Words): string {
+  if (name === 'malfunctionLamp') return value === true ? texts.on : texts.off;
   if (typeof value === 'boolean') return value ? texts.set : texts.released;
+  if (name === 'pendingDtcs' || name === 'permanentDtcs') return String(value) || texts.none;
   if (typeof value === 'string') return value || texts.noCard;
   if (name === 'driver1State' || name === 'driver2State') {
     const states: Readonly<Record<number, string>> = texts.drivers;
@@ -26,8 +28,13 @@ function valueText({ name, value: { value, unit } }: BusRow, { bus: texts, commo
   return `${numberText(value, decimals)} ${unit}`;
 }
 
-/** What is wrong, by the names of SAE J1939-73 in words. */
-function codeText({ spn, fmi }: TroubleCode, { bus: texts }: Words): string {
+const codeName = (code: TroubleCode): string =>
+  'car' in code ? code.car : `SPN ${code.spn} FMI ${code.fmi}`;
+
+/** What is wrong, by the names of SAE J1939-73 in words; empty: of a car only the code is known. */
+function codeText(code: TroubleCode, { bus: texts }: Words): string {
+  if ('car' in code) return '';
+  const { spn, fmi } = code;
   const failures: Readonly<Record<number, string>> = texts.failures;
   const name = spnNames[spn];
   return [...(name === undefined ? [] : [texts.names[name]]), failures[fmi] ?? texts.unknownFailure].join(
@@ -51,11 +58,8 @@ function Codes({ bus }: { readonly bus: Bus }) {
           ) : (
             <ul className="stack" aria-label={texts.codes}>
               {found.codes.map((code) => (
-                <li key={`${code.spn}/${code.fmi}`}>
-                  <bdi className="mono">
-                    SPN {code.spn} FMI {code.fmi}
-                  </bdi>{' '}
-                  {codeText(code, words)}
+                <li key={codeName(code)}>
+                  <bdi className="mono">{codeName(code)}</bdi> {codeText(code, words)}
                 </li>
               ))}
             </ul>

@@ -11,11 +11,8 @@ export interface BusRow {
   readonly isStale: boolean;
 }
 
-export interface TroubleCode {
-  readonly spn: number;
-  /** Failure mode. */
-  readonly fmi: number;
-}
+/** Of a truck parameter and failure mode (SAE J1939-73), of a car a code such as `P0301` (SAE J2012). */
+export type TroubleCode = { readonly spn: number; readonly fmi: number } | { readonly car: string };
 
 export interface TroubleCodes {
   readonly codes: readonly TroubleCode[];
@@ -44,13 +41,18 @@ export function busRows(bus: Bus, nowS: number): readonly BusRow[] {
   });
 }
 
+/** A word of the list; none where it is no code. */
+function troubleCodeOf(word: string): readonly TroubleCode[] {
+  if (/^[PCBU][0-3][0-9A-F]{3}$/.test(word)) return [{ car: word }];
+  const [, spn, fmi] = /^(\d{1,6})\/(\d{1,2})$/.exec(word) ?? [];
+  return spn === undefined || fmi === undefined ? [] : [{ spn: Number(spn), fmi: Number(fmi) }];
+}
+
 /** The active trouble codes; null: the unit has not reported whether there are any. */
 export function troubleCodesOf(bus: Bus, nowS: number): TroubleCodes | null {
   const value = bus['dtcs'];
   if (value === undefined) return null;
-  const codes = [...String(value.value).matchAll(/(?<=^| )(\d{1,6})\/(\d{1,2})(?= |$)/g)].map(
-    ([, spn, fmi]) => ({ spn: Number(spn), fmi: Number(fmi) }),
-  );
+  const codes = String(value.value).split(' ').flatMap(troubleCodeOf);
   return { codes, value, isStale: isStaleOf(bus, nowS)(value) };
 }
 

@@ -1,6 +1,6 @@
 // Which map this computer shows below the vehicles.
-import { type BaseMapChoice, choiceText, parseChoice } from '../state/base-map.ts';
-import { createValue } from '../state/value.ts';
+import { type BaseMapChoice, choiceText, parseChoice } from '../../state/base-map.ts';
+import { createValue } from '../../state/value.ts';
 
 const key = 'fleetward.base-map';
 

@@ -1,6 +1,6 @@
 // Parts of map files, by range, with the token in the header. Many are asked for at once, so that an answer "later" is waited for.
-import { BaseMapFault, type MapPart, type MapRange } from '../state/base-map.ts';
-import { endSession, sessionToken } from './session.ts';
+import { BaseMapFault, type MapPart, type MapRange } from '../../state/base-map.ts';
+import { endSession, sessionToken } from '../session.ts';
 
 /** Times that a part is asked for again. */
 const retriesMost = 4;
