@@ -25,7 +25,10 @@ const repeatsMs = 13_000;
 /** Notes what the agent was shown in this step. */
 export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
   const { records, lastSample } = senses;
-  if (truth.speedKmh === 0) senses.restNorthM = truth.northM;
+  if (truth.speedKmh === 0) {
+    senses.restNorthM = truth.northM;
+    senses.restMs = atMs;
+  }
   if (lastSample === null) return;
   const isHonestDrive =
     truth.speedKmh >= 12 && !truth.isInTunnel && faultOf(senses, 'gnss', atMs) === undefined;
@@ -106,6 +109,9 @@ export function misleading(
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
       found.add(`${name} ${own?.kind}`);
     else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
+    // A motion input that pulses now and then is as one that reads 0 until its first pulse of this drive.
+    else if (name === 'motion' && own?.kind === 'pulse-25' && record.activeMs <= senses.restMs)
+      found.add('motion pulse-25');
   }
   return [...found];
 }

@@ -63,6 +63,8 @@ export interface Senses {
   lieKmh: number;
   /** Where the vehicle last stood. */
   restNorthM: number;
+  /** When it stood last. */
+  restMs: number;
   /** A charger is connected. */
   isCharged: boolean;
   /** Share of epochs that the receiver leaves out, and scatter of its positions. */
@@ -85,6 +87,7 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPosit
     lieNorthM: 0,
     lieKmh: 0,
     restNorthM: 0,
+    restMs: 0,
     isCharged: false,
     lostShare: 0,
     scatterM: 0,
