@@ -181,15 +181,11 @@ describe.skipIf(why !== null)(
       );
       const { page, open } = await openAs('olga');
       await open('/account');
-      await page
-        .getByRole('button', { name: /Language$/ })
-        .last()
-        .click();
+      // Language and theme of this browser have buttons of the same name.
+      const own = page.getByRole('region', { name: 'Your preferences' });
+      await own.getByRole('button', { name: /Language$/ }).click();
       await page.getByRole('option', { name: 'Deutsch' }).click();
-      await page
-        .getByRole('button', { name: /Theme$/ })
-        .last()
-        .click();
+      await own.getByRole('button', { name: /Theme$/ }).click();
       await page.getByRole('option', { name: 'Night' }).click();
       await page.getByRole('button', { name: 'Save your preferences' }).click();
       await page.getByText('Gespeichert und hier angewandt').waitFor();

@@ -5,7 +5,7 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { numberText } from '../components/texts.tsx';
 import { useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
-import { useIsPractice } from './use-practice.ts';
+import { useIsPractice } from './use-is-practice.ts';
 
 interface FurtherPage {
   readonly to:

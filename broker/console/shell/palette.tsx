@@ -20,7 +20,7 @@ import { connection, vehicles } from '../service/live.ts';
 import { askRestore } from '../service/restore.ts';
 import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
 import { signOut } from './menus.tsx';
-import { useIsPractice } from './use-practice.ts';
+import { useIsPractice } from './use-is-practice.ts';
 
 interface Action {
   readonly id: string;

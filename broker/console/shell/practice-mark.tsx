@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
-import { useFollowedPractice } from './use-practice.ts';
+import { useFollowedPractice } from './use-followed-practice.ts';
 
 function MarkLink({ place }: { readonly place: 'bar' | 'strip' }) {
   const { practice } = useWords();

@@ -12,10 +12,12 @@ import { followSound } from '../service/sound.ts';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FurtherPages } from './further-pages.tsx';
 import { ThemeButton, UserMenu } from './menus.tsx';
-import { PracticeMark, PracticeStrip } from './practice-mark.tsx';
-import { KeysDialog, useShortcuts } from './shortcuts.tsx';
-import { useIsPractice } from './use-practice.ts';
+import { useShortcuts } from './shortcuts.ts';
+import { useIsPractice } from './use-is-practice.ts';
 
+const PracticeMark = lazy(async () => ({ default: (await import('./practice-mark.tsx')).PracticeMark }));
+const PracticeStrip = lazy(async () => ({ default: (await import('./practice-mark.tsx')).PracticeStrip }));
+const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }));
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 function NavigationLink({
@@ -103,7 +105,7 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
         {common.brand}
       </Link>
       <span className="account">{present?.accountID}</span>
-      {useIsPractice() ? <PracticeMark /> : null}
+      <Suspense>{useIsPractice() ? <PracticeMark /> : null}</Suspense>
       <Button className="search" onPress={openPalette} aria-haspopup="dialog">
         <Icon name="search" />
         <span className="cut-off">{shell.searchLong}</span>
@@ -170,7 +172,7 @@ export function Shell() {
           <FurtherPages />
         </nav>
         <div className="content">
-          {hasPractice ? <PracticeStrip /> : null}
+          <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
           <Outlet />
         </div>
@@ -180,7 +182,9 @@ export function Shell() {
       <Suspense>
         <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
       </Suspense>
-      <KeysDialog isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
+      <Suspense>
+        <KeysDialog isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
+      </Suspense>
     </>
   );
 }

@@ -1,7 +1,7 @@
 // The alarms of the account: the queue, its figures, and one alarm beside it. What is shown stands in the address.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { lazy, Suspense, useEffect, useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
@@ -17,12 +17,16 @@ import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
 import { AlarmDetail } from './detail.tsx';
-import { AlarmDialogs } from './dialogs.tsx';
-import { ManyAlarmsDialogs, ManyAlarmsResult, PickedAlarms } from './many.tsx';
 import { Queue } from './queue.tsx';
 import { Tiles, useSummary } from './tiles.tsx';
 import { useAlarmChanges } from './use-alarm-changes.ts';
 import { useManyAlarms } from './use-many-alarms.ts';
+
+// Loaded behind the alarms, which come first.
+const ManyAlarmsResult = lazy(async () => ({ default: (await import('./many.tsx')).ManyAlarmsResult }));
+const PickedAlarms = lazy(async () => ({ default: (await import('./many.tsx')).PickedAlarms }));
+const ManyAlarmsDialogs = lazy(async () => ({ default: (await import('./many.tsx')).ManyAlarmsDialogs }));
+const AlarmDialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).AlarmDialogs }));
 
 function SoundButtons() {
   const { alarms: texts } = useWords();
@@ -131,8 +135,10 @@ export function AlarmsScreen() {
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
           </header>
-          {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}
-          <ManyAlarmsResult many={many} />
+          <Suspense fallback={null}>
+            {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}
+            <ManyAlarmsResult many={many} />
+          </Suspense>
           {failure !== null ? (
             <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
               {failure.hint}
@@ -169,8 +175,10 @@ export function AlarmsScreen() {
           many={many}
         />
       </div>
-      <AlarmDialogs dialogs={dialogs} />
-      <ManyAlarmsDialogs many={many} role={role} />
+      <Suspense fallback={null}>
+        {dialogs.opened === null ? null : <AlarmDialogs dialogs={dialogs} />}
+        <ManyAlarmsDialogs many={many} role={role} />
+      </Suspense>
     </main>
   );
 }

@@ -1,21 +1,15 @@
 // The picked alarms: what can be done with all of them, the dialogs for it, and what came of each.
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Button, Checkbox } from 'react-aria-components';
-import type { Alarm, CloseReason } from '../../api/operations.ts';
+import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
-import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { codeText, Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { call } from '../../service/call.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { pickedMost } from '../../state/device-view.ts';
-import { Choice } from '../cut/choice.tsx';
-import { Choices, closeReasons, noteMost } from './dialogs.tsx';
+import { AssignDialog, CloseDialog } from './many-dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
 export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
@@ -129,122 +123,6 @@ export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
         </Button>
       </div>
     </section>
-  );
-}
-
-/** Users who can own an alarm; null where this user may not read the users. */
-function useOwners(role: string): readonly string[] | null {
-  const { data } = useQuery({
-    queryKey: ['users'],
-    queryFn: ({ signal }) => call('getAllUsers', { signal }),
-    enabled: role === 'admin',
-    staleTime: 60_000,
-  });
-  if (data === undefined) return null;
-  return data.users
-    .filter(({ roleID, isActive }) => roleID !== 'viewer' && isActive)
-    .map(({ userID }) => userID);
-}
-
-function Subjects({ alarms }: { readonly alarms: readonly Alarm[] }) {
-  const words = useWords();
-  return (
-    <div className="scroll import-lines" tabIndex={0} role="region" aria-label={words.alarms.title}>
-      <ul>
-        {alarms.map((alarm) => (
-          <li key={alarm.alarmID}>
-            {codeText(alarm.statusCode, words)} · <bdi>{alarm.deviceDisplayName}</bdi>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-interface DialogProps {
-  readonly many: ManyAlarms;
-  readonly alarms: readonly Alarm[];
-  readonly role: string;
-}
-
-function AssignDialog({ many, alarms, role }: DialogProps) {
-  const { many: words } = useWords();
-  const { alarms: texts } = words;
-  const owners = useOwners(role);
-  const [userID, setUser] = useState('');
-  const wanted = userID.trim();
-  return (
-    <FormDialog
-      isOpen
-      icon="user-check"
-      title={texts.assignTitle(alarms.length)}
-      action={wanted === '' ? texts.assign : texts.assignAction(alarms.length, wanted)}
-      isOff={wanted === '' || many.isBusy}
-      error={many.failure}
-      submit={() => many.run({ action: 'assign', alarms, userID: wanted })}
-      close={many.dismiss}
-    >
-      <p>{texts.assignText}</p>
-      <Subjects alarms={alarms} />
-      {owners === null ? (
-        <FormField
-          label={texts.user}
-          hint={texts.userHint}
-          value={userID}
-          most={64}
-          isRequired
-          onChange={setUser}
-        />
-      ) : (
-        <Choice
-          label={texts.user}
-          hint={texts.userHint}
-          placeholder={texts.chooseUser}
-          chosen={userID === '' ? null : userID}
-          choices={owners.map((value) => ({ value, text: value }))}
-          onChoose={setUser}
-        />
-      )}
-    </FormDialog>
-  );
-}
-
-function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
-  const { alarms: texts, many: words } = useWords();
-  const [reason, setReason] = useState<CloseReason | null>(null);
-  const [text, setText] = useState('');
-  const needsText = reason === 'other';
-  return (
-    <FormDialog
-      isOpen
-      icon="circle-check"
-      title={words.alarms.close(alarms.length)}
-      action={words.alarms.close(alarms.length)}
-      isOff={reason === null || (needsText && text.trim() === '') || many.isBusy}
-      error={many.failure}
-      submit={() => {
-        if (reason !== null) many.run({ action: 'close', alarms, reason, text: text.trim() });
-      }}
-      close={many.dismiss}
-    >
-      <p>{texts.closeConsequence}</p>
-      <Subjects alarms={alarms} />
-      <Choices
-        label={texts.reason}
-        choices={closeReasons.map((value) => ({ value, text: texts.reasons[value] }))}
-        chosen={reason ?? ''}
-        onChoose={(value) => setReason(closeReasons.find((one) => one === value) ?? null)}
-      />
-      <FormField
-        label={texts.text}
-        value={text}
-        most={noteMost}
-        hint={needsText && text.trim() === '' ? texts.textNeeded : undefined}
-        isLong
-        isRequired={needsText}
-        onChange={setText}
-      />
-    </FormDialog>
   );
 }
 

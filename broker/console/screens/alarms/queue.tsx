@@ -1,5 +1,6 @@
 // The table of alarms: panic first, then new before taken, then the oldest first.
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Age, hourText, Time } from '../../components/texts.tsx';
@@ -7,10 +8,11 @@ import { useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
-import { PickAlarm } from './many.tsx';
 import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
+
+const PickAlarm = lazy(async () => ({ default: (await import('./many.tsx')).PickAlarm }));
 
 interface RowProps {
   readonly alarm: Alarm;
@@ -71,7 +73,11 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
     <tr className={tone.join(' ').trim()} data-selected={isSelected}>
       <td>
         <div className="row">
-          {many === null ? null : <PickAlarm alarm={alarm} many={many} />}
+          {many === null ? null : (
+            <Suspense fallback={<span className="radio check" aria-hidden />}>
+              <PickAlarm alarm={alarm} many={many} />
+            </Suspense>
+          )}
           <div>
             <Link
               from="/alarms"

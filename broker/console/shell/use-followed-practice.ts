@@ -1,21 +1,13 @@
-// What the frame of every screen knows of a practice fleet: that it is one, and which steps of the guided start have happened.
+// Which steps of the guided start of a practice fleet have happened.
 import { useEffect } from 'react';
 import { useValue } from '../components/use.ts';
 import { alarms, vehicles } from '../service/live.ts';
 import { useRequests } from '../service/orders.ts';
 import { practiceDone, usePracticeFleet } from '../service/practice.ts';
-import { isPractice, practiceAccount, session } from '../service/session.ts';
 import { keptSteps, keptText, stepsSeen } from '../state/practice/guide.ts';
 
 const key = 'fleetward.practice';
 const everyMs = 3000;
-
-/** Whether the session is one of a practice fleet. */
-export function useIsPractice(): boolean {
-  useValue(practiceAccount);
-  useValue(session);
-  return isPractice();
-}
 
 /** Follows what happens, on every screen: a step is done wherever the user sees it happen. */
 export function useFollowedPractice(): void {
