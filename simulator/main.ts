@@ -134,8 +134,7 @@ async function demo(options: Awaited<ReturnType<typeof withDemo>['argv']>): Prom
     entropy: createSystemEntropy(),
     openMqttLink,
     createVerifier,
-    openDatabase: (file) => openSqlite({ pageSize: 512, ...file }),
-    openBrokerDatabase: (path) => openSqlite({ path, pageSize: 4096 }),
+    openDatabase: openSqlite,
   };
   const given = {
     ports,

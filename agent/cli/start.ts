@@ -94,7 +94,7 @@ export async function start(flags: Flags): Promise<void> {
       openOutbox({
         path: file.storage.path,
         maxBytes: mostBytesOf(file),
-        openDatabase: async (options) => openSqlite({ pageSize: 512, ...options }),
+        openDatabase: openSqlite,
         boot,
         bootMonoMs,
         clock,

@@ -154,7 +154,7 @@ function createPorts(clock: Clock): RunPorts {
     openMqttLink,
     createVerifier,
     enrolment: createEnrolmentCrypto(entropy),
-    openDatabase: (file) => openSqlite({ pageSize: 512, ...file }),
+    openDatabase: openSqlite,
     openHttpReceiver,
   };
 }

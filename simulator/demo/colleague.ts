@@ -1,8 +1,7 @@
 // The colleague of the demo: a simulated second user who asks for an engine cut, so that one person can see both sides of an approval. It is a
 // user like any other, over the HTTP service; only its standing of a day is given to it in the demo's own database.
 import { AppError } from '../../src/core/errors.ts';
-import type { Database, Entropy } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import type { Entropy } from '../../src/ports.ts';
 
 /** User id of the colleague. */
 export const colleagueID = 'colleague';
@@ -17,8 +16,8 @@ export interface ColleagueOptions {
   readonly entropy: Entropy;
   /** A new login code of the administrator; null when the account allows none. */
   makeLoginCode(): Promise<string | null>;
-  /** The database of the demo's own broker. */
-  openDatabase(): Database;
+  /** Makes a user of the demo's own broker old enough for a cut. */
+  ageUser(userID: string): Promise<void>;
   /** Password of the colleague that an earlier start has kept; null: there is none. */
   readonly password: string | null;
   keepPassword(password: string): Promise<void>;
@@ -78,7 +77,7 @@ async function switchRuleOn({ base, accountID }: ColleagueOptions, token: string
 
 /** Makes the user, with the standing of one who was made long ago and confirmed: otherwise it would count after a day. */
 async function makeColleague(options: ColleagueOptions): Promise<string> {
-  const { base, accountID } = options;
+  const { base } = options;
   const password = Buffer.from(options.entropy.bytes(18)).toString('base64url');
   await asAdmin(options, async (token) => {
     const user = { userID: colleagueID, password, roleID: 'operator', userDisplayName: 'Colleague' };
@@ -86,14 +85,7 @@ async function makeColleague(options: ColleagueOptions): Promise<string> {
     await switchRuleOn(options, token);
   });
   await options.keepPassword(password);
-  const db = options.openDatabase();
-  try {
-    await db.write([
-      sql`UPDATE users SET granted_s = 0, granted_by = NULL WHERE account_id = ${accountID} AND user_id = ${colleagueID}`,
-    ]);
-  } finally {
-    await db.close();
-  }
+  await options.ageUser(colleagueID);
   return password;
 }
 

@@ -13,7 +13,8 @@ import {
 } from '../../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Clock, Database, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import { ageUser } from '../age-user.ts';
 import {
   assertPortFree,
   type BrokerProcess,
@@ -49,8 +50,6 @@ interface DemoPorts {
   readonly openMqttLink: OpenMqttLink;
   createVerifier(publicKey: string): Verifier;
   readonly openDatabase: OutboxOptions['openDatabase'];
-  /** Opens the database of the demo's own broker, beside it. */
-  openBrokerDatabase(path: string): Database;
 }
 
 export interface DemoOptions {
@@ -274,7 +273,7 @@ function openPractice(
   { members, ...begun }: Begun & { readonly members: readonly PracticeMember[] },
 ): void {
   const { record, password, brokerOptions } = begun;
-  const { clock, entropy, openBrokerDatabase } = options.ports;
+  const { clock, entropy, openDatabase } = options.ports;
   const askForCut = createColleague({
     base: baseOf(options),
     accountID,
@@ -282,7 +281,7 @@ function openPractice(
     adminPassword: password,
     entropy,
     makeLoginCode: () => makeLoginCode(brokerOptions),
-    openDatabase: () => openBrokerDatabase(paths.database),
+    ageUser: (user) => ageUser({ openDatabase, path: paths.database, accountID, userID: user }),
     password: record.colleague ?? null,
     keepPassword: (colleague) => writeRecord(paths.record, { ...record, colleague }),
   });

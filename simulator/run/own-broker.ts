@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import { ageUser } from '../age-user.ts';
 import {
   type BrokerProcess,
   type BrokerProcessOptions,
@@ -17,8 +17,6 @@ import type { Login } from './service/service.ts';
 import type { RunPorts } from './shared/run-ports.ts';
 import { createSecretText } from './shared/secret-text.ts';
 
-/** A run of hours stays far below it. */
-const databaseMostBytes = 16 * 1024 * 1024 * 1024;
 const accountID = 'simulation';
 const userID = 'simulator';
 const host = '127.0.0.1';
@@ -126,12 +124,7 @@ export async function startOwnBroker(options: {
       return JSON.parse(printed) as { secret: string; publicKey: string };
     },
     async ageUser(user) {
-      const db = await openDatabase({ path: broker.database, maxBytes: databaseMostBytes });
-      try {
-        await db.write([sql`UPDATE users SET granted_s = 1, granted_by = NULL WHERE user_id = ${user}`]);
-      } finally {
-        await db.close();
-      }
+      await ageUser({ openDatabase, path: broker.database, accountID: null, userID: user });
     },
     auditFault: () =>
       runBrokerCommand(broker, ['audit', 'verify']).then(

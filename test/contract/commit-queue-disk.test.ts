@@ -36,7 +36,7 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READ
     const clock = createVirtualClock();
     const outbox = await open(place.path, {
       openDatabase: (file) => {
-        const database = openSqlite({ ...file, pageSize: 512 });
+        const database = openSqlite(file);
         return {
           ...database,
           write: (batch) =>

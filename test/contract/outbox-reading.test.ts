@@ -112,7 +112,7 @@ describe('a disk that refuses reads for a while', () => {
     const disk = {
       refusals: 0,
       openDatabase: (file: Parameters<OpenDatabase>[0]): Database => {
-        const database = openSqlite({ ...file, pageSize: 512 });
+        const database = openSqlite(file);
         const refuse = (sql: string): void => {
           if (disk.refusals <= 0 || !sql.includes(word)) return;
           disk.refusals -= 1;

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { closeFile, openFile } from '../../agent/outbox/file/outbox-file.ts';
 import type { Outbox } from '../../agent/outbox.ts';
-import { openSqlite } from '../../src/adapters/database/sqlite.ts';
+import { openSqlite, type SqliteOptions } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
@@ -26,9 +26,9 @@ function createBreakable() {
   const state = { isDamaged: false };
   return {
     damage: () => void (state.isDamaged = true),
-    openDatabase: (file: { readonly path: string; readonly maxBytes: number }) => {
+    openDatabase: (file: SqliteOptions) => {
       if (!file.path.endsWith('.salvage')) state.isDamaged = false;
-      const database = openSqlite({ ...file, pageSize: 512 });
+      const database = openSqlite(file);
       const guard = <T>(work: () => Promise<T>): Promise<T> =>
         state.isDamaged && !file.path.endsWith('.salvage') ? Promise.reject(corrupt()) : work();
       return {
@@ -152,9 +152,8 @@ it('drops that were not reported yet are reported from the new file', async () =
 /** A file that a replacement made and that no run has used yet. */
 async function makeUnused(): Promise<void> {
   const { entropy, clock } = { entropy: createSystemEntropy(), clock: createSystemClock() };
-  const openDatabase = (file: { path: string; maxBytes: number }) => openSqlite({ ...file, pageSize: 512 });
   const opened = await openFile(
-    { path: place.path, maxBytes: 1024 * 1024, clock, entropy, openDatabase },
+    { path: place.path, maxBytes: 1024 * 1024, clock, entropy, openDatabase: openSqlite },
     true,
   );
   if (!opened.ok) throw new Error(opened.fault.reason);

@@ -360,7 +360,7 @@ describe('a disk that fails', () => {
         let writes = -1_000_000;
         const outbox = await open(here.path, {
           openDatabase: (file) => {
-            const database = openSqlite({ ...file, pageSize: 512 });
+            const database = openSqlite(file);
             return {
               ...database,
               write: async (batch) => {
@@ -680,7 +680,7 @@ describe('cost', () => {
     const plans: string[] = [];
     const outbox = await opened({
       openDatabase: (file) => {
-        const database = openSqlite({ ...file, pageSize: 512 });
+        const database = openSqlite(file);
         return {
           ...database,
           read: async (statement) => {

@@ -28,7 +28,7 @@ export async function fillOutbox(
     entropy,
     log: silentLog,
     maxBytes: 64 * 1024 * 1024,
-    openDatabase: async (file) => openSqlite({ pageSize: 512, ...file }),
+    openDatabase: openSqlite,
   });
   const lastMs = Date.now() - 60_000;
   let saidMs = performance.now();

@@ -79,7 +79,7 @@ async function startOne({ deviceID, file }: VehicleOrder, onUp: () => void): Pro
       openOutbox({
         path: join(file, '..', 'outbox.db'),
         maxBytes: 16 * 1024 * 1024,
-        openDatabase: async (options) => openSqlite({ pageSize: 512, ...options }),
+        openDatabase: openSqlite,
         boot,
         bootMonoMs,
         clock: ownClock,

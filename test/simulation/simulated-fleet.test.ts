@@ -66,7 +66,7 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
       openMqttLink: openNoNetwork,
       createVerifier,
       enrolment: createEnrolmentCrypto(entropy.stream('enrolment')),
-      openDatabase: async (file) => openSqlite({ pageSize: 512, ...file }),
+      openDatabase: openSqlite,
       openHttpReceiver,
     },
     time,

@@ -152,9 +152,11 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     for (const action of ['panic', 'jam', 'disconnect'])
       expect(await act(action)).toMatchObject({ success: '1' });
     expect(await truth()).toMatchObject({ isPanicPressed: true, isJammed: true, isConnected: false });
-    await waitUntil('offline', async () => (await online()) === false);
+    // The service takes 30 requests a second with a token.
+    const pace = { everyMs: 100 };
+    await waitUntil('offline', async () => (await online()) === false, pace);
     await act('connect');
-    await waitUntil('online', async () => (await online()) === true);
+    await waitUntil('online', async () => (await online()) === true, pace);
     // What the vehicle recorded without a network has come.
     const alarmed = async () => {
       const { alarms } = await call('alarm/alarms/authorization', token);
@@ -162,7 +164,7 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
         ({ deviceID, statusCode }) => deviceID === 'van-02' && statusCode === 63553,
       );
     };
-    await waitUntil('alarm', alarmed);
+    await waitUntil('alarm', alarmed, pace);
     demo.child.kill('SIGINT');
     expect(await demo.ended).toBe(0);
     const database = join(state, 'fleetward.db');

@@ -1,22 +1,20 @@
 // The reader of drivers' keys on real pseudo-terminals: both kinds, noise and a replug; and in the agent process, whose log must name no key.
-import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { askUnixSocket } from '../../agent/adapters/unix-http.ts';
 import type { ReaderKind } from '../../agent/core/driver/key-protocol.ts';
 import type { DriverStatus } from '../../agent/core/status/driver-status.ts';
 import { type KeyReader, startKeyReader } from '../../agent/driver/key-reader.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import type { ByteLink } from '../../src/ports.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { runProgram, startProgram, writeAgentConfig } from '../support/programs/fleet-processes.ts';
+import { runProgram, startProgram } from '../support/programs/fleet-processes.ts';
+import { loneStatus, writeLoneConfig } from '../support/programs/lone-agent.ts';
 import { createLineDriver, idOfRom, rfidFrame, romOf } from '../support/serial/key-readers.ts';
-import { type PtyPair, ptyPair, serial } from '../support/serial/pty-bus.ts';
-import { point } from '../support/serial/serial-board.ts';
+import { createPluggedPort, type PluggedPort } from '../support/serial/plugged-port.ts';
+import { serial } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 
@@ -32,28 +30,11 @@ afterEach(async () => {
 
 const tag = '62E3086CED';
 
-/** A socket for a reader behind one name; each plug has other terminals. */
-function socketOf(name: string, onBytes: (bytes: Uint8Array) => void = () => undefined) {
-  let pair: PtyPair | null = null;
-  let link: ByteLink | null = null;
-  let plugs = 0;
-  const unplug = async (): Promise<void> => {
-    await link?.close();
-    await pair?.close();
-    link = null;
-    pair = null;
-  };
-  cleanups.unshift(unplug);
-  return {
-    unplug,
-    send: (bytes: Uint8Array) => link?.write(bytes),
-    async plug() {
-      plugs += 1;
-      pair = await ptyPair(folder, `ttyUSB${plugs}`);
-      link = await openSerialPort(serial(pair.far), { onBytes, onDown: () => undefined });
-      point(name, pair.near);
-    },
-  };
+/** A socket for a reader behind one name. */
+function socketOf(path: string, onBytes: (bytes: Uint8Array) => void = () => undefined): PluggedPort {
+  const port = createPluggedPort({ folder, path, onBytes });
+  cleanups.unshift(port.unplug);
+  return port;
 }
 
 function startReader(
@@ -100,7 +81,7 @@ describe.skipIf(missing !== null)(
     it('asks a line driver for an iButton, and finds it again after its supply failed', async () => {
       const path = join(folder, 'reader');
       const rom = romOf('00000FBC52B1');
-      const chip = createLineDriver((bytes) => void socket.send(Uint8Array.from(bytes)));
+      const chip = createLineDriver((bytes) => socket.send(Uint8Array.from(bytes)));
       const socket = socketOf(path, (bytes) => chip.receive(bytes));
       await socket.plug();
       chip.hold(rom);
@@ -119,26 +100,10 @@ describe.skipIf(missing !== null)(
       const path = join(folder, 'reader');
       const socket = socketOf(path);
       await socket.plug();
-      const publicKey = generateKeyPairSync('ed25519')
-        .publicKey.export({ format: 'der', type: 'spki' })
-        .subarray(-32);
-      const config = writeAgentConfig({
-        folder,
-        secret: 'a-secret-of-a-vehicle-that-is-not-enrolled',
-        publicKey: publicKey.toString('base64'),
-        mqttPort: 1,
-        boardPort: join(folder, 'no-board'),
-        gnssPort: join(folder, 'no-receiver'),
-      });
-      appendFileSync(
-        config,
-        `[local]\nsocket = "${folder}/agent.sock"\n[driverReader]\nport = "${path}"\n[driver]\nkeys = "${tag}"\n`,
-      );
+      const config = writeLoneConfig(folder, `[driverReader]\nport = "${path}"\n[driver]\nkeys = "${tag}"\n`);
       expect(runProgram('agent', ['config', 'check', '--config', config])).toContain('rfid at');
       const agent = startProgram('agent', ['start', '--config', config]);
       cleanups.unshift(() => agent.signal('SIGKILL'));
-      const statusText = async (): Promise<string> =>
-        (await askUnixSocket(`${folder}/agent.sock`, { method: 'GET', path: '/status' })).body;
       const driverOf = (text: string): DriverStatus | null =>
         (JSON.parse(text) as { readonly vehicle: { readonly driver: DriverStatus | null } }).vehicle.driver;
       await waitUntil('the reader', () => agent.lines.some(({ msg }) => msg === 'driver_reader_open'));
@@ -147,9 +112,9 @@ describe.skipIf(missing !== null)(
       // The first key is away from the reader 3 s after it was read.
       await waitUntil('the driver', async () => {
         socket.send(rfidFrame(tag));
-        return driverOf(await statusText())?.driver === '…6CED';
+        return driverOf(await loneStatus(folder))?.driver === '…6CED';
       });
-      const shown = JSON.stringify(agent.lines) + (await statusText());
+      const shown = JSON.stringify(agent.lines) + (await loneStatus(folder));
       for (const id of [tag, '0415148A19']) expect(shown).not.toContain(id);
     });
   },

@@ -1,24 +1,22 @@
 // A car that is asked on real pseudo-terminals, before simulated adapters of three kinds: values, garbage, a replug, and what was written.
-import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { askUnixSocket } from '../../agent/adapters/unix-http.ts';
 import { startObdBus } from '../../agent/bus/obd-bus.ts';
 import type { VehicleBus } from '../../agent/bus/vehicle-bus.ts';
 import { allowedCommands } from '../../agent/core/obd/obd-commands.ts';
 import type { ObdPermission } from '../../agent/core/obd/obd-permission.ts';
 import type { BusStatus } from '../../agent/core/status/bus-status.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import type { ByteLink } from '../../src/ports.ts';
 import { createCar, createElmAdapter, type ElmAdapter } from '../support/bus/elm-adapter.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { runProgram, startProgram, writeAgentConfig } from '../support/programs/fleet-processes.ts';
-import { type PtyPair, ptyPair, serial, sleep } from '../support/serial/pty-bus.ts';
-import { point } from '../support/serial/serial-board.ts';
+import { runProgram, startProgram } from '../support/programs/fleet-processes.ts';
+import { loneStatus, writeLoneConfig } from '../support/programs/lone-agent.ts';
+import { createPluggedPort, type PluggedPort } from '../support/serial/plugged-port.ts';
+import { sleep } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 
@@ -32,43 +30,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Socket {
+interface Socket extends Omit<PluggedPort, 'send'> {
   readonly adapter: ElmAdapter;
   readonly path: string;
-  plug(): Promise<void>;
-  unplug(): Promise<void>;
   send(text: string): void;
 }
 
-/** A socket for an adapter behind one name; each plug has other terminals. */
+/** A socket for an adapter behind one name. */
 function socketOf(kind: 'elm327' | 'clone' | 'stn'): Socket {
   const path = join(folder, 'elm');
-  let pair: PtyPair | null = null;
-  let link: ByteLink | null = null;
-  let plugs = 0;
   const { car } = createCar({ speed: 42, rpm: 1800 });
-  const send = (text: string): void => void link?.write(Buffer.from(text, 'latin1'));
+  const send = (text: string): void => port.send(Buffer.from(text, 'latin1'));
   const adapter = createElmAdapter({ kind, car, send });
-  const unplug = async (): Promise<void> => {
-    await link?.close();
-    await pair?.close();
-    link = null;
-    pair = null;
-    adapter.restart();
-  };
-  cleanups.unshift(unplug);
-  return {
-    adapter,
-    path,
-    unplug,
-    send,
-    async plug() {
-      plugs += 1;
-      pair = await ptyPair(folder, `ttyUSB${plugs}`);
-      link = await openSerialPort(serial(pair.far), { onBytes: adapter.receive, onDown: () => undefined });
-      point(path, pair.near);
-    },
-  };
+  const port = createPluggedPort({ folder, path, onBytes: adapter.receive, onUnplug: adapter.restart });
+  cleanups.unshift(port.unplug);
+  return { ...port, adapter, path, send };
 }
 
 interface Asking {
@@ -135,21 +111,7 @@ describe.skipIf(missing !== null)(`a car that is asked${missing === null ? '' : 
   it('is not asked by the agent process without an ignition that is read, nor without consent', async () => {
     const socket = socketOf('elm327');
     await socket.plug();
-    const publicKey = generateKeyPairSync('ed25519')
-      .publicKey.export({ format: 'der', type: 'spki' })
-      .subarray(-32);
-    const config = writeAgentConfig({
-      folder,
-      secret: 'a-secret-of-a-vehicle-that-is-not-enrolled',
-      publicKey: publicKey.toString('base64'),
-      mqttPort: 1,
-      boardPort: join(folder, 'no-board'),
-      gnssPort: join(folder, 'no-receiver'),
-    });
-    appendFileSync(
-      config,
-      `[local]\nsocket = "${folder}/agent.sock"\n[bus]\nport = "${socket.path}"\nprofile = "obd"\n`,
-    );
+    const config = writeLoneConfig(folder, `[bus]\nport = "${socket.path}"\nprofile = "obd"\n`);
     const refused = runProgram('agent', ['config', 'check', '--config', config]);
     expect(refused).toContain('WARNING: profile obd without bus.obdConsent');
     appendFileSync(config, 'obdConsent = true\n');
@@ -160,8 +122,8 @@ describe.skipIf(missing !== null)(`a car that is asked${missing === null ? '' : 
     cleanups.unshift(() => agent.signal('SIGKILL'));
     await waitUntil('the start', () => agent.lines.some(({ msg }) => msg === 'agent_started'));
     const busOf = async (): Promise<BusStatus | null> => {
-      const facts = await askUnixSocket(`${folder}/agent.sock`, { method: 'GET', path: '/status' });
-      return (JSON.parse(facts.body) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
+      const facts = await loneStatus(folder);
+      return (JSON.parse(facts) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
     };
     await waitUntil('the status', async () => (await busOf())?.refusal === 'ignition_unknown');
     await sleep(1500);

@@ -1,12 +1,10 @@
 // The reader of the vehicle bus on real pseudo-terminals, before simulated adapters of three dialects that play a synthetic recording: values,
 // a replug, and what was written. Everything is counted; nothing is timed.
-import { generateKeyPairSync } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { askUnixSocket } from '../../agent/adapters/unix-http.ts';
 import { startVehicleBus, type VehicleBus } from '../../agent/bus/vehicle-bus.ts';
 import { busLimits } from '../../agent/core/bus/bus-limits.ts';
 import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
@@ -14,13 +12,13 @@ import { slcanDialects } from '../../agent/core/bus/slcan-opening.ts';
 import type { BusStatus } from '../../agent/core/status/bus-status.ts';
 import { createSlcanAdapter, type SlcanAdapter } from '../../simulator/hardware/slcan-adapter.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import type { ByteLink } from '../../src/ports.ts';
 import { truckDrive } from '../support/bus/truck-drive.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { runProgram, startProgram, writeAgentConfig } from '../support/programs/fleet-processes.ts';
-import { type PtyPair, ptyPair, serial, sleep } from '../support/serial/pty-bus.ts';
-import { point } from '../support/serial/serial-board.ts';
+import { runProgram, startProgram } from '../support/programs/fleet-processes.ts';
+import { loneStatus, writeLoneConfig } from '../support/programs/lone-agent.ts';
+import { createPluggedPort, type PluggedPort } from '../support/serial/plugged-port.ts';
+import { sleep } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 
@@ -34,39 +32,19 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Socket {
+interface Socket extends Pick<PluggedPort, 'plug' | 'unplug'> {
   readonly adapter: SlcanAdapter;
-  plug(): Promise<void>;
-  unplug(): Promise<void>;
 }
 
-/** A socket for an adapter behind one name; each plug has other terminals. */
-function socketOf(name: string, dialect: (typeof slcanDialects)[number]): Socket {
-  let pair: PtyPair | null = null;
-  let link: ByteLink | null = null;
-  let plugs = 0;
+/** A socket for an adapter behind one name. */
+function socketOf(path: string, dialect: (typeof slcanDialects)[number]): Socket {
   const adapter = createSlcanAdapter({
     dialect,
-    send: (text) => void link?.write(Buffer.from(text, 'latin1')),
+    send: (text) => port.send(Buffer.from(text, 'latin1')),
   });
-  const unplug = async (): Promise<void> => {
-    await link?.close();
-    await pair?.close();
-    link = null;
-    pair = null;
-    adapter.restart();
-  };
-  cleanups.unshift(unplug);
-  return {
-    adapter,
-    unplug,
-    async plug() {
-      plugs += 1;
-      pair = await ptyPair(folder, `ttyACM${plugs}`);
-      link = await openSerialPort(serial(pair.far), { onBytes: adapter.receive, onDown: () => undefined });
-      point(name, pair.near);
-    },
-  };
+  const port = createPluggedPort({ folder, path, onBytes: adapter.receive, onUnplug: adapter.restart });
+  cleanups.unshift(port.unplug);
+  return { ...port, adapter };
 }
 
 function startBus(path: string, readings: BusReading[]): VehicleBus {
@@ -153,26 +131,15 @@ describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [$
     const path = join(folder, 'can');
     const socket = socketOf(path, 'usbtin');
     await socket.plug();
-    const publicKey = generateKeyPairSync('ed25519')
-      .publicKey.export({ format: 'der', type: 'spki' })
-      .subarray(-32);
-    const config = writeAgentConfig({
-      folder,
-      secret: 'a-secret-of-a-vehicle-that-is-not-enrolled',
-      publicKey: publicKey.toString('base64'),
-      mqttPort: 1,
-      boardPort: join(folder, 'no-board'),
-      gnssPort: join(folder, 'no-receiver'),
-    });
-    appendFileSync(config, `[local]\nsocket = "${folder}/agent.sock"\n[bus]\nport = "${path}"\n`);
+    const config = writeLoneConfig(folder, `[bus]\nport = "${path}"\n`);
     expect(runProgram('agent', ['config', 'check', '--config', config])).toContain('listens only');
     const agent = startProgram('agent', ['start', '--config', config]);
     cleanups.unshift(() => agent.signal('SIGKILL'));
     await waitUntil('the adapter listens', () => agent.lines.some(({ msg }) => msg === 'bus_open'));
     const commands = socket.adapter.commands.length;
     const busOf = async (): Promise<BusStatus | null> => {
-      const facts = await askUnixSocket(`${folder}/agent.sock`, { method: 'GET', path: '/status' });
-      return (JSON.parse(facts.body) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
+      const facts = await loneStatus(folder);
+      return (JSON.parse(facts) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
     };
     // The process counts for its status once a second, so it is given time instead: the line holds three seconds of this pace.
     for (const [n, { frame }] of recording.entries()) {

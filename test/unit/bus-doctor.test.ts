@@ -1,6 +1,6 @@
 // The vehicle bus in the configuration and in `doctor bus`.
 import { describe, expect, it } from 'vitest';
-import { agentFileSchema, toAgentConfig } from '../../agent/config.ts';
+import { toAgentConfig } from '../../agent/config.ts';
 import type { BusConfig } from '../../agent/core/bus/bus-config.ts';
 import type { CheckResult } from '../../agent/doctor/check.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
@@ -8,73 +8,60 @@ import { vehicleBusCheck } from '../../agent/doctor/vehicle-bus.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { ccvs1, eec1 } from '../../simulator/hardware/j1939-frames.ts';
 import { createSlcanAdapter } from '../../simulator/hardware/slcan-adapter.ts';
-import { loadConfig } from '../../src/config.ts';
 import type { ByteLinkHandlers } from '../../src/ports.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
-
-const fileOf = (bus: string) => {
-  const text = `
-[device]
-account = "acme"
-id = "truck-1"
-[broker]
-secretFile = "/run/secret"
-publicKey = "${'A'.repeat(43)}="
-[board]
-profile = "waveshare-relay-d"
-port = "/dev/fleet-board"
-[gnss]
-port = "/dev/fleet-gnss"
-${bus}`;
-  return loadConfig({ schema: agentFileSchema, file: { path: 'agent.toml', text }, env: {}, flags: null })
-    .value;
-};
-const given = { secret: 'x', agentVersion: '0.0.0', hardwareID: '' };
+import { agentFileOf, givenOfMachine } from '../support/vehicle/agent-file.ts';
 
 describe('the table [bus]', () => {
   it('is absent as a rule: then no bus is read', async () => {
-    const config = await toAgentConfig(fileOf(''), given);
+    const config = await toAgentConfig(agentFileOf(''), givenOfMachine);
     expect(config).not.toHaveProperty('bus');
   });
 
   it('names a port, and has defaults for the rest', async () => {
-    const { bus } = await toAgentConfig(fileOf('[bus]\nport = "/dev/fleet-bus"'), given);
+    const { bus } = await toAgentConfig(agentFileOf('[bus]\nport = "/dev/fleet-bus"'), givenOfMachine);
     expect(bus).toEqual({
       port: { path: '/dev/fleet-bus', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
       bitRate: 250_000,
       engine: 'hybrid',
     });
-    const { bus: searched } = await toAgentConfig(fileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'), given);
+    const { bus: searched } = await toAgentConfig(
+      agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'),
+      givenOfMachine,
+    );
     expect(searched?.bitRate).toBe('auto');
   });
 
   it('with the port of the board or the receiver, another profile or another bit rate is refused', async () => {
-    await expect(toAgentConfig(fileOf('[bus]\nport = "/dev/fleet-gnss"'), given)).rejects.toThrow(
-      'gnss.port',
-    );
-    await expect(toAgentConfig(fileOf('[bus]\nport = "/dev/fleet-board"'), given)).rejects.toThrow(
-      'board.port',
-    );
-    expect(() => fileOf('[bus]\nport = "/dev/x"\nprofile = "uds"')).toThrow('profile');
-    expect(() => fileOf('[bus]\nport = "/dev/x"\nbitRate = "33333"')).toThrow('bitRate');
+    await expect(
+      toAgentConfig(agentFileOf('[bus]\nport = "/dev/fleet-gnss"'), givenOfMachine),
+    ).rejects.toThrow('gnss.port');
+    await expect(
+      toAgentConfig(agentFileOf('[bus]\nport = "/dev/fleet-board"'), givenOfMachine),
+    ).rejects.toThrow('board.port');
+    expect(() => agentFileOf('[bus]\nport = "/dev/x"\nprofile = "uds"')).toThrow('profile');
+    expect(() => agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "33333"')).toThrow('bitRate');
   });
 });
 
 describe('a car in the table [bus]', () => {
   it('is asked by profile obd, with the consent of the installer, and is no bus that is listened to', async () => {
     const { bus, obd } = await toAgentConfig(
-      fileOf('[bus]\nport = "/dev/fleet-bus"\nprofile = "obd"'),
-      given,
+      agentFileOf('[bus]\nport = "/dev/fleet-bus"\nprofile = "obd"'),
+      givenOfMachine,
     );
     expect(bus).toBeUndefined();
     expect(obd).toMatchObject({ port: { path: '/dev/fleet-bus' }, hasConsent: false });
     const agreed = '[bus]\nport = "/dev/x"\nprofile = "obd"\nobdConsent = true\nbaud = 38400';
-    expect((await toAgentConfig(fileOf(agreed), given)).obd).toMatchObject({
+    expect((await toAgentConfig(agentFileOf(agreed), givenOfMachine)).obd).toMatchObject({
       port: { baudRate: 38_400 },
       hasConsent: true,
     });
     // J1939 is listened to, whatever is agreed.
-    const truck = await toAgentConfig(fileOf('[bus]\nport = "/dev/x"\nobdConsent = true'), given);
+    const truck = await toAgentConfig(
+      agentFileOf('[bus]\nport = "/dev/x"\nobdConsent = true'),
+      givenOfMachine,
+    );
     expect(truck).not.toHaveProperty('obd');
   });
 });

@@ -1,11 +1,11 @@
 // Drivers in the whole vehicle: who is identified, when a driver no longer counts, and that none of it reaches a relay or a log.
 import { describe, expect, it } from 'vitest';
-import { agentFileSchema, describeConfig, toAgentConfig } from '../../agent/config.ts';
+import { describeConfig, toAgentConfig } from '../../agent/config.ts';
 import { driverText } from '../../agent/core/status/driver-status.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import { loadConfig } from '../../src/config.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { overlaySettings, standardSettings } from '../../src/core/settings/settings.ts';
+import { agentFileOf, givenOfMachine } from '../support/vehicle/agent-file.ts';
 import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const ann = '62E3086CED';
@@ -261,27 +261,8 @@ describe('a reader of keys', () => {
 });
 
 describe('the settings of drivers', () => {
-  const fileOf = (more: string) => {
-    const text = `
-[device]
-account = "acme"
-id = "truck-1"
-[broker]
-secretFile = "/run/secret"
-publicKey = "${'A'.repeat(43)}="
-[board]
-profile = "waveshare-relay-d"
-port = "/dev/fleet-board"
-[gnss]
-port = "/dev/fleet-gnss"
-${more}`;
-    return loadConfig({ schema: agentFileSchema, file: { path: 'agent.toml', text }, env: {}, flags: null })
-      .value;
-  };
-  const given = { secret: 'x', agentVersion: '0.0.0', hardwareID: '' };
-
   it('leave a vehicle without a reader as it is', async () => {
-    expect(await toAgentConfig(fileOf(''), given)).not.toHaveProperty('driverReader');
+    expect(await toAgentConfig(agentFileOf(''), givenOfMachine)).not.toHaveProperty('driverReader');
     const rig = await createVehicleRig();
     hold(rig, ann);
     rig.run(5);
@@ -290,8 +271,8 @@ ${more}`;
   });
 
   it('name a port of its own, and are described without a key', async () => {
-    const file = fileOf(`[driverReader]\nport = "/dev/fleet-driver"\n[driver]\nkeys = "${ann}"`);
-    const config = await toAgentConfig(file, given);
+    const file = agentFileOf(`[driverReader]\nport = "/dev/fleet-driver"\n[driver]\nkeys = "${ann}"`);
+    const config = await toAgentConfig(file, givenOfMachine);
     expect(config.driverReader).toEqual(reader);
     expect(JSON.stringify(describeConfig(config))).toContain('rfid at /dev/fleet-driver, 9600 baud');
     expect(JSON.stringify(describeConfig(config))).not.toContain(ann);
@@ -299,11 +280,11 @@ ${more}`;
       '[driverReader]\nport = "/dev/fleet-gnss"',
       '[bus]\nport = "/dev/x"\n[driverReader]\nport = "/dev/x"',
     ])
-      await expect(toAgentConfig(fileOf(more), given)).rejects.toThrow('is');
+      await expect(toAgentConfig(agentFileOf(more), givenOfMachine)).rejects.toThrow('is');
   });
 
   it('name no key in the error of a wrong list', () => {
-    const read = () => fileOf(`[driver]\nkeys = "${ann} ${bob} 12"`);
+    const read = () => agentFileOf(`[driver]\nkeys = "${ann} ${bob} 12"`);
     expect(read).toThrow('driver.keys: found 32 characters');
     expect(read).not.toThrow(ann);
   });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readModem } from '../../agent/adapters/modem-manager.ts';
 import { watchModem } from '../../agent/agent-loop.ts';
-import { agentFileSchema, toAgentConfig } from '../../agent/config.ts';
+import { toAgentConfig } from '../../agent/config.ts';
 import { type ModemReading, maskIccid, parseModem, parseSim } from '../../agent/core/modem/modem-reading.ts';
 import {
   createModemReport,
@@ -15,9 +15,9 @@ import {
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import type { VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { loadConfig } from '../../src/config.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { agentFileOf, givenOfMachine } from '../support/vehicle/agent-file.ts';
 import { createVehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 /** As mmcli answers for a Telit LE910C4: members and kinds of values are those of recorded answers, ids and names are not. */
@@ -242,38 +242,15 @@ describe('what a vehicle reports of its modem', () => {
 });
 
 describe('the table [modem]', () => {
-  const fileOf = (more: string) => {
-    const base = `
-[device]
-account = "acme"
-id = "truck-1"
-[broker]
-secretFile = "/run/secret"
-publicKey = "${'A'.repeat(43)}="
-[board]
-profile = "waveshare-relay-d"
-port = "/dev/fleet-board"
-[gnss]
-port = "/dev/fleet-gnss"
-${more}`;
-    return loadConfig({
-      schema: agentFileSchema,
-      file: { path: 'agent.toml', text: base },
-      env: {},
-      flags: null,
-    }).value;
-  };
-  const given = { secret: 'x', agentVersion: '0.0.0', hardwareID: '' };
-
   it('is absent as a rule, and names a program by its whole path', async () => {
-    expect(await toAgentConfig(fileOf(''), given)).not.toHaveProperty('modem');
-    const { modem } = await toAgentConfig(fileOf('[modem]\nprogram = "/usr/bin/mmcli"'), given);
+    expect(await toAgentConfig(agentFileOf(''), givenOfMachine)).not.toHaveProperty('modem');
+    const { modem } = await toAgentConfig(agentFileOf('[modem]\nprogram = "/usr/bin/mmcli"'), givenOfMachine);
     expect(modem).toEqual({ program: '/usr/bin/mmcli', everyMs: 300_000 });
-    expect(() => fileOf('[modem]\nprogram = "mmcli"')).toThrow('program');
+    expect(() => agentFileOf('[modem]\nprogram = "mmcli"')).toThrow('program');
   });
 
   it('excludes the file of a script that says the same', async () => {
     const both = '[modem]\nprogram = "/usr/bin/mmcli"\n[network]\nstateFile = "/run/network"';
-    await expect(toAgentConfig(fileOf(both), given)).rejects.toThrow('network.stateFile');
+    await expect(toAgentConfig(agentFileOf(both), givenOfMachine)).rejects.toThrow('network.stateFile');
   });
 });

@@ -14,7 +14,7 @@ const diskOf = (deviceID: string, home: string | null = folder) =>
   createVehicleDisk({
     folder: home,
     deviceID,
-    openDatabase: (file) => openSqlite({ pageSize: 512, ...file }),
+    openDatabase: openSqlite,
   });
 
 const maxBytes = 16 * 1024 * 1024;
@@ -25,7 +25,7 @@ const valuesIn = async (database: Database): Promise<readonly unknown[]> =>
   );
 
 async function open(disk: ReturnType<typeof diskOf>): Promise<Database> {
-  const database = await disk.openDatabase({ path: disk.path(), maxBytes });
+  const database = await disk.openDatabase({ path: disk.path(), pageSize: 512, maxBytes });
   await database.write([{ sql: 'CREATE TABLE IF NOT EXISTS notes (value INTEGER)', params: [] }]);
   return database;
 }

@@ -4,10 +4,10 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, utimesSync, writeFile
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requestSleep } from '../../agent/adapters/sleep-request.ts';
-import { agentFileSchema, toAgentConfig } from '../../agent/config.ts';
+import { toAgentConfig } from '../../agent/config.ts';
 import { createSleep, type SleepConfig, sleepLimits, stepSleep } from '../../agent/core/sleep/sleep.ts';
-import { loadConfig } from '../../src/config.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { agentFileOf, givenOfMachine } from '../support/vehicle/agent-file.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const config: SleepConfig = { afterMs: 600_000, awakeMs: 120_000, wakeS: 3600 };
@@ -200,30 +200,13 @@ describe('the request for sleep', () => {
 });
 
 describe('the table [sleep]', () => {
-  const fileOf = (more: string) => {
-    const text = `
-[device]
-account = "acme"
-id = "truck-1"
-[broker]
-secretFile = "/run/secret"
-publicKey = "${'A'.repeat(43)}="
-[board]
-profile = "waveshare-relay-d"
-port = "/dev/fleet-board"
-[gnss]
-port = "/dev/fleet-gnss"
-${more}`;
-    return loadConfig({ schema: agentFileSchema, file: { path: 'agent.toml', text }, env: {}, flags: null })
-      .value;
-  };
-  const given = { secret: 'x', agentVersion: '0.0.0', hardwareID: '' };
-
   it('is absent as a rule, and off without a time', async () => {
-    expect(await toAgentConfig(fileOf(''), given)).not.toHaveProperty('sleep');
-    expect(await toAgentConfig(fileOf('[sleep]\nwakeS = 600'), given)).not.toHaveProperty('sleep');
-    const { sleep } = await toAgentConfig(fileOf('[sleep]\nafterS = 900'), given);
+    expect(await toAgentConfig(agentFileOf(''), givenOfMachine)).not.toHaveProperty('sleep');
+    expect(await toAgentConfig(agentFileOf('[sleep]\nwakeS = 600'), givenOfMachine)).not.toHaveProperty(
+      'sleep',
+    );
+    const { sleep } = await toAgentConfig(agentFileOf('[sleep]\nafterS = 900'), givenOfMachine);
     expect(sleep).toEqual({ afterMs: 900_000, awakeMs: 120_000, wakeS: 3600 });
-    expect(() => fileOf('[sleep]\nafterS = 5')).toThrow('afterS');
+    expect(() => agentFileOf('[sleep]\nafterS = 5')).toThrow('afterS');
   });
 });

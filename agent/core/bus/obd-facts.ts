@@ -14,7 +14,7 @@ export type ObdRefusal =
   | 'battery_low'
   /** Nothing answers as an ELM327 does, or it stopped to. */
   | 'silent_adapter'
-  /** It lacks a command without which answers cannot be told apart, or speaks another language. */
+  /** It lacks a command without which answers cannot be assigned to control units, or follows another protocol. */
   | 'unfit_adapter'
   /** It measures no supply: it is in no diagnostic connector. */
   | 'no_supply'

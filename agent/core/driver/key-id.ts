@@ -14,7 +14,7 @@ export function parseKeyList(text: string | undefined): ReadonlySet<string> {
   return new Set(words.filter(isKeyID));
 }
 
-/** Four digits of the serial number: the family code and the CRC of an iButton tell nothing. */
+/** Four digits of the serial number: the family code and the CRC of an iButton identify no key. */
 export function maskKey(id: string): string {
   return `…${id.length === 16 ? id.slice(10, 14) : id.slice(-4)}`;
 }

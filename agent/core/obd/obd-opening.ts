@@ -26,7 +26,7 @@ interface SetupStep {
 export const setupPlan: readonly SetupStep[] = [
   { command: 'ATE0', as: 'must' },
   { command: 'ATL0', as: 'must' },
-  // Without headers the answers of two control units cannot be told apart.
+  // Without headers the answers of two control units cannot be assigned.
   { command: 'ATH1', as: 'must' },
   { command: 'ATI', as: 'name' },
   { command: 'STI', as: 'device' },

@@ -1,4 +1,4 @@
-// The reader of drivers' keys and who drives, for `status`. Pure. Ids of keys are shown masked only.
+// The reader of drivers' keys and the identified driver, for `status`. Pure. Ids of keys are shown masked only.
 import type { DriverSettings } from '../../../src/core/settings/driver.ts';
 import { allowedKeys, type DriverState } from '../driver/driver.ts';
 import { maskKey } from '../driver/key-id.ts';

@@ -40,6 +40,8 @@ import {
 /** Opens a database of pages of 512 bytes; the agent passes `openSqlite`. Rejects or throws an AppError. */
 export type OpenDatabase = (file: {
   readonly path: string;
+  /** That of a new file: `pageBytes` for an outbox. */
+  readonly pageSize: 512 | 4096;
   readonly maxBytes: number;
 }) => Database | Promise<Database>;
 
@@ -158,7 +160,11 @@ async function recordStateKeys(database: Database): Promise<Statement> {
 async function createFile({ path, maxBytes, openDatabase }: FileOptions): Promise<void> {
   const fresh = `${path}.new`;
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(fresh + suffix, { force: true });
-  const database = await openDatabase({ path: fresh, maxBytes: spaceOf(maxBytes).databaseBytes });
+  const database = await openDatabase({
+    path: fresh,
+    pageSize: pageBytes,
+    maxBytes: spaceOf(maxBytes).databaseBytes,
+  });
   try {
     await migrate(database, outboxMigrations);
     await checkpoint(database);
@@ -179,7 +185,7 @@ async function createFile({ path, maxBytes, openDatabase }: FileOptions): Promis
 async function refuseForeign({ path, maxBytes, openDatabase }: FileOptions): Promise<void> {
   let database: Database | null = null;
   try {
-    database = await openDatabase({ path, maxBytes });
+    database = await openDatabase({ path, pageSize: pageBytes, maxBytes });
     await assertOurs(database, path);
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code === 'config') throw thrown;
@@ -202,7 +208,11 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
   let isMarked = false;
   try {
     if (path !== inMemory && !isThere(path)) await createFile(options);
-    database = await options.openDatabase({ path, maxBytes: spaceOf(maxBytes).databaseBytes });
+    database = await options.openDatabase({
+      path,
+      pageSize: pageBytes,
+      maxBytes: spaceOf(maxBytes).databaseBytes,
+    });
     await assertOurs(database, path);
     await configure(database, maxBytes);
     if (await lacksFirstMigration(database)) {

@@ -164,7 +164,7 @@ async function readCopy(
       if (isThere(evidence + suffix)) copyFileSync(evidence + suffix, copy + suffix);
     }
     mend(copy);
-    database = await file.openDatabase({ path: copy, maxBytes: copyMostBytes });
+    database = await file.openDatabase({ path: copy, pageSize: pageBytes, maxBytes: copyMostBytes });
     const hasLog = source.isRunning || isThere(`${evidence}-wal`);
     return await readTables(database, { isWhole: source.isWhole, hasLog });
   } catch {

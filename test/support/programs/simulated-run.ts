@@ -25,7 +25,7 @@ const base = {
   reporting: { movingS: 1, stoppedS: 10, windowS: 0 },
 };
 
-const openOutboxFile: RunPorts['openDatabase'] = (file) => openSqlite({ pageSize: 512, ...file });
+const openOutboxFile: RunPorts['openDatabase'] = (file) => openSqlite(file);
 
 /** Runs it to its end. @param folder in which the run gets one of its own. @param change laid over the scenario. @param openDatabase of the disks of the vehicles. */
 export async function runAgainst(

@@ -18,7 +18,7 @@ export async function commissionDisk(
   const outbox = await openOutbox({
     path,
     maxBytes: 16 * 1024 * 1024,
-    openDatabase: async (file) => openSqlite({ pageSize: 512, ...file }),
+    openDatabase: openSqlite,
     boot: 'installer',
     bootMonoMs: clock.monoMs(),
     clock,

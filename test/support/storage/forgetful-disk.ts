@@ -14,7 +14,7 @@ export interface ForgetfulDisk {
   readonly openDatabase: OpenDatabase;
 }
 
-const openFile: OpenDatabase = (file) => openSqlite({ pageSize: 512, ...file });
+const openFile: OpenDatabase = (file) => openSqlite(file);
 
 /** The number of an event within its boot; above it stands the number of the boot. */
 const seqBits = 31;

@@ -50,7 +50,7 @@ function outboxOptions(path: string, changes: Partial<OutboxOptions> = {}): Outb
     entropy: createSystemEntropy(),
     log: silentLog,
     maxBytes: 16 * 1024 * 1024,
-    openDatabase: (file) => openSqlite({ ...file, pageSize: 512 }),
+    openDatabase: openSqlite,
     ...changes,
   };
 }

@@ -94,7 +94,7 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
       outbox = await openOutbox({
         path,
         maxBytes: maxMb * 1024 * 1024,
-        openDatabase: async (file) => watch(openSqlite({ pageSize: 512, ...file })),
+        openDatabase: async (file) => watch(openSqlite(file)),
         boot,
         bootMonoMs,
         clock: ownClock,

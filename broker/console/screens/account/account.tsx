@@ -1,7 +1,6 @@
 // The account: its state and limits for every user, its settings and the rules for cuts for administrators; and the user's own preferences.
-import { useEffect } from 'react';
 import { Badge, Empty, Fact, Loading, Time } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
@@ -82,9 +81,7 @@ export function AccountScreen() {
   const words = useWords();
   const { account: texts } = words;
   const role = useRole();
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

@@ -1,14 +1,14 @@
 // The alarms of the account: the queue, its figures, and one alarm beside it. What is shown stands in the address.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice, spanText } from '../../components/texts.tsx';
-import { useNow, useValue, useWords } from '../../components/use.ts';
+import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { alarms, fleetReadMs } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
@@ -122,9 +122,7 @@ export function AlarmsScreen() {
   const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
   const isLoading = show === 'closed' ? closed.isPending : readMs === null;
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
-  useEffect(() => {
-    document.title = `${words.alarms.title} · ${words.common.brand}`;
-  }, [words]);
+  useTitle(words.alarms.title);
   return (
     <main className="page" id="main">
       <Head open={open} />

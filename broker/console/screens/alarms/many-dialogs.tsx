@@ -1,4 +1,4 @@
-// The dialogs of the picked alarms: a user who takes them over, and a reason with which they end.
+// The dialogs of the picked alarms: assignment to a user, and closing with a reason.
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Alarm, CloseReason } from '../../api/operations.ts';
@@ -11,7 +11,7 @@ import { Choice } from '../cut/choice.tsx';
 import { Choices, closeReasons, noteMost } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
-/** Users who can own an alarm; null where this user may not read the users. */
+/** Users to whom an alarm can be assigned; null where the list of users is not readable. */
 function useOwners(role: string): readonly string[] | null {
   const { data } = useQuery({
     queryKey: ['users'],

@@ -1,11 +1,10 @@
 // Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, Empty, Loading, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
@@ -154,9 +153,7 @@ export function ApprovalsScreen() {
   const { data: limits } = useLimits(role === 'operator' || role === 'admin');
   const pending = (requests ?? []).filter(({ approvalState }) => approvalState === 'pending');
   const failure = error === null ? null : failureText(error, words);
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

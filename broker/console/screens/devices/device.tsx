@@ -5,7 +5,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
@@ -87,9 +87,7 @@ export function DeviceScreen() {
     if (changed.has(deviceID)) void refetch();
   }, [changed, deviceID, refetch]);
   const name = data?.deviceDisplayName || deviceID;
-  useEffect(() => {
-    document.title = `${name} · ${words.devices.title} · ${words.common.brand}`;
-  }, [name, words]);
+  useTitle(`${name} · ${words.devices.title}`);
   const isMissing = error instanceof ServiceError && error.code === 'not_found';
   if (data === undefined || isMissing)
     return (

@@ -1,12 +1,12 @@
 // The devices of the account: a list with filter and search, creation and import. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { useTitle, useWords } from '../../components/use.ts';
 import { MoreRows, useFailure, View } from '../../components/view.tsx';
 import { useRole, useUser } from '../../service/role.ts';
 import {
@@ -183,9 +183,7 @@ export function DevicesScreen() {
   const { rows, error } = useDevices();
   const role = useRole();
   const commands = useManyCommands();
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

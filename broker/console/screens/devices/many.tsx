@@ -19,7 +19,7 @@ import { usePicked } from './use-picked.ts';
 
 type Item = Result<'deleteDevices'>['items'][number];
 
-/** For those who may command or delete. */
+/** For roles that may command or delete. */
 export function usePicks(): Picks {
   const role = useRole();
   const { ids, pick } = usePicked();

@@ -1,12 +1,11 @@
 // The inbox of the user: alerts of the vehicles that this user sees, what rules sent, notices of the account. Filter and vehicle stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, codeText, Empty, iconOf, Time } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { inboxFilters } from '../../state/account/inbox-view.ts';
@@ -180,9 +179,7 @@ export function InboxScreen() {
   const marks = useMark();
   const failure = useFailure(marks.failure, words.forms.failed);
   const { rows } = inbox;
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

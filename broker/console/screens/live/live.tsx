@@ -1,11 +1,11 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
 import {
   countsOf,
@@ -85,9 +85,7 @@ export function LiveScreen() {
     [sorted, filter, find],
   );
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
-  useEffect(() => {
-    document.title = `${live.title} · ${words.common.brand}`;
-  }, [live, words]);
+  useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });
   return (

@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Button, Form, Input, Label, TextField } from 'react-aria-components';
 import { Icon, Logo } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { type Arrival, takeArrival } from '../../service/arrival.ts';
 import { absence, session } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
@@ -149,9 +149,7 @@ export function LoginScreen() {
   const present = useValue(session);
   const navigate = useNavigate();
   const { next } = useSearch({ from: '/login' });
-  useEffect(() => {
-    document.title = `${words.login.title} · ${words.common.brand}`;
-  }, [words]);
+  useTitle(words.login.title);
   useEffect(() => {
     if (present !== null) void navigate({ href: next ?? '/live', replace: true });
   }, [present, next, navigate]);

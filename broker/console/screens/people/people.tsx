@@ -1,8 +1,7 @@
 // People of the account: users with what they may do, groups, and the reader's own sessions and tokens. All that is shown stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Empty, Loading } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { peopleLists } from '../../state/people-view.ts';
 import { Groups } from './groups.tsx';
@@ -35,9 +34,7 @@ export function PeopleScreen() {
   const words = useWords();
   const { people: texts } = words;
   const { list = 'users' } = useSearch({ from: '/shell/people' });
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

@@ -1,10 +1,9 @@
 // The practice fleet: three things to try, and the world of its vehicles, each of which is chosen in the address.
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import type { PracticeFleet, PracticeVehicle } from '../../../../src/core/practice.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Notice, numberText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { usePracticeFleet } from '../../service/practice.ts';
@@ -99,9 +98,7 @@ export function PracticeScreen() {
   const isKnown = useUser() !== undefined;
   useValue(practiceAccount);
   const { data, error } = usePracticeFleet(everyMs, isPractice());
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

@@ -1,11 +1,11 @@
 // Reports: sums, trips, stops, alarms, decisions and events of vehicles over a period, as a table and as bars of the same rows.
 import { useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
@@ -131,9 +131,7 @@ export function ReportsScreen() {
     () => (rows === undefined ? undefined : sortRows(rows, sort, nameOf)),
     [rows, sort, nameOf],
   );
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   // A named period ended when it was read.
   const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
   const dateText = (seconds: number): string => formatTime(new Date(seconds * 1000), words.locale, 'date');

@@ -1,8 +1,7 @@
 // Notification rules and what became of their messages, for administrators. All that is shown stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Empty, Loading } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { ruleLists } from '../../state/rules/rule-draft.ts';
 import { DeliveryList } from './delivery-list.tsx';
@@ -30,9 +29,7 @@ export function RulesScreen() {
   const words = useWords();
   const { rules: texts } = words;
   const { list = 'rules' } = useSearch({ from: '/shell/rules' });
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

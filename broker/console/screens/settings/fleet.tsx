@@ -1,7 +1,6 @@
 // Settings of all vehicles of the account, and which vehicle has which version of them.
 import { useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
-import { useWords } from '../../components/use.ts';
+import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
 import { Versions } from '../zones/versions.tsx';
@@ -13,9 +12,7 @@ export function SettingsScreen() {
   const { settings: texts } = words;
   const { table = settingTables[0] } = useSearch({ from: '/shell/settings' });
   const { data, error } = useAccountSettings();
-  useEffect(() => {
-    document.title = `${texts.title} · ${words.common.brand}`;
-  }, [texts, words]);
+  useTitle(texts.title);
   return (
     <main className="page" id="main">
       <header className="page-head">

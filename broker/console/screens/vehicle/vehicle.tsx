@@ -6,7 +6,7 @@ import type { Device } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { stateOf, type Vehicle } from '../../state/fleet.ts';
@@ -120,15 +120,13 @@ export function VehicleScreen() {
   } = useQuery({
     queryKey: ['device', deviceID],
     queryFn: ({ signal }) => call('getDevice', { params: { deviceID }, signal }),
-    // No message of the live stream tells of values of the bus, which come once a minute.
+    // The live stream carries no values of the bus, which come once a minute.
     refetchInterval: ({ state }) => (state.data?.vehicleBus == null ? false : 30_000),
   });
   useEffect(() => {
     if (changed.has(deviceID)) void refetch();
   }, [changed, deviceID, refetch]);
-  useEffect(() => {
-    document.title = `${live?.name ?? deviceID} · ${words.common.brand}`;
-  }, [live?.name, deviceID, words]);
+  useTitle(live?.name ?? deviceID);
   if (device === undefined) {
     const failure = error === null ? null : failureText(error, words);
     const isMissing = error instanceof ServiceError && error.status === 404;

@@ -1,8 +1,8 @@
 // The frame of the screens of zones and of routes: the list, the map, and the panel or the editor beside them.
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { MapTools } from '../../components/map-tools.tsx';
 import { Empty } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import type { useShapeMap } from './use-shape-map.ts';
 
@@ -22,11 +22,9 @@ interface ShapeFrameProps {
 
 export function ShapeFrame(props: ShapeFrameProps) {
   const { titleID, texts, opened, isLoaded, error, list, selected, isFound, side } = props;
-  const { live, common } = useWords();
+  const { live } = useWords();
   const { host, map, isImpossible } = opened;
-  useEffect(() => {
-    document.title = `${texts.title} · ${common.brand}`;
-  }, [texts, common]);
+  useTitle(texts.title);
   return (
     <main className={side === null ? 'live alone' : 'live'} id="main">
       <h1 className="hidden">{texts.title}</h1>
