@@ -25,7 +25,7 @@ export interface DriverOptions {
 export interface Driver {
   now(): DriverMoment;
   setIgnition(isOn: boolean): void;
-  /** Drives on by the timetable from where the vehicle is. False when the engine does not start. */
+  /** Drives on by the timetable from where the vehicle is, at once, also in a rest of the timetable. False when the engine does not start. */
   drive(): boolean;
   /** Drives along the route at this speed, 0 to stop. False when the engine does not start. */
   setSpeed(kmh: number): boolean;
@@ -200,7 +200,7 @@ export function createDriver(options: DriverOptions): Driver {
     drive() {
       vehicle.isTowed = false;
       if (!start()) return false;
-      if (vehicle.mode === 'manual') vehicle.mode = 'joining';
+      if (vehicle.mode === 'manual' || vehicle.speedMps === 0) vehicle.mode = 'joining';
       return true;
     },
     setSpeed(kmh) {

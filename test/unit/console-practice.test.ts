@@ -82,13 +82,29 @@ describe('the vehicles that the guided start offers', () => {
 
   it('are one that drives for the cut that waits, and one that stands for the colleague', () => {
     const fleet = fleetOf(vehicleOf('van-01'), driving, vehicleOf('van-03'));
-    expect(idsOf(fleet)).toEqual(['van-01', 'van-02', true, 'van-01']);
+    expect(idsOf(fleet)).toEqual(['van-03', 'van-02', true, 'van-01']);
   });
 
   it('are none of which a cut is asked for already', () => {
     const fleet = fleetOf(vehicleOf('van-01'), driving, vehicleOf('van-03'));
-    expect(idsOf(fleet, ['van-02'])).toEqual(['van-01', 'van-01', false, 'van-03']);
-    expect(idsOf(fleet, ['van-01', 'van-02', 'van-03'])).toEqual(['van-01', undefined, false, undefined]);
+    expect(idsOf(fleet, ['van-02'])).toEqual(['van-02', 'van-01', false, 'van-03']);
+    expect(idsOf(fleet, ['van-01', 'van-02', 'van-03'])).toEqual(['van-03', undefined, false, undefined]);
+  });
+
+  it('are those to which nothing was done, as long as there are any: the panic button of a van keeps it uncut for minutes', () => {
+    const pressed = vehicleOf('van-01', { engine: 'running', speedKmh: 40, actedS: 1100 });
+    expect(idsOf(fleetOf(pressed, driving, vehicleOf('van-03')))).toEqual([
+      'van-01',
+      'van-02',
+      true,
+      'van-03',
+    ]);
+    expect(idsOf(fleetOf(pressed, vehicleOf('van-03', { actedS: 1100 })))).toEqual([
+      'van-01',
+      'van-01',
+      true,
+      'van-03',
+    ]);
   });
 
   it('are none without a network, and one for both cuts where there is no other', () => {

@@ -55,4 +55,21 @@ describe('a driver', () => {
     expect(driver.now()).toMatchObject({ ignition: true, engine: 'running' });
     expect(driver.now().speedKmh).toBeGreaterThan(0);
   });
+
+  it('who is told to drive does so at once, also in the middle of a rest, and keeps to the timetable from there', () => {
+    const clock = createVirtualClock();
+    const driver = createDriver({ clock, route, startS: route.roundS - 300, isStarterCut: () => false });
+    expect(driver.now()).toMatchObject({ engine: 'off', speedKmh: 0 });
+    const { odometerM } = driver.now();
+    expect(driver.drive()).toBe(true);
+    const metres: number[] = [];
+    for (let second = 0; second < 20; second += 1) {
+      clock.advance(1000);
+      expect(driver.now()).toMatchObject({ ignition: true, engine: 'running' });
+      metres.push(driver.now().odometerM - odometerM);
+    }
+    expect(metres.at(0)).toBeGreaterThan(0);
+    expect(metres.at(-1)).toBeGreaterThan(50);
+    for (const [at, metre] of metres.entries()) expect(metre).toBeGreaterThan(metres[at - 1] ?? 0);
+  });
 });

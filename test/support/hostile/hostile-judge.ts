@@ -98,5 +98,5 @@ export function judgeCommand(world: World, relay: FeatureName, token: string): v
     breach(world, `closed for ${commandID} before the disk knew`);
   if (world.movedBy.get(commandID) === true) breach(world, `closed twice for ${commandID}`);
   world.movedBy.set(commandID, true);
-  world.lastMover = commandID;
+  world.lastMover.set(relay, commandID);
 }

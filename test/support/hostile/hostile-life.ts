@@ -103,7 +103,8 @@ export interface World {
   downMs: number;
   downUntilMs: number;
   readonly movedBy: Map<string, boolean>;
-  lastMover: string | null;
+  /** By relay: the command that closed it last. */
+  readonly lastMover: Map<string, string>;
   confirmedMs: number | null;
 }
 

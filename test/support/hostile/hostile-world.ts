@@ -51,8 +51,8 @@ function moveContact(world: World, order: Order): void {
   }
   if (order.token.startsWith('withdraw')) counts.withdrawals += 1;
   // Taken back by the agent or by the power: the command may be carried out again.
-  if (!order.token.startsWith('drive:') && world.lastMover !== null)
-    world.movedBy.set(world.lastMover, false);
+  const lastMover = world.lastMover.get(order.relay);
+  if (!order.token.startsWith('drive:') && lastMover !== undefined) world.movedBy.set(lastMover, false);
 }
 
 const isSilent = (world: World): boolean =>
@@ -402,7 +402,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     downMs: 0,
     downUntilMs: -1,
     movedBy: new Map(),
-    lastMover: null,
+    lastMover: new Map(),
     confirmedMs: null,
   };
   world.vehicle.at(0, utcMs(world));

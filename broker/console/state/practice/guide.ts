@@ -41,7 +41,7 @@ const isDriving = ({ speedKmh, engine }: PracticeVehicle): boolean =>
   engine === 'running' && speedKmh > drivingKmh;
 
 export interface Offers {
-  /** For the alarm. */
+  /** For the alarm: one that no cut is offered with, where there is one. */
   readonly alarm: PracticeVehicle | null;
   /** For the cut that waits: it drives, or else it can be made to. */
   readonly wait: PracticeVehicle | null;
@@ -50,17 +50,23 @@ export interface Offers {
   readonly approval: PracticeVehicle | null;
 }
 
-/** The vehicles that the steps are offered with. @param hasCut whether a cut of the vehicle is asked for, or it is cut. */
+/**
+ * The vehicles that the steps are offered with: for a cut those first to which nothing was done, because a unit keeps a vehicle uncut for
+ * minutes after a press of its panic button. @param hasCut whether a cut of the vehicle is asked for, or it is cut.
+ */
 export function offersOf(fleet: PracticeFleet, hasCut: (deviceID: string) => boolean): Offers {
   const connected = fleet.vehicles.filter(({ isConnected }) => isConnected);
-  const free = connected.filter(({ deviceID }) => !hasCut(deviceID));
+  const wasActed = ({ actedS }: PracticeVehicle): boolean => actedS !== null;
+  const uncut = connected.filter(({ deviceID }) => !hasCut(deviceID));
+  const free = [...uncut.filter((one) => !wasActed(one)), ...uncut.filter(wasActed)];
   const wait = free.find(isDriving) ?? free.find(({ isTowed }) => !isTowed) ?? null;
   const others = free.filter((one) => one !== wait);
+  const approval = others.find((one) => !isDriving(one)) ?? others[0] ?? wait;
   return {
-    alarm: connected[0] ?? null,
+    alarm: connected.findLast((one) => one !== wait && one !== approval) ?? connected[0] ?? null,
     wait,
     isDriving: wait !== null && isDriving(wait),
-    approval: others.find((one) => !isDriving(one)) ?? others[0] ?? wait,
+    approval,
   };
 }
 
