@@ -66,8 +66,9 @@ const gatherMs = 20;
 /** The same for other changes, which are read from the store; and without a notification of a commit. */
 const changesGatherMs = 50;
 const changesMs = 1000;
-/** Readers that are written to at once; then whatever else waits has its turn. */
-const writesEach = 50;
+/** So many readers are written to at once, and so often: what thousands of readers cost never stands in the way of what vehicles report. */
+const wakesEach = 50;
+const wakesMs = 4;
 
 interface HubState {
   readonly options: LiveHubOptions;
@@ -80,6 +81,9 @@ interface HubState {
   readonly unflushed: Set<Audience>;
   flushedMs: number;
   cancelFlush: Cancel | null;
+  /** Readers in whose queues something waits, until they are woken. */
+  readonly unwoken: Set<Reader>;
+  cancelWake: Cancel | null;
   beats: number;
   isClosed: boolean;
 }
@@ -107,12 +111,29 @@ function eventOf(committed: Committed, event: FleetEvent, eventNo: number): Live
 }
 
 /** Wakes a reader, or ends its stream when its queue overflows. */
-function deliver({ options }: HubState, { caller, queue, stream }: Reader): void {
+function wake({ options }: HubState, { caller, queue, stream }: Reader): void {
   stream.wake();
   if (!queue.isOverflowing()) return;
   const { accountID, userID } = caller;
   options.log.warn('live_reader_too_slow', { accountID, userID });
   stream.end();
+}
+
+function wakeSome(hub: HubState): void {
+  hub.cancelWake = null;
+  let woken = 0;
+  for (const reader of hub.unwoken) {
+    hub.unwoken.delete(reader);
+    wake(hub, reader);
+    woken += 1;
+    if (woken === wakesEach) break;
+  }
+  if (hub.unwoken.size > 0) hub.cancelWake = hub.options.clock.after(wakesMs, () => wakeSome(hub));
+}
+
+/** The first readers at once, the others a little later together with what comes for them meanwhile. */
+function wakeSoon(hub: HubState): void {
+  if (hub.cancelWake === null) wakeSome(hub);
 }
 
 /** Gives the readers what waits for them. */
@@ -127,9 +148,10 @@ function flush(hub: HubState): void {
     if (batch === null) continue;
     for (const reader of audience.readers) {
       reader.queue.offer(batch);
-      deliver(hub, reader);
+      hub.unwoken.add(reader);
     }
   }
+  wakeSoon(hub);
 }
 
 /** At once after a pause, else a little later together with what comes meanwhile. */
@@ -175,17 +197,7 @@ function handleCommitted(hub: HubState, committed: Committed): void {
   hub.follower.handleCommit(eventNos, makeEvents);
 }
 
-/** Pauses after some calls, so that no other work waits for thousands of writes. */
-function createBreath({ clock }: LiveHubOptions): () => Promise<void> | undefined {
-  let writes = 0;
-  return () => {
-    writes += 1;
-    if (writes % writesEach !== 0) return undefined;
-    return new Promise((resolve) => void clock.after(1, resolve));
-  };
-}
-
-async function offerPresences(hub: HubState, presences: readonly Presence[]): Promise<void> {
+function offerPresences(hub: HubState, presences: readonly Presence[]): void {
   const found = new Map<Audience, Map<number, string>>();
   for (const presence of presences) {
     const texts: Texts = new Map();
@@ -196,15 +208,14 @@ async function offerPresences(hub: HubState, presences: readonly Presence[]): Pr
       found.set(audience, ofAudience.set(presence.deviceNo, text));
     }
   }
-  const breath = createBreath(hub.options);
   for (const [audience, texts] of found) {
     const batches = deviceBatches(hub.beats, texts);
     for (const reader of audience.readers) {
       for (const batch of batches) reader.queue.offerDevices(batch);
-      deliver(hub, reader);
-      await breath();
+      hub.unwoken.add(reader);
     }
   }
+  wakeSoon(hub);
 }
 
 /** With several processes device states are read from the store, which has those of all processes. */
@@ -214,7 +225,7 @@ async function offerStoredPresences(hub: HubState): Promise<void> {
     for (const { heartbeatMs: receivedMs, position, fuel, ...device } of page)
       board.record({ ...device, receivedMs, projection: { position, fuel } });
   }
-  await offerPresences(hub, board.drain());
+  offerPresences(hub, board.drain());
 }
 
 async function offerChanges(hub: HubState): Promise<void> {
@@ -233,15 +244,15 @@ async function offerChanges(hub: HubState): Promise<void> {
   flushSoon(hub);
 }
 
-async function sendKeepAlive(hub: HubState): Promise<void> {
-  const breath = createBreath(hub.options);
+function sendKeepAlive(hub: HubState): void {
+  // All that was committed up to this number is offered by then, and nothing newer.
+  flush(hub);
+  const upTo = hub.follower.sentUpTo();
   for (const reader of hub.audiences.readers()) {
-    // All that was committed up to this number is offered by then, and nothing newer.
-    flush(hub);
-    reader.queue.offerComment(keepAlive(Math.max(reader.startNo, hub.follower.sentUpTo())));
-    deliver(hub, reader);
-    await breath();
+    reader.queue.offerComment(keepAlive(Math.max(reader.startNo, upTo)));
+    hub.unwoken.add(reader);
   }
+  wakeSoon(hub);
 }
 
 async function beat(hub: HubState): Promise<void> {
@@ -249,12 +260,12 @@ async function beat(hub: HubState): Promise<void> {
   const presences = hub.board.drain();
   if (hub.audiences.count() === 0) return;
   try {
-    await offerPresences(hub, presences);
+    offerPresences(hub, presences);
     await offerStoredPresences(hub);
   } catch (thrown) {
     hub.options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
-  if (hub.beats % keepAliveBeats === 0) await sendKeepAlive(hub);
+  if (hub.beats % keepAliveBeats === 0) sendKeepAlive(hub);
 }
 
 /** Limits an audience to these devices; where that is a change, its readers get a `reset` message. */
@@ -300,6 +311,7 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   });
   const onEnd = (): void => {
     hub.audiences.remove(reader, audience);
+    hub.unwoken.delete(reader);
     slot.release();
   };
   const stream = createLiveStream({ queue, opening, onEnd });
@@ -337,6 +349,8 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     unflushed: new Set(),
     flushedMs: Number.NEGATIVE_INFINITY,
     cancelFlush: null,
+    unwoken: new Set(),
+    cancelWake: null,
     beats: 0,
     isClosed: false,
   };
@@ -364,6 +378,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
       for (const stop of stops) stop();
       for (const task of tasks) void task.close();
       hub.cancelFlush?.();
+      hub.cancelWake?.();
       hub.follower.close();
       for (const { stream } of audiences.readers()) stream.end();
     },
