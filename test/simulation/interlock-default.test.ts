@@ -48,7 +48,7 @@ it('closes none in hours of trips and parking either, with a fault that waits fo
   expect(counts.closings).toBeGreaterThan(10);
 }, 86_400_000);
 
-const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town'];
+const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town', 'hasty key'];
 
 it.each([plain, positive, withBus].flatMap((setup) => bySky.map((where) => [where, setup] as const)))(
   'cuts a parked vehicle with good sensors within 30 s: %s, %o',

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { looksStill } from '../../agent/core/evidence/testimony.ts';
 import { commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
-import { north } from '../support/vehicle/gnss-drive.ts';
+import { brakingFrom, north } from '../support/vehicle/gnss-drive.ts';
 import { livingCauses, plainCauses } from '../support/vehicle/plain-causes.ts';
 
 const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
@@ -268,6 +268,38 @@ describe('a common loss', () => {
     const drive = commissioned().for(20).trip().for(15).set({ motion: true }).for(1);
     drive.set({ ignition: false, motion: false }).for(20);
     expect(drive.of('ignition').state).toBe('proven');
+  });
+
+  const contactsOf = (drive: ReturnType<typeof commissioned>) => [
+    drive.of('ignition').state,
+    drive.of('motion').state,
+  ];
+
+  it('is none where the receiver shows the stop a moment later: a driver turns the key as the vehicle stops', () => {
+    const drive = commissioned().for(20).set({ ignition: true }).for(3).for(60, 60);
+    for (const kmh of brakingFrom(60).slice(0, -1)) drive.for(1, kmh);
+    drive.set({ ignition: false });
+    expect(contactsOf(drive.for(1, 0))).toEqual(['suspended', 'suspended']);
+    expect(contactsOf(drive.for(20))).toEqual(['proven', 'proven']);
+  });
+
+  it('stays one for good where a fix since has shown movement, also at the stop that follows', () => {
+    const drive = onTheRoad().set({ ignition: false, motion: false }).for(2);
+    for (const kmh of brakingFrom(60)) drive.for(1, kmh);
+    expect(contactsOf(drive.for(120, 0))).toEqual(['suspended', 'suspended']);
+  });
+
+  it('stays one where dead inputs twitch together at the stop that follows', () => {
+    const drive = onTheRoad().set({ ignition: false, motion: false }).for(2);
+    for (const kmh of brakingFrom(60)) drive.for(1, kmh);
+    drive.set({ ignition: true, motion: true }).for(0.5, 0).set({ ignition: false, motion: false });
+    expect(contactsOf(drive.for(120))).toEqual(['suspended', 'suspended']);
+  });
+
+  it('stays one where an analog value was lost with the inputs, also as the vehicle stops', () => {
+    const drive = commissioned(all).set({ rpm: 800, supplyV: 14 }).for(20).trip();
+    drive.set({ ignition: false, rpm: null, supplyV: null }).for(60, 0).set({ rpm: 0, supplyV: 12.6 });
+    expect(contactsOf(drive.for(60))).not.toContain('proven');
   });
 });
 

@@ -16,6 +16,8 @@ export const contactLimits = {
   commonMs: 200,
   /** ... or this close to the loss of an analog value: analogs are read once a second, and an input may chatter before. */
   analogMs: 5000,
+  /** The first fix at rest comes this late after a stop: the period of a receiver, and its way. */
+  restShownMs: 1500,
 } as const;
 
 /** `moved`: the vehicle moved while it was off from the beginning: towed, or its wire is dead. */
@@ -141,6 +143,11 @@ export function suspendByBoard(contact: Contact): Contact {
 /** The supply of several inputs was lost, which a live contact reads beside itself. */
 export function suspendByCommon(contact: Contact): Contact {
   return contact.isLive ? contact : { ...contact, suspension: 'common' };
+}
+
+/** It fell while the vehicle stood, as the fixes since have shown: the key was turned just when the vehicle stopped. */
+export function endCommonSuspension(contact: Contact): Contact {
+  return contact.suspension === 'common' ? { ...contact, suspension: null } : contact;
 }
 
 /** The vehicle moved, and the input was off all the time. */

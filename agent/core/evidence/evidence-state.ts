@@ -87,6 +87,8 @@ export interface EvidenceState {
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
+  /** When inputs that counted fell together and were suspended for that alone, monotonic; null: they were not, or fell again since. */
+  readonly fellTogetherMs: number | null;
   readonly credit: CreditState;
   /** As it is now; the record keeps the worst. */
   readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
@@ -128,6 +130,7 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
     resumedMs: Number.NEGATIVE_INFINITY,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
+    fellTogetherMs: null,
     credit: createCreditState(record.credits, causes, nowMs),
     // After a drive at best unknown; after a standstill the stored proof, until there is evidence against it.
     drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },

@@ -8,6 +8,8 @@ import { busActivities, busAt, hasBusChanged } from './bus-witness.ts';
 import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
+  contactLimits,
+  endCommonSuspension,
   isCommonLoss,
   isLostWithAnalog,
   recordReading,
@@ -55,6 +57,7 @@ function copyOf(state: EvidenceState): Draft {
     resumedMs: state.resumedMs,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
+    fellTogetherMs: state.fellTogetherMs,
     credit: state.credit,
     drive: state.drive,
     record: state.record,
@@ -238,6 +241,22 @@ function losesCommon(before: EvidenceState, state: EvidenceState): boolean {
   return fell && isCommonLoss(ignition, motion);
 }
 
+/** When inputs that counted before fell together, with no analog value lost beside them; null: that is not what happened. */
+function fellTogetherAt(
+  before: EvidenceState,
+  { ignition, motion, analogLostMs }: EvidenceState,
+): number | null {
+  const counted = before.ignition.suspension === null && before.motion.suspension === null;
+  const isWithAnalog = isLostWithAnalog(ignition, analogLostMs) || isLostWithAnalog(motion, analogLostMs);
+  return counted && !isWithAnalog ? Math.min(ignition.fellMs, motion.fellMs) : null;
+}
+
+/** Whether all fixes since inputs fell together show rest: a driver turned the key as the vehicle stopped, and no supply was lost on the road. */
+function stoodAtFall({ fellTogetherMs, ignition, motion, gnss }: EvidenceState): boolean {
+  if (fellTogetherMs === null || Math.min(ignition.fellMs, motion.fellMs) !== fellTogetherMs) return false;
+  return gnss.restSinceMs !== null && gnss.restSinceMs - fellTogetherMs <= contactLimits.restShownMs;
+}
+
 const isSameReading = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
 
 /** Whether `stepEvidence` is due: an input changed, a fix arrived, or half a second has passed. */
@@ -326,8 +345,13 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     state.isAnalogLost = true;
   } else if (state.isAnalogLost && hasAnalogs(state.fitted, seen)) state.isAnalogLost = false;
   if (!stands && losesCommon(before, state)) {
+    state.fellTogetherMs = fellTogetherAt(before, state);
     state.ignition = suspendByCommon(state.ignition);
     state.motion = suspendByCommon(state.motion);
+  } else if (stands && stoodAtFall(state)) {
+    state.fellTogetherMs = null;
+    state.ignition = endCommonSuspension(state.ignition);
+    state.motion = endCommonSuspension(state.motion);
   }
   // Inputs of a board that has lost its supply are dead, whatever they read.
   if (state.isAnalogLost && atMs - state.analogLostMs >= evidenceLimits.analogLostMs) {

@@ -321,7 +321,7 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
 }
 
 /** Where a vehicle with good sensors is parked. */
-export type Circumstance = 'sky' | 'garage' | 'charger' | 'restart' | 'missing fixes' | 'town';
+export type Circumstance = 'sky' | 'garage' | 'charger' | 'restart' | 'missing fixes' | 'town' | 'hasty key';
 
 /**
  * A parked, commissioned vehicle with good sensors: how long until a cut is confirmed, ms after it was sent; null = not within two
@@ -339,7 +339,7 @@ export function liveParked(
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
   const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
-  const isDriven = where === 'garage' || where === 'charger';
+  const isDriven = where === 'garage' || where === 'charger' || where === 'hasty key';
   senses.isCharged = where === 'charger';
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
@@ -349,7 +349,9 @@ export function liveParked(
       truth.targetKmh = 0;
       truth.isInTunnel = where === 'garage';
     }
-    if (isDriven && world.nowMs === 52_000) turnKey(truth, false, world.nowMs);
+    // The motion input falls at that moment too.
+    const isHasty = where === 'hasty key' && world.nowMs > 40_000 && truth.speedKmh <= 1;
+    if (isDriven && (isHasty || world.nowMs === 52_000)) turnKey(truth, false, world.nowMs);
     if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world);
     passStep(world, 0.02);
   }
