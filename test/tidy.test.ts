@@ -179,6 +179,17 @@ describe('imports', () => {
     expect(bad).toEqual([]);
   });
 
+  it('of the console load every part that shows words together with its words', () => {
+    const bad = files
+      .filter((file) => file.startsWith(consoleFolder))
+      .flatMap((file) =>
+        [...(textOf.get(file) ?? '').matchAll(/(\w*)\(?import\('[^']+\.tsx'\)/g)]
+          .filter(([, around]) => around !== 'withWords')
+          .map(([text]) => `${file}: ${text}`),
+      );
+    expect(bad).toEqual([]);
+  });
+
   it('of the state of the console are pure: no library, no screen', () => {
     const bad = faults(
       (file, target) =>

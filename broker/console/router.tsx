@@ -34,6 +34,7 @@ import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft, routePointsMost } from './state/zones/zone-draft.ts';
+import { withWords } from './words/word-set.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -110,7 +111,7 @@ const live = createRoute({
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
       here: parseHere(textOf(here)) === null ? undefined : textOf(here),
     }),
-  component: lazyRouteComponent(() => import('./screens/live/live.tsx'), 'LiveScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/live/live.tsx')), 'LiveScreen'),
 });
 
 const alarmList = createRoute({
@@ -137,20 +138,23 @@ const vehicle = createRoute({
       command: textOf(command),
       cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
     }),
-  component: lazyRouteComponent(() => import('./screens/vehicle/vehicle.tsx'), 'VehicleScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/vehicle/vehicle.tsx')), 'VehicleScreen'),
 });
 
 const loginAgain = createRoute({
   getParentRoute: () => shell,
   path: '/login-again',
-  component: lazyRouteComponent(() => import('./screens/cut/login-again.tsx'), 'LoginAgainScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/cut/login-again.tsx')), 'LoginAgainScreen'),
 });
 
 const approvalList = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
   validateSearch: ({ request }: Given) => present({ request: textOf(request) }),
-  component: lazyRouteComponent(() => import('./screens/approvals/approvals.tsx'), 'ApprovalsScreen'),
+  component: lazyRouteComponent(
+    () => withWords(import('./screens/approvals/approvals.tsx')),
+    'ApprovalsScreen',
+  ),
 });
 
 const deviceList = createRoute({
@@ -165,7 +169,7 @@ const deviceList = createRoute({
       rows: epochOf(rows),
       open: oneOf(listDialogs, open),
     }),
-  component: lazyRouteComponent(() => import('./screens/devices/devices.tsx'), 'DevicesScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/devices/devices.tsx')), 'DevicesScreen'),
 });
 
 const device = createRoute({
@@ -178,7 +182,7 @@ const device = createRoute({
       open: oneOf(deviceDialogs, open),
       table: oneOf(settingTables, table),
     }),
-  component: lazyRouteComponent(() => import('./screens/devices/device.tsx'), 'DeviceScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/devices/device.tsx')), 'DeviceScreen'),
 });
 
 const people = createRoute({
@@ -192,7 +196,7 @@ const people = createRoute({
       session: textOf(ofSession),
       open: oneOf(peopleDialogs, open),
     }),
-  component: lazyRouteComponent(() => import('./screens/people/people.tsx'), 'PeopleScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/people/people.tsx')), 'PeopleScreen'),
 });
 
 const ruleList = createRoute({
@@ -205,7 +209,7 @@ const ruleList = createRoute({
       state: oneOf(deliveryFilters, state),
       open: oneOf(ruleDialogs, open),
     }),
-  component: lazyRouteComponent(() => import('./screens/rules/rules.tsx'), 'RulesScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/rules/rules.tsx')), 'RulesScreen'),
 });
 
 const zoneList = createRoute({
@@ -219,7 +223,7 @@ const zoneList = createRoute({
       edit: oneOf(['new', 'change'] as const, edit),
       shape: typeof shape === 'string' && parseDraft(shape) !== null ? shape : undefined,
     }),
-  component: lazyRouteComponent(() => import('./screens/zones/zones.tsx'), 'ZonesScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/zones/zones.tsx')), 'ZonesScreen'),
 });
 
 const routeList = createRoute({
@@ -233,7 +237,7 @@ const routeList = createRoute({
       edit: oneOf(['new', 'change'] as const, edit),
       shape: typeof shape === 'string' && parseDraft(shape, routePointsMost)?.type === 2 ? shape : undefined,
     }),
-  component: lazyRouteComponent(() => import('./screens/routes/routes.tsx'), 'RoutesScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/routes/routes.tsx')), 'RoutesScreen'),
 });
 
 /** Ids with commas between them; what else stands in the address counts as absent. */
@@ -257,28 +261,28 @@ const reports = createRoute({
       sort: oneOf(sorts, sort),
       rows: epochOf(rows),
     }),
-  component: lazyRouteComponent(() => import('./screens/reports/reports.tsx'), 'ReportsScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/reports/reports.tsx')), 'ReportsScreen'),
 });
 
 const practice = createRoute({
   getParentRoute: () => shell,
   path: '/practice',
   validateSearch: ({ vehicle: chosen }: Given) => present({ vehicle: textOf(chosen) }),
-  component: lazyRouteComponent(() => import('./screens/practice/practice.tsx'), 'PracticeScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/practice/practice.tsx')), 'PracticeScreen'),
 });
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
   validateSearch: ({ table }: Given) => present({ table: oneOf(settingTables, table) }),
-  component: lazyRouteComponent(() => import('./screens/settings/fleet.tsx'), 'SettingsScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/settings/fleet.tsx')), 'SettingsScreen'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
   validateSearch: ({ open }: Given) => present({ open: oneOf(accountDialogs, open) }),
-  component: lazyRouteComponent(() => import('./screens/account/account.tsx'), 'AccountScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/account/account.tsx')), 'AccountScreen'),
 });
 
 const inbox = createRoute({
@@ -286,7 +290,7 @@ const inbox = createRoute({
   path: '/inbox',
   validateSearch: ({ show, vehicle: of }: Given) =>
     present({ show: oneOf(inboxFilters, show), vehicle: textOf(of) }),
-  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'InboxScreen'),
+  component: lazyRouteComponent(() => withWords(import('./screens/inbox/inbox.tsx')), 'InboxScreen'),
 });
 
 export const router = createRouter({

@@ -10,6 +10,7 @@ import {
   sentencesOf,
   whyNoConsole,
 } from '../support/http/console-page.ts';
+import { allWords } from '../support/http/console-words.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -240,10 +241,7 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
   it.each(['fr', 'de', 'es', 'ar'])(
     'speaks %s on every screen: no English sentence of the catalogue is left',
     async (language) => {
-      const { en } = (await import('../../broker/console/words/en.ts')) as {
-        en: Readonly<Record<string, unknown>>;
-      };
-      const sentences = sentencesOf(en);
+      const sentences = sentencesOf(await allWords('en'));
       const { page, open: go } = await open({ session: { token, userID: 'admin' }, language });
       for (const path of [
         '/live?vehicle=van-01',

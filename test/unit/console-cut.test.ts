@@ -19,6 +19,7 @@ import {
 import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
 import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
+import { approvals, cut } from '../../broker/console/words/cut/en.ts';
 import { en } from '../../broker/console/words/en.ts';
 import { commandStates } from '../../src/core/events/event.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
@@ -182,7 +183,9 @@ describe('the evidence of the interlock', () => {
 
   it('has a sentence for every rule of the vehicle', () => {
     for (const rule of ruleNames)
-      expect(unmetText(finding(rule, false, null), en), rule).not.toBe(en.cut.rules.other(rule));
+      expect(unmetText(finding(rule, false, null), { ...en, cut, approvals }), rule).not.toBe(
+        cut.rules.other(rule),
+      );
   });
 
   it('stands in the same rows before the vehicle has judged, all unknown', () => {

@@ -9,7 +9,7 @@ import {
   typedOf,
   withDraft,
 } from '../../broker/console/state/settings/settings-view.ts';
-import { en } from '../../broker/console/words/en.ts';
+import { settingTexts } from '../../broker/console/words/settings/en.ts';
 import { settingsSchema } from '../../src/core/settings/settings.ts';
 
 const all = settingTables.flatMap(settingsOf);
@@ -20,7 +20,7 @@ describe('a setting of the console', () => {
   it('is there for each member of the tables, with its name', () => {
     expect([...settingTables].sort()).toEqual(Object.keys(settingsSchema.properties).sort());
     for (const { table, name } of all)
-      expect([name, (en.settings.names[table] as Record<string, string>)[name]]).not.toEqual([
+      expect([name, (settingTexts.settings.names[table] as Record<string, string>)[name]]).not.toEqual([
         name,
         undefined,
       ]);

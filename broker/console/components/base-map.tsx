@@ -3,7 +3,8 @@ import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } fro
 import { chooseBaseMap } from '../service/maps/base-maps.ts';
 import { choiceText, fileTitle, parseChoice } from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
-import type { Words } from '../words/en.ts';
+import { mapWords } from '../words/map/words.ts';
+import type { WordsWith } from '../words/word-set.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './texts.tsx';
 import { useValue, useWords } from './use.ts';
@@ -18,7 +19,7 @@ interface Row {
 }
 
 /** The world, the files, the style, and what was chosen although it is no longer offered. */
-function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: Words): readonly Row[] {
+function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: WordsWith<[typeof mapWords]>): readonly Row[] {
   const rows: Row[] = [{ key: choiceText({ kind: 'world' }), title: baseMap.world }];
   for (const { name } of offer?.maps ?? [])
     rows.push({ key: choiceText({ kind: 'file', name }), title: fileTitle(name) });
@@ -33,7 +34,7 @@ function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: Words): readonly R
 
 /** A button that opens the list of maps; nothing while there is nothing to choose from. */
 export function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
-  const words = useWords();
+  const words = useWords(mapWords);
   const { baseMap } = words;
   const rows = rowsOf(shown, words);
   if (rows.length < 2) return null;
@@ -68,7 +69,7 @@ export function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
 
 /** Why the chosen map is not drawn, or not all of it. */
 export function BaseMapNotice({ shown: { fault, retry } }: { readonly shown: ShownBaseMap }) {
-  const { baseMap, common } = useWords();
+  const { baseMap, common } = useWords(mapWords);
   return (
     <div className="map-notice" role="status">
       {fault === null ? null : (
@@ -85,7 +86,7 @@ export function BaseMapNotice({ shown: { fault, retry } }: { readonly shown: Sho
 
 /** Whose data is drawn. A map of OpenStreetMap's data has to say so wherever it is shown (ODbL 1.0, 4.3). */
 export function MapCredit({ shown: { opened } }: { readonly shown: ShownBaseMap }) {
-  const { live, baseMap } = useWords();
+  const { live, baseMap } = useWords(mapWords);
   const own = useValue(opened?.credit ?? noCredit);
   if (opened === null) return <p className="float credit">{live.credit}</p>;
   const { bounds, name } = opened.base;

@@ -2,6 +2,7 @@
 import type { FormEvent, ReactNode } from 'react';
 import { Button, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { connection } from '../service/live.ts';
+import { formWords } from '../words/forms/words.ts';
 import { ActionButton } from './action-button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { useValue, useWords } from './use.ts';
@@ -24,7 +25,7 @@ interface FormDialogProps {
 
 function Content(props: FormDialogProps) {
   const { icon, title, action, isOff, error, beginsInField = false, children, submit, close } = props;
-  const { common, forms, stream } = useWords();
+  const { common, forms, stream } = useWords(formWords);
   const { state } = useValue(connection);
   const isDown = state !== 'live';
   const failure = useFailure(error, forms.failed);

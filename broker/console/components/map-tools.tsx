@@ -1,6 +1,7 @@
 // What every map has over it: zoom, fit, the choice of the base map, what is wrong with it, and whose data it is.
 import { Button } from 'react-aria-components';
 import type { FleetMap } from '../map/map.ts';
+import { mapWords } from '../words/map/words.ts';
 import { BaseMapMenu, BaseMapNotice, MapCredit } from './base-map.tsx';
 import { Icon } from './icon.tsx';
 import { useWords } from './use.ts';
@@ -13,7 +14,7 @@ interface MapToolsProps {
 }
 
 export function MapTools({ map, fitText, onFit }: MapToolsProps) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const shown = useBaseMap(map);
   return (
     <>

@@ -4,7 +4,7 @@ import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
 import type { Value } from '../state/value.ts';
 import { formatTime } from '../words/base/format.ts';
-import { words } from '../words/language.ts';
+import { words } from '../words/word-set.ts';
 import { numberText } from './texts.tsx';
 
 export interface PlotSeries {

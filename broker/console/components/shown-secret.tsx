@@ -1,11 +1,12 @@
 // A secret that the service shows once: in a field that can be selected, with a button that copies it where the browser allows that.
 import { useState } from 'react';
 import { Button, Input, Label, TextField } from 'react-aria-components';
+import { formWords } from '../words/forms/words.ts';
 import { Icon } from './icon.tsx';
 import { useWords } from './use.ts';
 
 export function ShownSecret({ label, value }: { readonly label: string; readonly value: string }) {
-  const { forms } = useWords();
+  const { forms } = useWords(formWords);
   const [isCopied, setCopied] = useState(false);
   // Plain HTTP has no clipboard.
   const canCopy = window.isSecureContext;

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { spanOf } from '../state/age.ts';
 import { formatNumber, formatTime } from '../words/base/format.ts';
 import type { Words } from '../words/en.ts';
-import { words as catalogue } from '../words/language.ts';
+import { words as catalogue } from '../words/word-set.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { useNow, useWords } from './use.ts';
 

@@ -1,63 +1,35 @@
 // Pages that are needed less often: beside the others in the rail, and behind one button in the dock of a phone.
-import { Link, useLocation, useNavigate } from '@tanstack/react-router';
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { Icon, type IconName } from '../components/icon.tsx';
-import { numberText } from '../components/texts.tsx';
+import { Link, useLocation } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
+import { withWords } from '../words/word-set.ts';
+import { type FurtherPage, PageCount } from './page-count.tsx';
 import { useIsPractice } from './use-is-practice.ts';
 
-interface FurtherPage {
-  readonly to:
-    | '/practice'
-    | '/inbox'
-    | '/zones'
-    | '/routes'
-    | '/reports'
-    | '/devices'
-    | '/people'
-    | '/settings'
-    | '/rules';
-  readonly icon: IconName;
-  readonly text: string;
-  readonly count?: { readonly count: number; readonly hasMore: boolean } | null;
-}
+const MoreMenu = lazy(async () => ({ default: (await withWords(import('./more-menu.tsx'))).MoreMenu }));
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, inbox, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const { pages } = useWords();
   const unviewed = useUnviewed();
-  const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
+  const own = { to: '/practice', icon: 'flask-conical', text: pages.practice.short } as const;
   return [
     ...(useIsPractice() ? [own] : []),
-    { to: '/inbox', icon: 'inbox', text: inbox.title, count: unviewed },
-    { to: '/zones', icon: 'hexagon', text: zones.title },
-    { to: '/routes', icon: 'route', text: routes.title },
-    { to: '/reports', icon: 'table', text: reports.title },
-    { to: '/devices', icon: 'hard-drive', text: devices.title },
-    { to: '/settings', icon: 'sliders', text: settings.title },
-    { to: '/people', icon: 'users', text: people.title },
-    { to: '/rules', icon: 'bell-ring', text: rules.short },
+    { to: '/inbox', icon: 'inbox', text: pages.inbox.title, count: unviewed },
+    { to: '/zones', icon: 'hexagon', text: pages.zones.title },
+    { to: '/routes', icon: 'route', text: pages.routes.title },
+    { to: '/reports', icon: 'table', text: pages.reports.title },
+    { to: '/devices', icon: 'hard-drive', text: pages.devices.title },
+    { to: '/settings', icon: 'sliders', text: pages.settings.title },
+    { to: '/people', icon: 'users', text: pages.people.title },
+    { to: '/rules', icon: 'bell-ring', text: pages.rules.short },
   ];
 }
 
-/** The number, and the same in words for a screen reader. */
-function Count({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
-  const { inbox } = useWords();
-  if (count === 0) return null;
-  return (
-    <>
-      <span className="hidden">{inbox.count(count, hasMore)}</span>
-      <span className="count quiet" aria-hidden="true">
-        {count > 99 ? '99+' : numberText(count)}
-      </span>
-    </>
-  );
-}
-
 export function FurtherPages() {
-  const { forms } = useWords();
+  const { common } = useWords();
   const pages = usePages();
-  const navigate = useNavigate();
   const { pathname } = useLocation();
   const isHere = pages.some(({ to }) => pathname === to || pathname.startsWith(`${to}/`));
   return (
@@ -66,26 +38,19 @@ export function FurtherPages() {
         <Link key={to} className="less" to={to} activeProps={{ 'aria-current': 'page' }}>
           <Icon name={icon} isLarge />
           {text}
-          {count == null ? null : <Count {...count} />}
+          {count == null ? null : <PageCount {...count} />}
         </Link>
       ))}
-      <MenuTrigger>
-        <Button className="more" {...(isHere ? { 'aria-current': 'page' as const } : {})}>
-          <Icon name="ellipsis" isLarge />
-          {forms.more}
-        </Button>
-        <Popover className="menu" placement="top end">
-          <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
-            {pages.map(({ to, icon, text, count }) => (
-              <MenuItem key={to} id={to} textValue={text}>
-                <Icon name={icon} />
-                {text}
-                {count == null ? null : <Count {...count} />}
-              </MenuItem>
-            ))}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
+      <Suspense
+        fallback={
+          <button type="button" className="more" disabled>
+            <Icon name="ellipsis" isLarge />
+            {common.more}
+          </button>
+        }
+      >
+        <MoreMenu pages={pages} isHere={isHere} />
+      </Suspense>
     </>
   );
 }

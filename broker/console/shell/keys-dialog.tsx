@@ -12,27 +12,25 @@ export function KeysDialog({
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const words = useWords();
-  const { shell, account, common, approvals, cut, devices, here, inbox } = words;
-  const { people, reports, routes, rules, settings, zones } = words;
+  const { shell, common, keys: texts, pages } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
     [shell.goLive, ['g m']],
     [shell.goAlarms, ['g a']],
-    [approvals.go, ['g p']],
-    [devices.go, ['g d']],
-    [settings.go, ['g s']],
-    [people.go, ['g u']],
-    [zones.go, ['g z']],
-    [routes.go, ['g o']],
-    [reports.go, ['g r']],
-    [rules.go, ['g n']],
-    ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
-    [inbox.go, ['g i']],
-    [account.go, ['g c']],
-    [cut.restore.key, ['Shift R']],
-    [here.middle, ['Enter']],
+    [pages.approvals.go, ['g p']],
+    [pages.devices.go, ['g d']],
+    [pages.settings.go, ['g s']],
+    [pages.people.go, ['g u']],
+    [pages.zones.go, ['g z']],
+    [pages.routes.go, ['g o']],
+    [pages.reports.go, ['g r']],
+    [pages.rules.go, ['g n']],
+    ...(useIsPractice() ? ([[pages.practice.go, ['g w']]] as const) : []),
+    [pages.inbox.go, ['g i']],
+    [pages.account.go, ['g c']],
+    [texts.restore, ['Shift R']],
+    [texts.middle, ['Enter']],
     [shell.showKeys, ['?']],
     [common.close, ['Esc']],
   ] as const;

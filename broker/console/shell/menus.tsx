@@ -6,11 +6,12 @@ import { useValue, useWords } from '../components/use.ts';
 import { call } from '../service/call.ts';
 import { leaveProvider } from '../service/provider-login.ts';
 import { endSession, session } from '../service/session.ts';
-import { chooseLanguage, isLanguage, language, languages } from '../words/language.ts';
+import { chooseLanguage } from '../words/language.ts';
+import { isLanguage, language, languages } from '../words/word-set.ts';
 import { chooseTheme, isTheme, theme, themes } from './theme.ts';
 
 /** Theme and language. */
-export function ThemeButton() {
+export function ThemeMenu() {
   const { shell } = useWords();
   const chosen = useValue(theme);
   const spoken = useValue(language);
@@ -64,7 +65,7 @@ export async function signOut(): Promise<void> {
 }
 
 export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
-  const { shell, account } = useWords();
+  const { shell, pages } = useWords();
   const navigate = useNavigate();
   const present = useValue(session);
   if (present === null) return null;
@@ -89,9 +90,9 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
             <Header>
               {present.userID} · {present.accountID}
             </Header>
-            <MenuItem id="account" textValue={account.title}>
+            <MenuItem id="account" textValue={pages.account.title}>
               <Icon name="user" />
-              {account.title}
+              {pages.account.title}
               <kbd>g c</kbd>
             </MenuItem>
             <MenuItem id="keys" textValue={shell.keys}>

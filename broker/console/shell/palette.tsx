@@ -55,7 +55,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
   const cut: Action = {
     id: 'cut',
     icon: 'power-off',
-    text: pendingCut === null ? words.cut.title(name) : `${words.cut.watch} · ${name}`,
+    text: pendingCut === null ? words.openCut.title(name) : `${words.openCut.watch} · ${name}`,
     run() {
       close();
       void navigate({ to: '/vehicle/$deviceID', params: { deviceID: id }, search: { cut: 'ask' } });
@@ -66,21 +66,21 @@ function useVehicleActions(close: () => void): readonly Action[] {
 
 /** The way to the practice fleet, where there is one. */
 function usePracticeActions(close: () => void): readonly Action[] {
-  const { practice } = useWords();
+  const { pages } = useWords();
   const navigate = useNavigate();
   if (!useIsPractice()) return [];
   const run = (): void => {
     close();
     void navigate({ to: '/practice' });
   };
-  return [{ id: 'practice', icon: 'flask-conical', text: practice.go, keys: 'g w', run }];
+  return [{ id: 'practice', icon: 'flask-conical', text: pages.practice.go, keys: 'g w', run }];
 }
 
 type Go = (run: () => unknown) => () => void;
 
 /** Pages about the fleet. */
 function useFleetPages(go: Go): readonly Action[] {
-  const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
+  const { shell, pages } = useWords();
   const navigate = useNavigate();
   return [
     { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
@@ -94,56 +94,56 @@ function useFleetPages(go: Go): readonly Action[] {
     {
       id: 'approvals',
       icon: 'user-check',
-      text: approvals.go,
+      text: pages.approvals.go,
       keys: 'g p',
       run: go(() => navigate({ to: '/approvals' })),
     },
     {
       id: 'devices',
       icon: 'hard-drive',
-      text: devices.go,
+      text: pages.devices.go,
       keys: 'g d',
       run: go(() => navigate({ to: '/devices' })),
     },
     {
       id: 'settings',
       icon: 'sliders',
-      text: settings.go,
+      text: pages.settings.go,
       keys: 'g s',
       run: go(() => navigate({ to: '/settings' })),
     },
     {
       id: 'people',
       icon: 'users',
-      text: people.go,
+      text: pages.people.go,
       keys: 'g u',
       run: go(() => navigate({ to: '/people' })),
     },
     {
       id: 'zones',
       icon: 'hexagon',
-      text: zones.go,
+      text: pages.zones.go,
       keys: 'g z',
       run: go(() => navigate({ to: '/zones' })),
     },
     {
       id: 'routes',
       icon: 'route',
-      text: routes.go,
+      text: pages.routes.go,
       keys: 'g o',
       run: go(() => navigate({ to: '/routes' })),
     },
     {
       id: 'reports',
       icon: 'table',
-      text: reports.go,
+      text: pages.reports.go,
       keys: 'g r',
       run: go(() => navigate({ to: '/reports' })),
     },
     {
       id: 'rules',
       icon: 'bell-ring',
-      text: rules.go,
+      text: pages.rules.go,
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
     },
@@ -152,14 +152,20 @@ function useFleetPages(go: Go): readonly Action[] {
 
 /** Pages about the user and the account. */
 function useOwnPages(go: Go): readonly Action[] {
-  const { account, inbox } = useWords();
+  const { pages } = useWords();
   const navigate = useNavigate();
   return [
-    { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
+    {
+      id: 'inbox',
+      icon: 'inbox',
+      text: pages.inbox.go,
+      keys: 'g i',
+      run: go(() => navigate({ to: '/inbox' })),
+    },
     {
       id: 'account',
       icon: 'user',
-      text: account.go,
+      text: pages.account.go,
       keys: 'g c',
       run: go(() => navigate({ to: '/account' })),
     },

@@ -2,10 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
+import { practiceWords } from '../words/practice/words.ts';
 import { useFollowedPractice } from './use-followed-practice.ts';
 
 function MarkLink({ place }: { readonly place: 'bar' | 'strip' }) {
-  const { practice } = useWords();
+  const { practice } = useWords(practiceWords);
   return (
     <Link className={`practice-mark in-${place}`} to="/practice">
       <Icon name="flask-conical" />
@@ -20,7 +21,7 @@ export function PracticeMark() {
 }
 
 export function PracticeStrip() {
-  const { practice } = useWords();
+  const { practice } = useWords(practiceWords);
   return (
     <aside aria-label={practice.mark}>
       <MarkLink place="strip" />

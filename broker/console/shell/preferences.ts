@@ -3,7 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { call } from '../service/call.ts';
 import { session } from '../service/session.ts';
 import { type ConsolePreferences, preferencesOf, withPreferences } from '../state/account/preferences.ts';
-import { chooseLanguage, isLanguage } from '../words/language.ts';
+import { chooseLanguage } from '../words/language.ts';
+import { isLanguage } from '../words/word-set.ts';
 import { setSingleKeys } from './single-keys.ts';
 import { chooseTheme, isTheme } from './theme.ts';
 

@@ -9,16 +9,22 @@ import { alarms, followFleet, vehicles } from '../service/live.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
+import { withWords } from '../words/word-set.ts';
+import { ThemeButton, UserButton } from './bar-menus.tsx';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FurtherPages } from './further-pages.tsx';
-import { ThemeButton, UserMenu } from './menus.tsx';
+import { LanguageNotice } from './language-notice.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
-const PracticeMark = lazy(async () => ({ default: (await import('./practice-mark.tsx')).PracticeMark }));
-const PracticeStrip = lazy(async () => ({ default: (await import('./practice-mark.tsx')).PracticeStrip }));
-const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }));
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const PracticeMark = lazy(async () => ({
+  default: (await withWords(import('./practice-mark.tsx'))).PracticeMark,
+}));
+const PracticeStrip = lazy(async () => ({
+  default: (await withWords(import('./practice-mark.tsx'))).PracticeStrip,
+}));
+const KeysDialog = lazy(async () => ({ default: (await withWords(import('./keys-dialog.tsx'))).KeysDialog }));
+const Palette = lazy(async () => ({ default: (await withWords(import('./palette.tsx'))).Palette }));
 
 function NavigationLink({
   to,
@@ -52,7 +58,7 @@ function NavigationLink({
 
 /** The link to the approvals with what waits for this user, and the announcement of each that is new. */
 function ApprovalsLink() {
-  const { approvals: texts } = useWords();
+  const texts = useWords().pages.approvals;
   const fleet = useValue(vehicles);
   const own = useOwnApprovals();
   const newest = own[0];
@@ -121,7 +127,7 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
         <Icon name="search" isLarge />
       </Button>
       <ThemeButton />
-      <UserMenu onKeys={showKeys} />
+      <UserButton onKeys={showKeys} />
     </header>
   );
 }
@@ -174,6 +180,7 @@ export function Shell() {
         <div className="content">
           <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
+          <LanguageNotice />
           <Outlet />
         </div>
       </div>

@@ -1,47 +1,16 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
-import { accountTexts } from './account/ar.ts';
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
-import { busTexts } from './bus/ar.ts';
 import { codes } from './codes/ar.ts';
-import { approvals, cut } from './cut/ar.ts';
-import { deviceTexts } from './devices/ar.ts';
 import type { Words } from './en.ts';
-import { inboxTexts } from './inbox/ar.ts';
-import { manyTexts } from './many/ar.ts';
-import { mapTexts } from './map/ar.ts';
-import { peopleTexts } from './people/ar.ts';
-import { practiceTexts } from './practice/ar.ts';
-import { reportTexts } from './reports/ar.ts';
-import { routeTexts } from './routes/ar.ts';
-import { ruleTexts } from './rules/ar.ts';
-import { settingTexts } from './settings/ar.ts';
-import { tabTexts } from './tabs/ar.ts';
-import { zoneTexts } from './zones/ar.ts';
+import { sharedTexts } from './shared/ar.ts';
 
-const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
-const alarms: Forms = { one: 'إنذار واحد', two: 'إنذاران', few: 'إنذارات', many: 'إنذارًا' };
 const times: Forms = { one: 'مرة واحدة', two: 'مرتان', few: 'مرات', many: 'مرة' };
 
 export const ar: Words = {
   locale,
   codes,
-  ...accountTexts,
-  ...tabTexts,
-  ...busTexts,
-  ...inboxTexts,
-  ...manyTexts,
-  ...mapTexts,
-  ...deviceTexts,
-  ...peopleTexts,
-  ...practiceTexts,
-  ...reportTexts,
-  ...routeTexts,
-  ...settingTexts,
-  ...ruleTexts,
-  ...zoneTexts,
-  cut,
-  approvals,
+  ...sharedTexts,
   units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت', litres: 'ل' },
   age: { ago: (span) => `قبل ${span}`, old: 'قديم', never: 'أبدًا', unknown: 'غير معروف' },
   common: {
@@ -59,6 +28,7 @@ export const ar: Words = {
     add: 'أضف ملاحظة',
     save: 'حفظ',
     back: 'رجوع',
+    more: 'المزيد',
   },
   login: {
     title: 'تسجيل الدخول',
@@ -103,6 +73,8 @@ export const ar: Words = {
     searchLong: 'مركبة أو صفحة أو إجراء',
     theme: 'المظهر',
     language: 'اللغة',
+    languageNotLoaded: (name) => `تعذّر تحميل ${isolated(name)}`,
+    languageStays: 'تبقى اللغة كما هي. تحقق من الشبكة ثم حاول من جديد',
     themes: { system: 'كما في النظام', light: 'فاتح', dark: 'داكن', night: 'ليلي' },
     user: (user) => `${isolated(user)}، القائمة`,
     signOut: 'تسجيل الخروج',
@@ -137,38 +109,6 @@ export const ar: Words = {
     offline: 'غير متصلة',
     doubtful: 'الموقع مشكوك فيه',
     online: 'متصلة',
-  },
-  live: {
-    title: 'الخريطة المباشرة',
-    vehicles: 'المركبات',
-    worstFirst: 'الأخطر أولًا',
-    filter: 'تصفية حسب الحالة',
-    filters: {
-      all: 'الكل',
-      alarm: 'إنذار',
-      moving: 'تسير',
-      standing: 'واقفة',
-      offline: 'غير متصلة',
-      doubtful: 'مشكوك فيها',
-    },
-    find: 'ابحث عن مركبة في القائمة',
-    list: 'المركبات، الأخطر أولًا',
-    map: 'خريطة المركبات؛ القائمة بجانبها تعرض الشيء نفسه',
-    zones: 'المناطق الجغرافية',
-    empty: 'لا مركبات بعد',
-    emptyHint: 'ينشئ مدير رمز تسجيل؛ اكتبه عند أول مركبة',
-    noMatch: 'لا مركبة تطابق',
-    noMatchHint: 'امسح التصفية لترى الكل',
-    clear: 'امسح التصفية',
-    noWebgl: 'تحتاج الخريطة إلى WebGL وهذا المتصفح لا يوفره. القائمة تعرض الشيء نفسه',
-    zoomIn: 'تكبير',
-    zoomOut: 'تصغير',
-    fit: 'اعرض كل المركبات',
-    actNow: 'تصرّف الآن',
-    credit: 'Natural Earth, © GeoNames',
-    cluster: (count, open) =>
-      open === 0 ? many(count, vehicles) : `${many(open, alarms)}، ${many(count, vehicles)}`,
-    shown: (shown, all) => `${n(shown)} من ${n(all)}`,
   },
   vehicle: {
     panel: 'المركبة المختارة',
@@ -245,38 +185,6 @@ export const ar: Words = {
     },
     lastEvents: 'آخر الأحداث',
     allEvents: 'كل الأحداث',
-  },
-  events: {
-    title: 'الأحداث',
-    range: 'الفترة',
-    ranges: { hour: 'آخر ساعة', day: 'آخر 24 ساعة', week: 'آخر 7 أيام', month: 'آخر 30 يومًا' },
-    kinds: 'الأنواع',
-    kind: { all: 'كل السجلات', changes: 'دون المواقع', alarms: 'الإنذارات فقط' },
-    count: (shown, all) => `${n(shown)} من ${n(all)}`,
-    time: 'وقت المركبة',
-    stored: 'خُزّن',
-    event: 'الحدث',
-    value: 'القيمة',
-    number: 'الرقم',
-    empty: 'لا أحداث في هذه الفترة',
-    emptyHint: 'اختر فترة أطول أو أنواعًا أخرى',
-    later: (span) => `+ ${span}`,
-    proof: 'إثبات الحدث',
-    pick: 'اختر حدثًا لترى إثباته',
-    boot: 'الإقلاع',
-    sequence: 'الرقم في الإقلاع',
-    neighbours: 'الرقمان قبله وبعده',
-    neighbourBoth: 'كلاهما بين سجلات هذه الفترة',
-    neighbourMissing: 'ليس كلاهما بين سجلات هذه الفترة',
-    vehicleTime: 'وقت المركبة',
-    storedTime: 'خزّنه الوسيط',
-    zone: 'المنطقة',
-    command: 'الأمر',
-    thinned: 'تُعرض من هذه الفترة أحدث 5,000 سجل',
-    copied: 'نُسخ',
-    copy: 'انسخ بصيغة JSON',
-    plot: 'السرعة في هذه الفترة؛ الجدول يحمل القيم',
-    heading: (degrees) => `الاتجاه ${n(degrees)}°`,
   },
   alarms: {
     title: 'الإنذارات',
@@ -374,6 +282,7 @@ export const ar: Words = {
     },
     service: 'الخدمة',
     allUsers: 'كل المستخدمين',
+    assign: 'إسناد',
   },
   error: {
     unreachable: 'الخدمة لا تجيب',

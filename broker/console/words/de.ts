@@ -1,47 +1,17 @@
 // German.
 
-import { accountTexts } from './account/de.ts';
-import { counterOf, formatNumber } from './base/format.ts';
-import { busTexts } from './bus/de.ts';
+import { formatNumber } from './base/format.ts';
 import { codes } from './codes/de.ts';
-import { approvals, cut } from './cut/de.ts';
-import { deviceTexts } from './devices/de.ts';
 import type { Words } from './en.ts';
-import { inboxTexts } from './inbox/de.ts';
-import { manyTexts } from './many/de.ts';
-import { mapTexts } from './map/de.ts';
-import { peopleTexts } from './people/de.ts';
-import { practiceTexts } from './practice/de.ts';
-import { reportTexts } from './reports/de.ts';
-import { routeTexts } from './routes/de.ts';
-import { ruleTexts } from './rules/de.ts';
-import { settingTexts } from './settings/de.ts';
-import { tabTexts } from './tabs/de.ts';
-import { zoneTexts } from './zones/de.ts';
+import { sharedTexts } from './shared/de.ts';
 
 const locale = 'de';
 const n = (value: number): string => formatNumber(value, locale);
-const many = counterOf(locale);
 
 export const de: Words = {
   locale,
   codes,
-  ...accountTexts,
-  ...tabTexts,
-  ...busTexts,
-  ...inboxTexts,
-  ...manyTexts,
-  ...mapTexts,
-  ...deviceTexts,
-  ...peopleTexts,
-  ...practiceTexts,
-  ...reportTexts,
-  ...routeTexts,
-  ...settingTexts,
-  ...ruleTexts,
-  ...zoneTexts,
-  cut,
-  approvals,
+  ...sharedTexts,
   units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `vor ${span}`, old: 'alt', never: 'nie', unknown: 'unbekannt' },
   common: {
@@ -59,6 +29,7 @@ export const de: Words = {
     add: 'Notiz hinzufügen',
     save: 'Speichern',
     back: 'Zurück',
+    more: 'Mehr',
   },
   login: {
     title: 'Anmelden',
@@ -104,6 +75,8 @@ export const de: Words = {
     searchLong: 'Fahrzeug, Seite oder Aktion',
     theme: 'Farbschema',
     language: 'Sprache',
+    languageNotLoaded: (name) => `${name} konnte nicht geladen werden`,
+    languageStays: 'Die Sprache bleibt, wie sie ist. Prüfen Sie das Netz und versuchen Sie es noch einmal',
     themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel', night: 'Nacht' },
     user: (user) => `${user}, Menü`,
     signOut: 'Abmelden',
@@ -140,38 +113,6 @@ export const de: Words = {
     offline: 'Offline',
     doubtful: 'Position zweifelhaft',
     online: 'Online',
-  },
-  live: {
-    title: 'Live-Karte',
-    vehicles: 'Fahrzeuge',
-    worstFirst: 'dringende zuerst',
-    filter: 'Nach Zustand filtern',
-    filters: {
-      all: 'Alle',
-      alarm: 'Alarm',
-      moving: 'Fährt',
-      standing: 'Steht',
-      offline: 'Offline',
-      doubtful: 'Zweifelhaft',
-    },
-    find: 'Fahrzeug in der Liste finden',
-    list: 'Fahrzeuge, dringende zuerst',
-    map: 'Karte der Fahrzeuge; die Liste daneben zeigt dasselbe',
-    zones: 'Geozonen',
-    empty: 'Noch keine Fahrzeuge',
-    emptyHint: 'Ein Administrator erzeugt einen Anmeldecode; geben Sie ihn am ersten Fahrzeug ein',
-    noMatch: 'Kein Fahrzeug passt',
-    noMatchHint: 'Löschen Sie den Filter, um alle zu sehen',
-    clear: 'Filter löschen',
-    noWebgl: 'Die Karte braucht WebGL, das dieser Browser nicht bietet. Die Liste zeigt dasselbe',
-    zoomIn: 'Vergrößern',
-    zoomOut: 'Verkleinern',
-    fit: 'Alle Fahrzeuge zeigen',
-    actNow: 'Jetzt handeln',
-    credit: 'Natural Earth, © GeoNames',
-    cluster: (count, alarms) =>
-      `${alarms === 0 ? '' : `${many(alarms, 'Alarm', 'Alarme')}, `}${many(count, 'Fahrzeug', 'Fahrzeuge')}`,
-    shown: (shown, all) => `${n(shown)} von ${n(all)}`,
   },
   vehicle: {
     panel: 'Gewähltes Fahrzeug',
@@ -248,43 +189,6 @@ export const de: Words = {
     },
     lastEvents: 'Letzte Ereignisse',
     allEvents: 'Alle Ereignisse',
-  },
-  events: {
-    title: 'Ereignisse',
-    range: 'Zeitraum',
-    ranges: {
-      hour: 'Letzte Stunde',
-      day: 'Letzte 24 Stunden',
-      week: 'Letzte 7 Tage',
-      month: 'Letzte 30 Tage',
-    },
-    kinds: 'Arten',
-    kind: { all: 'Alle Datensätze', changes: 'Ohne Positionen', alarms: 'Nur Alarme' },
-    count: (shown, all) => `${n(shown)} von ${n(all)}`,
-    time: 'Fahrzeugzeit',
-    stored: 'Gespeichert',
-    event: 'Ereignis',
-    value: 'Wert',
-    number: 'Nummer',
-    empty: 'Keine Ereignisse in diesem Zeitraum',
-    emptyHint: 'Wählen Sie einen längeren Zeitraum oder andere Arten',
-    later: (span) => `+ ${span}`,
-    proof: 'Beweis des Ereignisses',
-    pick: 'Wählen Sie ein Ereignis, um seinen Beweis zu sehen',
-    boot: 'Start',
-    sequence: 'Nummer im Start',
-    neighbours: 'Nummern davor und danach',
-    neighbourBoth: 'Beide sind unter den Datensätzen dieses Zeitraums',
-    neighbourMissing: 'Nicht beide sind unter den Datensätzen dieses Zeitraums',
-    vehicleTime: 'Fahrzeugzeit',
-    storedTime: 'Vom Broker gespeichert',
-    zone: 'Zone',
-    command: 'Befehl',
-    thinned: 'Aus diesem Zeitraum stehen hier die neuesten 5.000 Datensätze',
-    copied: 'Kopiert',
-    copy: 'Als JSON kopieren',
-    plot: 'Geschwindigkeit in diesem Zeitraum; die Tabelle enthält die Werte',
-    heading: (degrees) => `Richtung ${n(degrees)}°`,
   },
   alarms: {
     title: 'Alarme',
@@ -389,6 +293,7 @@ export const de: Words = {
     },
     service: 'Der Dienst',
     allUsers: 'alle Benutzer',
+    assign: 'Zuweisen',
   },
   error: {
     unreachable: 'Der Dienst antwortet nicht',

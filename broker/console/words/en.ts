@@ -1,48 +1,18 @@
 // English, the reference catalogue: the other languages have the same keys, or they do not compile.
 
-import { accountTexts } from './account/en.ts';
 import type { Widened } from './base/catalogue.ts';
-import { counterOf, formatNumber } from './base/format.ts';
-import { busTexts } from './bus/en.ts';
+import { formatNumber } from './base/format.ts';
 import { codes } from './codes/en.ts';
-import { approvals, cut } from './cut/en.ts';
-import { deviceTexts } from './devices/en.ts';
-import { inboxTexts } from './inbox/en.ts';
-import { manyTexts } from './many/en.ts';
-import { mapTexts } from './map/en.ts';
-import { peopleTexts } from './people/en.ts';
-import { practiceTexts } from './practice/en.ts';
-import { reportTexts } from './reports/en.ts';
-import { routeTexts } from './routes/en.ts';
-import { ruleTexts } from './rules/en.ts';
-import { settingTexts } from './settings/en.ts';
-import { tabTexts } from './tabs/en.ts';
-import { zoneTexts } from './zones/en.ts';
+import { sharedTexts } from './shared/en.ts';
 
 const locale = 'en';
 const n = (value: number): string => formatNumber(value, locale);
-const many = counterOf(locale);
 
 export const en = {
   /** For `Intl`. */
   locale,
   codes,
-  ...accountTexts,
-  ...tabTexts,
-  ...busTexts,
-  ...inboxTexts,
-  ...manyTexts,
-  ...mapTexts,
-  ...deviceTexts,
-  ...peopleTexts,
-  ...practiceTexts,
-  ...reportTexts,
-  ...routeTexts,
-  ...settingTexts,
-  ...ruleTexts,
-  ...zoneTexts,
-  cut,
-  approvals,
+  ...sharedTexts,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span: string) => `${span} ago`, old: 'old', never: 'never', unknown: 'unknown' },
   common: {
@@ -60,6 +30,7 @@ export const en = {
     add: 'Add note',
     save: 'Save',
     back: 'Back',
+    more: 'More',
   },
   login: {
     title: 'Sign in',
@@ -104,6 +75,8 @@ export const en = {
     searchLong: 'Vehicle, page or action',
     theme: 'Theme',
     language: 'Language',
+    languageNotLoaded: (name: string) => `${name} could not be loaded`,
+    languageStays: 'The language stays as it is. Check the network, then try again',
     themes: { system: 'As the system', light: 'Light', dark: 'Dark', night: 'Night' },
     user: (user: string) => `${user}, menu`,
     signOut: 'Sign out',
@@ -138,40 +111,6 @@ export const en = {
     offline: 'Offline',
     doubtful: 'Position doubtful',
     online: 'Online',
-  },
-  live: {
-    title: 'Live map',
-    vehicles: 'Vehicles',
-    worstFirst: 'worst first',
-    filter: 'Filter by state',
-    filters: {
-      all: 'All',
-      alarm: 'Alarm',
-      moving: 'Moving',
-      standing: 'Standing',
-      offline: 'Offline',
-      doubtful: 'Doubtful',
-    },
-    find: 'Find a vehicle in the list',
-    list: 'Vehicles, worst first',
-    map: 'Map of the vehicles; the list beside it holds the same',
-    zones: 'Geozones',
-    empty: 'No vehicles yet',
-    emptyHint: 'An administrator creates an enrolment code; type it at the first vehicle',
-    noMatch: 'No vehicle matches',
-    noMatchHint: 'Clear the filter to see all of them',
-    clear: 'Clear the filter',
-    noWebgl: 'The map needs WebGL, which this browser does not offer. The list holds the same',
-    zoomIn: 'Zoom in',
-    zoomOut: 'Zoom out',
-    fit: 'Show all vehicles',
-    actNow: 'Act now',
-    credit: 'Natural Earth, © GeoNames',
-    cluster: (count: number, alarms: number) =>
-      alarms === 0
-        ? many(count, 'vehicle', 'vehicles')
-        : `${many(alarms, 'alarm', 'alarms')}, ${many(count, 'vehicle', 'vehicles')}`,
-    shown: (shown: number, all: number) => `${n(shown)} of ${n(all)}`,
   },
   vehicle: {
     panel: 'Selected vehicle',
@@ -248,38 +187,6 @@ export const en = {
     },
     lastEvents: 'Last events',
     allEvents: 'All events',
-  },
-  events: {
-    title: 'Events',
-    range: 'Period',
-    ranges: { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
-    kinds: 'Kinds',
-    kind: { all: 'All records', changes: 'Without positions', alarms: 'Alarms only' },
-    count: (shown: number, all: number) => `${n(shown)} of ${n(all)}`,
-    time: 'Vehicle time',
-    stored: 'Stored',
-    event: 'Event',
-    value: 'Value',
-    number: 'Number',
-    empty: 'No events in this period',
-    emptyHint: 'Choose a longer period or other kinds',
-    later: (span: string) => `+ ${span}`,
-    proof: 'Proof of the event',
-    pick: 'Choose an event to see its proof',
-    boot: 'Boot',
-    sequence: 'Number in the boot',
-    neighbours: 'Numbers before and after',
-    neighbourBoth: 'Both are among the records of this period',
-    neighbourMissing: 'Not both are among the records of this period',
-    vehicleTime: 'Vehicle time',
-    storedTime: 'Stored by the broker',
-    zone: 'Zone',
-    command: 'Command',
-    thinned: 'Of this period the newest 5,000 records are shown',
-    copied: 'Copied',
-    copy: 'Copy as JSON',
-    plot: 'Speed in this period; the table holds the values',
-    heading: (degrees: number) => `heading ${n(degrees)}°`,
   },
   alarms: {
     title: 'Alarms',
@@ -379,6 +286,7 @@ export const en = {
     },
     service: 'The service',
     allUsers: 'all users',
+    assign: 'Assign',
   },
   error: {
     unreachable: 'The service does not answer',

@@ -1,23 +1,9 @@
 // Spanish.
 
-import { accountTexts } from './account/es.ts';
 import { counterOf, formatNumber } from './base/format.ts';
-import { busTexts } from './bus/es.ts';
 import { codes } from './codes/es.ts';
-import { approvals, cut } from './cut/es.ts';
-import { deviceTexts } from './devices/es.ts';
 import type { Words } from './en.ts';
-import { inboxTexts } from './inbox/es.ts';
-import { manyTexts } from './many/es.ts';
-import { mapTexts } from './map/es.ts';
-import { peopleTexts } from './people/es.ts';
-import { practiceTexts } from './practice/es.ts';
-import { reportTexts } from './reports/es.ts';
-import { routeTexts } from './routes/es.ts';
-import { ruleTexts } from './rules/es.ts';
-import { settingTexts } from './settings/es.ts';
-import { tabTexts } from './tabs/es.ts';
-import { zoneTexts } from './zones/es.ts';
+import { sharedTexts } from './shared/es.ts';
 
 const locale = 'es';
 const n = (value: number): string => formatNumber(value, locale);
@@ -26,22 +12,7 @@ const many = counterOf(locale);
 export const es: Words = {
   locale,
   codes,
-  ...accountTexts,
-  ...tabTexts,
-  ...busTexts,
-  ...inboxTexts,
-  ...manyTexts,
-  ...mapTexts,
-  ...deviceTexts,
-  ...peopleTexts,
-  ...practiceTexts,
-  ...reportTexts,
-  ...routeTexts,
-  ...settingTexts,
-  ...ruleTexts,
-  ...zoneTexts,
-  cut,
-  approvals,
+  ...sharedTexts,
   units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `hace ${span}`, old: 'de antigüedad', never: 'nunca', unknown: 'desconocido' },
   common: {
@@ -59,6 +30,7 @@ export const es: Words = {
     add: 'Añadir nota',
     save: 'Guardar',
     back: 'Volver',
+    more: 'Más',
   },
   login: {
     title: 'Iniciar sesión',
@@ -103,6 +75,8 @@ export const es: Words = {
     searchLong: 'Vehículo, página o acción',
     theme: 'Tema',
     language: 'Idioma',
+    languageNotLoaded: (name) => `No se pudo cargar ${name}`,
+    languageStays: 'El idioma queda como está. Compruebe la red e inténtelo de nuevo',
     themes: { system: 'Como el sistema', light: 'Claro', dark: 'Oscuro', night: 'Noche' },
     user: (user) => `${user}, menú`,
     signOut: 'Cerrar sesión',
@@ -138,38 +112,6 @@ export const es: Words = {
     offline: 'Sin conexión',
     doubtful: 'Posición dudosa',
     online: 'En línea',
-  },
-  live: {
-    title: 'Mapa en vivo',
-    vehicles: 'Vehículos',
-    worstFirst: 'los peores primero',
-    filter: 'Filtrar por estado',
-    filters: {
-      all: 'Todos',
-      alarm: 'Alarma',
-      moving: 'En marcha',
-      standing: 'Parados',
-      offline: 'Sin conexión',
-      doubtful: 'Dudosos',
-    },
-    find: 'Buscar un vehículo en la lista',
-    list: 'Vehículos, los peores primero',
-    map: 'Mapa de los vehículos; la lista de al lado dice lo mismo',
-    zones: 'Geozonas',
-    empty: 'Todavía no hay vehículos',
-    emptyHint: 'Un administrador crea un código de alta; introdúzcalo en el primer vehículo',
-    noMatch: 'Ningún vehículo coincide',
-    noMatchHint: 'Quite el filtro para verlos todos',
-    clear: 'Quitar el filtro',
-    noWebgl: 'El mapa necesita WebGL, que este navegador no ofrece. La lista dice lo mismo',
-    zoomIn: 'Acercar',
-    zoomOut: 'Alejar',
-    fit: 'Mostrar todos los vehículos',
-    actNow: 'Actuar ya',
-    credit: 'Natural Earth, © GeoNames',
-    cluster: (count, alarms) =>
-      `${alarms === 0 ? '' : `${many(alarms, 'alarma', 'alarmas')}, `}${many(count, 'vehículo', 'vehículos')}`,
-    shown: (shown, all) => `${n(shown)} de ${n(all)}`,
   },
   vehicle: {
     panel: 'Vehículo elegido',
@@ -246,43 +188,6 @@ export const es: Words = {
     },
     lastEvents: 'Últimos eventos',
     allEvents: 'Todos los eventos',
-  },
-  events: {
-    title: 'Eventos',
-    range: 'Periodo',
-    ranges: {
-      hour: 'Última hora',
-      day: 'Últimas 24 horas',
-      week: 'Últimos 7 días',
-      month: 'Últimos 30 días',
-    },
-    kinds: 'Tipos',
-    kind: { all: 'Todos los registros', changes: 'Sin posiciones', alarms: 'Solo alarmas' },
-    count: (shown, all) => `${n(shown)} de ${n(all)}`,
-    time: 'Hora del vehículo',
-    stored: 'Guardado',
-    event: 'Evento',
-    value: 'Valor',
-    number: 'Número',
-    empty: 'Ningún evento en este periodo',
-    emptyHint: 'Elija un periodo más largo u otros tipos',
-    later: (span) => `+ ${span}`,
-    proof: 'Prueba del evento',
-    pick: 'Elija un evento para ver su prueba',
-    boot: 'Arranque',
-    sequence: 'Número en el arranque',
-    neighbours: 'Números anterior y posterior',
-    neighbourBoth: 'Ambos están entre los registros de este periodo',
-    neighbourMissing: 'No están ambos entre los registros de este periodo',
-    vehicleTime: 'Hora del vehículo',
-    storedTime: 'Guardado por el broker',
-    zone: 'Zona',
-    command: 'Orden',
-    thinned: 'De este periodo se muestran los 5.000 registros más recientes',
-    copied: 'Copiado',
-    copy: 'Copiar como JSON',
-    plot: 'Velocidad en este periodo; la tabla contiene los valores',
-    heading: (degrees) => `rumbo ${n(degrees)}°`,
   },
   alarms: {
     title: 'Alarmas',
@@ -380,6 +285,7 @@ export const es: Words = {
     },
     service: 'El servicio',
     allUsers: 'todos los usuarios',
+    assign: 'Asignar',
   },
   error: {
     unreachable: 'El servicio no responde',

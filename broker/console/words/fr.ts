@@ -1,23 +1,9 @@
 // French.
 
-import { accountTexts } from './account/fr.ts';
 import { counterOf, formatNumber } from './base/format.ts';
-import { busTexts } from './bus/fr.ts';
 import { codes } from './codes/fr.ts';
-import { approvals, cut } from './cut/fr.ts';
-import { deviceTexts } from './devices/fr.ts';
 import type { Words } from './en.ts';
-import { inboxTexts } from './inbox/fr.ts';
-import { manyTexts } from './many/fr.ts';
-import { mapTexts } from './map/fr.ts';
-import { peopleTexts } from './people/fr.ts';
-import { practiceTexts } from './practice/fr.ts';
-import { reportTexts } from './reports/fr.ts';
-import { routeTexts } from './routes/fr.ts';
-import { ruleTexts } from './rules/fr.ts';
-import { settingTexts } from './settings/fr.ts';
-import { tabTexts } from './tabs/fr.ts';
-import { zoneTexts } from './zones/fr.ts';
+import { sharedTexts } from './shared/fr.ts';
 
 const locale = 'fr';
 const n = (value: number): string => formatNumber(value, locale);
@@ -26,22 +12,7 @@ const many = counterOf(locale);
 export const fr: Words = {
   locale,
   codes,
-  ...accountTexts,
-  ...tabTexts,
-  ...busTexts,
-  ...inboxTexts,
-  ...manyTexts,
-  ...mapTexts,
-  ...deviceTexts,
-  ...peopleTexts,
-  ...practiceTexts,
-  ...reportTexts,
-  ...routeTexts,
-  ...settingTexts,
-  ...ruleTexts,
-  ...zoneTexts,
-  cut,
-  approvals,
+  ...sharedTexts,
   units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
   age: { ago: (span) => `il y a ${span}`, old: 'd’ancienneté', never: 'jamais', unknown: 'inconnu' },
   common: {
@@ -59,6 +30,7 @@ export const fr: Words = {
     add: 'Ajouter la note',
     save: 'Enregistrer',
     back: 'Retour',
+    more: 'Plus',
   },
   login: {
     title: 'Connexion',
@@ -104,6 +76,8 @@ export const fr: Words = {
     searchLong: 'Véhicule, page ou action',
     theme: 'Thème',
     language: 'Langue',
+    languageNotLoaded: (name) => `${name} n’a pas pu être chargé`,
+    languageStays: 'La langue reste la même. Vérifiez le réseau, puis réessayez',
     themes: { system: 'Comme le système', light: 'Clair', dark: 'Sombre', night: 'Nuit' },
     user: (user) => `${user}, menu`,
     signOut: 'Se déconnecter',
@@ -139,38 +113,6 @@ export const fr: Words = {
     offline: 'Hors ligne',
     doubtful: 'Position douteuse',
     online: 'En ligne',
-  },
-  live: {
-    title: 'Carte en direct',
-    vehicles: 'Véhicules',
-    worstFirst: 'les pires d’abord',
-    filter: 'Filtrer par état',
-    filters: {
-      all: 'Tous',
-      alarm: 'Alarme',
-      moving: 'En mouvement',
-      standing: 'À l’arrêt',
-      offline: 'Hors ligne',
-      doubtful: 'Douteux',
-    },
-    find: 'Trouver un véhicule dans la liste',
-    list: 'Véhicules, les pires d’abord',
-    map: 'Carte des véhicules ; la liste à côté dit la même chose',
-    zones: 'Zones géographiques',
-    empty: 'Aucun véhicule',
-    emptyHint: 'Un administrateur crée un code d’enrôlement ; saisissez-le sur le premier véhicule',
-    noMatch: 'Aucun véhicule ne correspond',
-    noMatchHint: 'Effacez le filtre pour les voir tous',
-    clear: 'Effacer le filtre',
-    noWebgl: 'La carte a besoin de WebGL, que ce navigateur n’offre pas. La liste dit la même chose',
-    zoomIn: 'Zoom avant',
-    zoomOut: 'Zoom arrière',
-    fit: 'Montrer tous les véhicules',
-    actNow: 'Agir',
-    credit: 'Natural Earth, © GeoNames',
-    cluster: (count, alarms) =>
-      `${alarms === 0 ? '' : `${many(alarms, 'alarme', 'alarmes')}, `}${many(count, 'véhicule', 'véhicules')}`,
-    shown: (shown, all) => `${n(shown)} sur ${n(all)}`,
   },
   vehicle: {
     panel: 'Véhicule choisi',
@@ -247,43 +189,6 @@ export const fr: Words = {
     },
     lastEvents: 'Derniers événements',
     allEvents: 'Tous les événements',
-  },
-  events: {
-    title: 'Événements',
-    range: 'Période',
-    ranges: {
-      hour: 'Dernière heure',
-      day: 'Dernières 24 heures',
-      week: '7 derniers jours',
-      month: '30 derniers jours',
-    },
-    kinds: 'Genres',
-    kind: { all: 'Tous les relevés', changes: 'Sans positions', alarms: 'Alarmes seulement' },
-    count: (shown, all) => `${n(shown)} sur ${n(all)}`,
-    time: 'Heure du véhicule',
-    stored: 'Enregistré',
-    event: 'Événement',
-    value: 'Valeur',
-    number: 'Numéro',
-    empty: 'Aucun événement dans cette période',
-    emptyHint: 'Choisissez une période plus longue ou d’autres genres',
-    later: (span) => `+ ${span}`,
-    proof: 'Preuve de l’événement',
-    pick: 'Choisissez un événement pour voir sa preuve',
-    boot: 'Démarrage',
-    sequence: 'Numéro dans le démarrage',
-    neighbours: 'Numéros avant et après',
-    neighbourBoth: 'Les deux sont parmi les relevés de cette période',
-    neighbourMissing: 'Ils ne sont pas tous deux parmi les relevés de cette période',
-    vehicleTime: 'Heure du véhicule',
-    storedTime: 'Enregistré par le broker',
-    zone: 'Zone',
-    command: 'Commande',
-    thinned: 'Les 5 000 relevés les plus récents de la période sont montrés',
-    copied: 'Copié',
-    copy: 'Copier en JSON',
-    plot: 'Vitesse dans cette période ; le tableau contient les valeurs',
-    heading: (degrees) => `cap ${n(degrees)}°`,
   },
   alarms: {
     title: 'Alarmes',
@@ -383,6 +288,7 @@ export const fr: Words = {
     },
     service: 'Le service',
     allUsers: 'tous les utilisateurs',
+    assign: 'Attribuer',
   },
   error: {
     unreachable: 'Le service ne répond pas',

@@ -7,6 +7,7 @@ import {
   openConsole,
   sentencesOf,
 } from './console-page.ts';
+import { allWords } from './console-words.ts';
 import { createKeyboardUser, type KeyboardUser } from './keyboard-user.ts';
 
 /** Password of every user but the administrator of the demo. */
@@ -73,8 +74,7 @@ export const findFaultsOn = (opened: ConsolePage, of: Walk) =>
 
 /** Paths whose screen shows sentences of the English catalogue, with these. @param of.names what people have named in English. */
 export async function findEnglishOn(opened: ConsolePage, of: Walk & { readonly names?: readonly string[] }) {
-  const { en } = await import('../../../broker/console/words/en.ts');
-  const sentences = sentencesOf(en);
+  const sentences = sentencesOf(await allWords('en'));
   return walk(opened, of, async () => {
     const body = await opened.page.locator('body').innerText();
     const shown = (of.names ?? []).reduce((text, name) => text.replace(name, ''), body);

@@ -4,13 +4,14 @@ import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
+import { accountWords } from '../../words/account/words.ts';
 import { CutRules } from './cut-rules.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
 import { useAccount, useFigures } from './use-account.ts';
 
 function Figures() {
-  const { account: texts } = useWords();
+  const { account: texts } = useWords(accountWords);
   const accountID = useValue(session)?.accountID ?? '';
   const { data, error } = useFigures();
   return (
@@ -78,14 +79,14 @@ function Administration() {
 }
 
 export function AccountScreen() {
-  const words = useWords();
+  const words = useWords(accountWords);
   const { account: texts } = words;
   const role = useRole();
-  useTitle(texts.title);
+  useTitle(words.pages.account.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.account.title}</h1>
       </header>
       <div className="split">
         <div className="stack">

@@ -14,6 +14,9 @@ import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { Account, AccountDialog } from '../../state/account/account-view.ts';
+import { accountWords } from '../../words/account/words.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { useAccountDialog, useChangeAccount } from './use-account.ts';
 
@@ -84,7 +87,7 @@ function ChangeDialog({ name, text, isOff = false, change, children, ...props }:
 }
 
 function SecondPerson({ account }: { readonly account: Account }) {
-  const { account: words, forms } = useWords();
+  const { account: words, forms } = useWords(accountWords, formWords);
   const { approval: texts } = words;
   const user = useUser();
   const dialog = useAccountDialog();
@@ -133,7 +136,7 @@ function SecondPerson({ account }: { readonly account: Account }) {
 }
 
 function PasswordAgain({ account }: { readonly account: Account }) {
-  const { account: words } = useWords();
+  const { account: words } = useWords(accountWords);
   const { password: texts } = words;
   const user = useUser();
   const dialog = useAccountDialog();
@@ -165,7 +168,7 @@ function PasswordAgain({ account }: { readonly account: Account }) {
 }
 
 function ResetDialog({ accountID }: { readonly accountID: string }) {
-  const { account: words } = useWords();
+  const { account: words } = useWords(accountWords);
   const { breaker: texts } = words;
   const queries = useQueryClient();
   const dialog = useAccountDialog();
@@ -206,7 +209,7 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
 }
 
 function Breaker({ accountID }: { readonly accountID: string }) {
-  const { account: words, approvals, cut } = useWords();
+  const { account: words, approvals, cut } = useWords(accountWords, cutWords);
   const { data: limits, error } = useLimits(true);
   return (
     <li className="stack tight">
@@ -241,7 +244,7 @@ function Breaker({ accountID }: { readonly accountID: string }) {
 }
 
 export function CutRules({ account }: { readonly account: Account }) {
-  const { account: texts, approvals } = useWords();
+  const { account: texts, approvals } = useWords(accountWords, cutWords);
   return (
     <section className="card" aria-labelledby="cut-rules-title">
       <header>

@@ -9,7 +9,9 @@ import { connection } from '../../service/live.ts';
 import { usePreferences, useSavePreferences } from '../../shell/preferences.ts';
 import { isTheme, themes } from '../../shell/theme.ts';
 import { type ConsolePreferences, preferencesOf } from '../../state/account/preferences.ts';
-import { isLanguage, languages } from '../../words/language.ts';
+import { accountWords } from '../../words/account/words.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { isLanguage, languages } from '../../words/word-set.ts';
 import { Choice } from '../cut/choice.tsx';
 
 interface FieldsProps {
@@ -18,7 +20,7 @@ interface FieldsProps {
 }
 
 function Fields({ kept, onChange }: FieldsProps) {
-  const { account, shell, common } = useWords();
+  const { account, shell, common } = useWords(accountWords);
   const { preferences: texts } = account;
   const notKept = { value: 'none', text: texts.notKept };
   const chosen = (value: string): string | null => (value === 'none' ? null : value);
@@ -48,7 +50,7 @@ function Fields({ kept, onChange }: FieldsProps) {
 }
 
 export function PreferencesForm() {
-  const { account, forms, stream } = useWords();
+  const { account, forms, stream } = useWords(accountWords, formWords);
   const { preferences: texts } = account;
   const { state } = useValue(connection);
   const { data, error } = usePreferences();

@@ -18,6 +18,9 @@ import {
   nameMost,
   retainedLimit,
 } from '../../state/account/account-view.ts';
+import { accountWords } from '../../words/account/words.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { settingWords } from '../../words/settings/words.ts';
 import { AskDialog } from '../zones/parts.tsx';
 import { useChangeAccount } from './use-account.ts';
 
@@ -28,7 +31,7 @@ interface FieldsProps {
 }
 
 function Fields({ account, draft, onChange }: FieldsProps) {
-  const { account: texts } = useWords();
+  const { account: texts } = useWords(accountWords);
   const faults = accountFaults(account, draft);
   const { most, mayBeForEver } = retainedLimit(account);
   const hints = {
@@ -51,7 +54,7 @@ function Fields({ account, draft, onChange }: FieldsProps) {
 
 /** Each change with its value before and after, and what it takes away. */
 function ChangeList({ changes }: { readonly changes: readonly AccountChange[] }) {
-  const { account: texts, settings, common } = useWords();
+  const { account: texts, settings, common } = useWords(accountWords, settingWords);
   return (
     <ul className="stack tight">
       {changes.map((change) => {
@@ -70,7 +73,7 @@ function ChangeList({ changes }: { readonly changes: readonly AccountChange[] })
 }
 
 export function AccountForm({ account }: { readonly account: Account }) {
-  const { account: texts, settings, forms, stream } = useWords();
+  const { account: texts, settings, forms, stream } = useWords(accountWords, formWords, settingWords);
   const { accountID } = account;
   const [typed, setTyped] = useState<Partial<AccountDraft>>({});
   const [isLooking, setLooking] = useState(false);

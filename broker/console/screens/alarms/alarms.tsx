@@ -16,6 +16,7 @@ import { muteSound, sound, testSound } from '../../service/sound.ts';
 import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-view.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
+import { withWords } from '../../words/word-set.ts';
 import { AlarmDetail } from './detail.tsx';
 import { Queue } from './queue.tsx';
 import { Tiles, useSummary } from './tiles.tsx';
@@ -23,10 +24,14 @@ import { useAlarmChanges } from './use-alarm-changes.ts';
 import { useManyAlarms } from './use-many-alarms.ts';
 
 // Loaded behind the alarms, which come first.
-const ManyAlarmsResult = lazy(async () => ({ default: (await import('./many.tsx')).ManyAlarmsResult }));
-const PickedAlarms = lazy(async () => ({ default: (await import('./many.tsx')).PickedAlarms }));
-const ManyAlarmsDialogs = lazy(async () => ({ default: (await import('./many.tsx')).ManyAlarmsDialogs }));
-const AlarmDialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).AlarmDialogs }));
+const ManyAlarmsResult = lazy(async () => ({
+  default: (await withWords(import('./many.tsx'))).ManyAlarmsResult,
+}));
+const PickedAlarms = lazy(async () => ({ default: (await withWords(import('./many.tsx'))).PickedAlarms }));
+const ManyAlarmsDialogs = lazy(async () => ({
+  default: (await withWords(import('./many.tsx'))).ManyAlarmsDialogs,
+}));
+const AlarmDialogs = lazy(async () => ({ default: (await withWords(import('./dialogs.tsx'))).AlarmDialogs }));
 
 function SoundButtons() {
   const { alarms: texts } = useWords();

@@ -98,7 +98,7 @@ function Actions({
   readonly dialogs: Dialogs;
   readonly many: ManyAlarms;
 }) {
-  const { alarms: texts, many: manyWords, vehicle } = useWords();
+  const { alarms: texts, vehicle } = useWords();
   const present = useValue(session);
   const of = useValue(vehicles).get(alarm.deviceID);
   const rights = rightsOf(alarm, present?.userID ?? '', role);
@@ -146,7 +146,7 @@ function Actions({
           aria-haspopup="dialog"
           onPress={() => many.open('assign', [alarm])}
         >
-          {manyWords.alarms.assign}…
+          {texts.assign}…
         </ActionButton>
       ) : null}
       {rights.canRelease ? (

@@ -7,6 +7,7 @@ import { FormField } from '../../components/form-field.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { manyWords } from '../../words/many/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Choices, closeReasons, noteMost } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
@@ -47,7 +48,7 @@ interface DialogProps {
 }
 
 export function AssignDialog({ many, alarms, role }: DialogProps) {
-  const { many: words } = useWords();
+  const { many: words, alarms: one } = useWords(manyWords);
   const { alarms: texts } = words;
   const owners = useOwners(role);
   const [userID, setUser] = useState('');
@@ -57,7 +58,7 @@ export function AssignDialog({ many, alarms, role }: DialogProps) {
       isOpen
       icon="user-check"
       title={texts.assignTitle(alarms.length)}
-      action={wanted === '' ? texts.assign : texts.assignAction(alarms.length, wanted)}
+      action={wanted === '' ? one.assign : texts.assignAction(alarms.length, wanted)}
       isOff={wanted === '' || many.isBusy}
       error={many.failure}
       submit={() => many.run({ action: 'assign', alarms, userID: wanted })}
@@ -89,7 +90,7 @@ export function AssignDialog({ many, alarms, role }: DialogProps) {
 }
 
 export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
-  const { alarms: texts, many: words } = useWords();
+  const { alarms: texts, many: words } = useWords(manyWords);
   const [reason, setReason] = useState<CloseReason | null>(null);
   const [text, setText] = useState('');
   const needsText = reason === 'other';

@@ -9,11 +9,12 @@ import { useFailure } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { pickedMost } from '../../state/device-view.ts';
+import { manyWords } from '../../words/many/words.ts';
 import { AssignDialog, CloseDialog } from './many-dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
 export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
-  const words = useWords();
+  const words = useWords(manyWords);
   return (
     <Checkbox
       className="radio check"
@@ -37,7 +38,7 @@ interface ListProps {
 
 /** What is offered for the picked alarms: each button counts those that it would change. */
 export function PickedAlarms({ many, list, role }: ListProps) {
-  const { many: texts, stream } = useWords();
+  const { many: texts, stream } = useWords(manyWords);
   const userID = useValue(session)?.userID ?? '';
   const failure = useFailure(many.opened === null ? many.failure : null);
   if (many.ids.size === 0 && failure === null) return null;
@@ -92,7 +93,7 @@ export function PickedAlarms({ many, list, role }: ListProps) {
 }
 
 export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
-  const words = useWords();
+  const words = useWords(manyWords);
   const { many: texts } = words;
   const { result } = many;
   if (result === null) return null;

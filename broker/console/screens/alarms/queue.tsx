@@ -7,12 +7,13 @@ import { Age, hourText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
+import { withWords } from '../../words/word-set.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
-const PickAlarm = lazy(async () => ({ default: (await import('./many.tsx')).PickAlarm }));
+const PickAlarm = lazy(async () => ({ default: (await withWords(import('./many.tsx'))).PickAlarm }));
 
 interface RowProps {
   readonly alarm: Alarm;

@@ -9,7 +9,8 @@ import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
 import { cutText, parseReason } from '../../state/cut-view.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';
 import { ApprovalCard } from './card.tsx';
 
@@ -20,7 +21,11 @@ const decidedIcons: Readonly<Record<string, IconName>> = {
   expired: 'timer-off',
 };
 
-function decidedText({ approvalState, decidedBy }: Approval, vehicle: string, { approvals }: Words): string {
+function decidedText(
+  { approvalState, decidedBy }: Approval,
+  vehicle: string,
+  { approvals }: WordsWith<[typeof cutWords]>,
+): string {
   if (approvalState === 'approved') return approvals.approvedLine(vehicle, decidedBy);
   if (approvalState === 'refused') return approvals.refusedLine(vehicle, decidedBy);
   if (approvalState === 'withdrawn') return approvals.withdrawnLine(vehicle, decidedBy);
@@ -31,7 +36,7 @@ const isToday = (seconds: number): boolean =>
   new Date(seconds * 1000).toDateString() === new Date().toDateString();
 
 function Decided({ requests, role }: { readonly requests: readonly Approval[]; readonly role: string }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { approvals: texts } = words;
   const fleet = useValue(vehicles);
   const decided = requests.filter(
@@ -83,7 +88,7 @@ function Decided({ requests, role }: { readonly requests: readonly Approval[]; r
 }
 
 function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
-  const { approvals: texts, cut } = useWords();
+  const { approvals: texts, cut } = useWords(cutWords);
   return (
     <section className="card" aria-labelledby="limits-title">
       <header>
@@ -126,7 +131,7 @@ function List({
   readonly selected: string | undefined;
   readonly limits: Result<'commandLimits'> | undefined;
 }) {
-  const { approvals: texts } = useWords();
+  const { approvals: texts } = useWords(cutWords);
   if (pending.length === 0)
     return (
       <Empty icon="circle-check" title={texts.empty}>
@@ -144,7 +149,7 @@ function List({
 }
 
 export function ApprovalsScreen() {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { approvals: texts } = words;
   const { request } = useSearch({ from: '/shell/approvals' });
   const role = useRole();
@@ -153,11 +158,11 @@ export function ApprovalsScreen() {
   const { data: limits } = useLimits(role === 'operator' || role === 'admin');
   const pending = (requests ?? []).filter(({ approvalState }) => approvalState === 'pending');
   const failure = error === null ? null : failureText(error, words);
-  useTitle(texts.title);
+  useTitle(words.pages.approvals.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.approvals.title}</h1>
         <span className="muted">{texts.waiting(own.length, pending.length - own.length)}</span>
         {limits === undefined ? null : (
           <div className="row push">

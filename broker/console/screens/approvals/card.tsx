@@ -11,6 +11,7 @@ import { connection, vehicles } from '../../service/live.ts';
 import { useUser } from '../../service/role.ts';
 import { cutText } from '../../state/cut-view.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
+import { cutWords } from '../../words/cut/words.ts';
 import { reasonWords, VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
@@ -28,7 +29,7 @@ function standingOf(request: Approval, user: { userID: string; roleID: string },
 }
 
 function Asked({ request, vehicle }: { readonly request: Approval; readonly vehicle: Vehicle }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { approvals: texts, cut } = words;
   return (
     <>
@@ -63,7 +64,7 @@ interface DecisionButtonsProps {
 }
 
 function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
-  const { approvals: texts } = useWords();
+  const { approvals: texts } = useWords(cutWords);
   const user = useUser();
   const [whyID, refuseID] = [useId(), useId()];
   const whyNotRefused = isDown ? texts.off : decide.word.trim() === '' ? texts.wordNeeded : null;
@@ -109,7 +110,7 @@ interface DecisionProps {
 }
 
 function Decision({ request, vehicle, limits }: DecisionProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { approvals: texts, cut } = words;
   const navigate = useNavigate();
   const user = useUser();
@@ -165,7 +166,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
 const standingIcons = { yours: 'user-check', own: 'hourglass', viewer: 'ban', new: 'ban' } as const;
 
 function NotYours({ standing }: { readonly standing: Exclude<Standing, 'yours'> }) {
-  const { approvals: texts } = useWords();
+  const { approvals: texts } = useWords(cutWords);
   if (standing === 'own') return <Notice tone="busy" icon="users" title={texts.yoursHint} />;
   if (standing === 'viewer') return <Notice tone="look" icon="lock" title={texts.viewerHint} />;
   return (
@@ -192,14 +193,14 @@ function CardHead({
   readonly standing: Standing;
   readonly titleID: string;
 }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const now = useNow();
-  const { approvals: texts, cut } = words;
+  const { approvals: texts, openCut } = words;
   const badge = standing === 'yours' ? texts.waitsForYou : standing === 'own' ? texts.yours : texts.notForYou;
   return (
     <header>
       <Icon name="power-off" isLarge />
-      <h2 id={titleID}>{cut.title(name)}</h2>
+      <h2 id={titleID}>{openCut.title(name)}</h2>
       <Badge icon={standingIcons[standing]} {...(standing === 'yours' ? { tone: 'busy' as const } : {})}>
         {badge}
       </Badge>
@@ -211,7 +212,7 @@ function CardHead({
 }
 
 export function ApprovalCard({ request, limits, isSelected }: CardProps) {
-  const { approvals: texts, cut } = useWords();
+  const { approvals: texts, openCut } = useWords(cutWords);
   const titleID = useId();
   const user = useUser();
   const { deviceID } = request;
@@ -231,7 +232,7 @@ export function ApprovalCard({ request, limits, isSelected }: CardProps) {
         search={{ cut: cutText('request', request.approvalID) }}
       >
         <Icon name="hourglass" />
-        {cut.watch}
+        {openCut.watch}
       </Link>
     );
   return (

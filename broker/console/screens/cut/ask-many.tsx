@@ -12,7 +12,9 @@ import { connection, vehicles } from '../../service/live.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { Vehicle } from '../../state/fleet.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { manyWords } from '../../words/many/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { CutFields, CutLimits } from './ask.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { VehicleFacts } from './parts.tsx';
@@ -28,7 +30,10 @@ type Limits = Result<'commandLimits'>;
 export type CommandItems = Result<'commandDevices'>['items'];
 
 /** Why a vehicle cannot be cut with the others; null: it can. */
-function hindranceOf(vehicle: Vehicle | undefined, { cut, many, vehicle: words }: Words): string | null {
+function hindranceOf(
+  vehicle: Vehicle | undefined,
+  { cut, many, vehicle: words }: WordsWith<[typeof cutWords, typeof manyWords]>,
+): string | null {
   if (vehicle === undefined) return many.commands.gone;
   if (!vehicle.mayCommand) return many.commands.notYours;
   if (vehicle.cutoff === '1') return cut.alreadyCut;
@@ -38,7 +43,11 @@ function hindranceOf(vehicle: Vehicle | undefined, { cut, many, vehicle: words }
 }
 
 /** Why nothing can be asked at all, by the limits of user and account; null: it can. */
-function obstacleOf(count: number, limits: Limits | undefined, { cut, many }: Words): string | null {
+function obstacleOf(
+  count: number,
+  limits: Limits | undefined,
+  { cut, many }: WordsWith<[typeof cutWords, typeof manyWords]>,
+): string | null {
   if (count > vehiclesMost) return many.commands.tooMany(vehiclesMost);
   if (limits === undefined) return null;
   const { cuts, cutsPerHour, accountCuts, accountCutsPerHour } = limits;
@@ -57,7 +66,7 @@ interface CandidateProps {
 }
 
 function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly isDown: boolean }) {
-  const { many } = useWords();
+  const { many } = useWords(manyWords);
   const rehearsal = useRehearsal(vehicle.id, vehicle.isOnline === true && !isDown);
   return (
     <div className="stack">
@@ -71,7 +80,7 @@ function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly is
 }
 
 function Candidate({ deviceID, isDown, isMeant, onMean, takeOut }: CandidateProps) {
-  const words = useWords();
+  const words = useWords(cutWords, manyWords);
   const { commands: texts } = words.many;
   const vehicle = useValue(vehicles).get(deviceID);
   const name = vehicle?.name ?? deviceID;
@@ -117,7 +126,7 @@ interface FooterProps {
 }
 
 function Footer({ count, formID, why, isBusy, close }: FooterProps) {
-  const { cut, many, common } = useWords();
+  const { cut, many, common } = useWords(cutWords, manyWords);
   const whyID = useId();
   return (
     <footer>
@@ -147,7 +156,7 @@ interface AskManyProps {
 }
 
 function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
-  const words = useWords();
+  const words = useWords(cutWords, manyWords);
   const { cut, many } = words;
   const { commands: texts } = many;
   const now = useNow();
@@ -173,7 +182,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const obstacle = obstacleOf(count, limits, words);
   const areMeant = deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
   const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : cut.missing[ask.missing];
-  const why = isDown ? cut.off : (obstacle ?? missing);
+  const why = isDown ? words.openCut.off : (obstacle ?? missing);
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words);
   const submit = (event: FormEvent): void => {

@@ -15,7 +15,8 @@ import { session } from '../../service/session.ts';
 import { cutLifeS, cutReasons, cutText, noteMost } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
 import type { Vehicle } from '../../state/fleet.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { Choice } from './choice.tsx';
 import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
@@ -47,7 +48,7 @@ function useApprovers(isWanted: boolean): string | null {
 }
 
 export function CutLimits({ limits, role }: { readonly limits: Limits; readonly role: string }) {
-  const { cut: texts } = useWords();
+  const { cut: texts } = useWords(cutWords);
   const approvers = useApprovers(limits.needsApproval && role === 'admin');
   return (
     <dl className="pairs">
@@ -75,7 +76,7 @@ export function CutLimits({ limits, role }: { readonly limits: Limits; readonly 
 }
 
 export function CutFields({ ask }: { readonly ask: Ask }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const now = useNow();
   const { cut: texts } = words;
   return (
@@ -107,7 +108,11 @@ export function CutFields({ ask }: { readonly ask: Ask }) {
 }
 
 /** Why nothing can be asked at all; null: it can. */
-function obstacle(device: Device, limits: Limits | undefined, { cut: texts }: Words): string | null {
+function obstacle(
+  device: Device,
+  limits: Limits | undefined,
+  { cut: texts }: WordsWith<[typeof cutWords]>,
+): string | null {
   if (!Object.hasOwn(device.features, 'enginecutoff')) return texts.noFeature;
   if (device.state.enginecutoff.state === '1') return texts.alreadyCut;
   if (limits === undefined) return null;
@@ -115,7 +120,7 @@ function obstacle(device: Device, limits: Limits | undefined, { cut: texts }: Wo
   return limits.needsApproval && !limits.isSecondPerson ? texts.notSecond : null;
 }
 
-function consequence(rehearsal: Rehearsal, { cut: texts }: Words): string {
+function consequence(rehearsal: Rehearsal, { cut: texts }: WordsWith<[typeof cutWords]>): string {
   const offS = neededOf(rehearsal.verdict, 'ignition_off_s');
   const standS = neededOf(rehearsal.verdict, 'standstill_s');
   return offS === null || standS === null ? texts.consequence : texts.consequenceTimes(offS, standS);
@@ -142,7 +147,7 @@ interface AskFooterProps {
 
 /** Without a stream restore and the service code stand here too: the page behind the dialog is out of reach. */
 function AskFooter({ vehicle, formID, why, isBusy, isDown, close }: AskFooterProps) {
-  const { cut: texts, common } = useWords();
+  const { cut: texts, common } = useWords(cutWords);
   const whyID = useId();
   const restore = useRestore(vehicle);
   return (
@@ -171,7 +176,7 @@ function AskFooter({ vehicle, formID, why, isBusy, isDown, close }: AskFooterPro
 }
 
 export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: AskCutProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const now = useNow();
   const formID = useId();
   const { cut: texts } = words;
@@ -191,7 +196,9 @@ export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: A
       onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID)),
   });
   const hindered = obstacle(device, limits, words);
-  const why = isDown ? texts.off : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
+  const why = isDown
+    ? words.openCut.off
+    : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words);
   const submit = (event: FormEvent): void => {
@@ -202,7 +209,7 @@ export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: A
     <>
       <header>
         <Icon name="power-off" isLarge />
-        <Heading slot="title">{texts.title(vehicle.name)}</Heading>
+        <Heading slot="title">{words.openCut.title(vehicle.name)}</Heading>
         <Badge icon="minus">{texts.nothingSent}</Badge>
       </header>
       <div className="body">

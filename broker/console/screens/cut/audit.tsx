@@ -4,6 +4,7 @@ import { failureText } from '../../components/failure.ts';
 import { Loading, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { cutWords } from '../../words/cut/words.ts';
 
 interface AuditProps {
   readonly deviceID: string;
@@ -21,7 +22,7 @@ const idsOf = (detail: Readonly<Record<string, unknown>> | null): readonly unkno
 ];
 
 export function Audit({ deviceID, ids, role }: AuditProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const { data, error } = useQuery({
     queryKey: ['orders', 'audit', deviceID],

@@ -11,13 +11,14 @@ import { useOrderChanges } from '../../service/orders.ts';
 import { type CutTarget, cutText, parseCut, pendingCutOf } from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { without } from '../../state/search.ts';
+import { cutWords } from '../../words/cut/words.ts';
 import { AskCut } from './ask.tsx';
 import { FollowCommand, FollowRequest } from './following.tsx';
 import { useRehearsal } from './use-rehearsal.ts';
 
 /** Inside the dialog: the notice of the page is behind it. */
 function StaleInside() {
-  const words = useWords();
+  const words = useWords(cutWords);
   const now = useNow();
   const { state, aliveMs } = useValue(connection);
   if (state !== 'down') return null;
@@ -29,7 +30,7 @@ function StaleInside() {
         {aliveMs === 0 ? words.login.unreachableHint : words.cut.stale(timeText(aliveMs / 1000))}
       </Notice>
       <p className="hidden" role="alert">
-        {words.cut.off}
+        {words.openCut.off}
       </p>
     </div>
   );

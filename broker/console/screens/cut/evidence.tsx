@@ -6,7 +6,8 @@ import { Icon } from '../../components/icon.tsx';
 import { Age, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { type Evidence, evidenceOf, neededOf } from '../../state/evidence.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { metText, unmetText } from './verdict-words.ts';
 
 const marks = {
@@ -15,7 +16,11 @@ const marks = {
   unknown: ['circle-help', 'unknown'],
 } as const;
 
-function needText(row: Evidence['row'], verdict: Verdict | null, { needs }: Words['cut']): string | null {
+function needText(
+  row: Evidence['row'],
+  verdict: Verdict | null,
+  { needs }: WordsWith<[typeof cutWords]>['cut'],
+): string | null {
   const byNumber = {
     ignition: ['ignition_off_s', needs.ignition],
     standstill: ['standstill_s', needs.standstill],
@@ -30,7 +35,7 @@ function needText(row: Evidence['row'], verdict: Verdict | null, { needs }: Word
 }
 
 function Row({ evidence, verdict }: { readonly evidence: Evidence; readonly verdict: Verdict | null }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const { row, result, findings } = evidence;
   const [icon, tone] = marks[result];
@@ -86,7 +91,7 @@ interface EvidenceTableProps {
 }
 
 export function EvidenceTable({ verdict, caption }: EvidenceTableProps) {
-  const { cut: texts } = useWords();
+  const { cut: texts } = useWords(cutWords);
   return (
     <table className="evidence rules" aria-live="off">
       <caption>

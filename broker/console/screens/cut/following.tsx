@@ -23,6 +23,7 @@ import {
   toneOf,
 } from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
+import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { Countdown, Course, CutStateBadge, VehicleFacts } from './parts.tsx';
@@ -111,7 +112,7 @@ const withdrawalOf = ({ record, request }: StandProps): Withdrawal => ({
 
 function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof useWithdraw> }) {
   const { vehicle, mayCommand, state, record, request, isDown, withdrawal, close } = props;
-  const { cut: texts, common } = useWords();
+  const { cut: texts, common } = useWords(cutWords);
   const restore = useRestore(vehicle);
   const user = useUser();
   const first = useRef<HTMLButtonElement>(null);
@@ -155,7 +156,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
 
 /** What the vehicle judged: of this cut, else of one that it was asked about before. */
 function Proof({ record, rehearsal, vehicle, isDown, isLive }: StandProps & { readonly isLive: boolean }) {
-  const { cut: texts } = useWords();
+  const { cut: texts } = useWords(cutWords);
   const verdict = record?.verdict ?? null;
   if (verdict !== null) return <EvidenceTable verdict={verdict} caption={texts.proofOf} />;
   if (!isLive) return <p className="muted">{texts.noVerdict}</p>;
@@ -163,7 +164,7 @@ function Proof({ record, rehearsal, vehicle, isDown, isLive }: StandProps & { re
 }
 
 function Stand(props: StandProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts, common } = words;
   const { vehicle, state, said, steps, reason, record, request, close } = props;
   const user = useUser();
@@ -176,7 +177,7 @@ function Stand(props: StandProps) {
     <>
       <header>
         <Icon name="power-off" isLarge />
-        <Heading slot="title">{texts.title(vehicle.name)}</Heading>
+        <Heading slot="title">{words.openCut.title(vehicle.name)}</Heading>
         <CutStateBadge state={state} />
         <Button
           className="button square small push"
@@ -222,12 +223,12 @@ function Stand(props: StandProps) {
 
 /** What stands in place of a cut that is not there yet, or not at all. */
 function Absent({ error, close }: { readonly error: unknown; close(): void }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   return (
     <>
       <header>
         <Icon name="power-off" isLarge />
-        <Heading slot="title">{words.cut.open}</Heading>
+        <Heading slot="title">{words.openCut.open}</Heading>
         <Button
           className="button square small push"
           aria-label={words.common.close}
@@ -251,7 +252,7 @@ function Absent({ error, close }: { readonly error: unknown; close(): void }) {
 }
 
 export function FollowCommand({ commandID, ...props }: FollowProps & { readonly commandID: string }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { data: record, error } = useCommand(commandID);
   const requests = useRequests('all', record !== undefined && record.approvalID !== '');
   const reports = useReports(
@@ -287,7 +288,7 @@ interface FollowRequestProps extends FollowProps {
 }
 
 export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequestProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { data: requests, error } = useRequests('all');
   const request = requests?.find((one) => one.approvalID === approvalID);
   const commandID = request?.commandID ?? '';

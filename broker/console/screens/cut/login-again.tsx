@@ -6,9 +6,10 @@ import { failureText } from '../../components/failure.ts';
 import { Loading, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { finishLoginAgain } from '../../service/login-again.ts';
+import { cutWords } from '../../words/cut/words.ts';
 
 export function LoginAgainScreen() {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const navigate = useNavigate();
   const { mutate, isIdle, error } = useMutation({

@@ -14,7 +14,7 @@ interface OpenCutProps {
 }
 
 export function OpenCut({ deviceID, pendingCut, mayCommand }: OpenCutProps) {
-  const { cut: texts } = useWords();
+  const { openCut: texts } = useWords();
   const { state } = useValue(connection);
   const whyID = useId();
   if (!mayCommand) return null;

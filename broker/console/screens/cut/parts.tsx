@@ -5,7 +5,8 @@ import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx
 import { useNow, useWords } from '../../components/use.ts';
 import { type CutState, parseReason, type Step, toneOf } from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
 const stateIcons: Readonly<Record<CutState, IconName>> = {
   approval: 'user-check',
@@ -23,7 +24,7 @@ const stateIcons: Readonly<Record<CutState, IconName>> = {
 };
 
 export function CutStateBadge({ state }: { readonly state: CutState }) {
-  const { states } = useWords().cut;
+  const { states } = useWords(cutWords).cut;
   const tone = toneOf(state);
   return (
     <Badge icon={stateIcons[state]} {...(tone === 'off' ? {} : { tone })}>
@@ -33,7 +34,7 @@ export function CutStateBadge({ state }: { readonly state: CutState }) {
 }
 
 /** Code and note of a reason in the language of the page; what another client wrote stands as it is. */
-export function reasonWords(text: string, { cut, common }: Words): string {
+export function reasonWords(text: string, { cut, common }: WordsWith<[typeof cutWords]>): string {
   const { reason, note } = parseReason(text);
   if (reason === null) return note === '' ? common.none : note;
   return note === '' ? cut.reasons[reason] : `${cut.reasons[reason]}. ${note}`;
@@ -41,7 +42,7 @@ export function reasonWords(text: string, { cut, common }: Words): string {
 
 /** Where the vehicle is, how fast, whether it runs: from the stream, each with its age. */
 export function VehicleFacts({ vehicle }: { readonly vehicle: Vehicle }) {
-  const { cut: texts, vehicle: words, units, common, age, state } = useWords();
+  const { cut: texts, vehicle: words, units, common, age, state } = useWords(cutWords);
   const fixAge = (
     <span className="age">
       <Age at={vehicle.fixS} />
@@ -102,7 +103,7 @@ const stepIcons: Readonly<Record<Step['kind'], IconName>> = {
   off: 'undo-2',
 };
 
-function stepText({ name, by }: Step, { steps }: Words['cut']): string {
+function stepText({ name, by }: Step, { steps }: WordsWith<[typeof cutWords]>['cut']): string {
   switch (name) {
     case 'asked':
     case 'approved':
@@ -124,7 +125,7 @@ interface CourseProps {
 
 /** One line a state with its time; the present one in bold, later ones dashed. */
 export function Course({ steps, reason }: CourseProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const now = useNow();
   const { cut: texts } = words;
   return (
@@ -156,7 +157,7 @@ const announcedS = [600, 60] as const;
 
 /** Time left as text in the first place. @param began epoch seconds, as `ends`. */
 export function Countdown({ began, ends }: { readonly began: number; readonly ends: number }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const now = useNow();
   const leftS = Math.max(0, ends - now);

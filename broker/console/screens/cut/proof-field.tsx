@@ -9,6 +9,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice, spanText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { beginLoginAgain, loginProof } from '../../service/login-again.ts';
+import { cutWords } from '../../words/cut/words.ts';
 
 export interface PersonProof {
   readonly kind: 'none' | 'password' | 'login';
@@ -40,7 +41,7 @@ export function usePersonProof(isNeeded: boolean, hasPassword: boolean | null): 
 }
 
 function LoginAgain() {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const router = useRouter();
   const proof = useValue(loginProof);
@@ -76,7 +77,7 @@ function LoginAgain() {
 const passwordMost = 256;
 
 export function ProofField({ proof }: { readonly proof: PersonProof }) {
-  const { cut: texts } = useWords();
+  const { cut: texts } = useWords(cutWords);
   if (proof.kind === 'none') return null;
   if (proof.kind === 'login') return <LoginAgain />;
   return (

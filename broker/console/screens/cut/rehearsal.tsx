@@ -3,7 +3,8 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { EvidenceTable } from './evidence.tsx';
 import type { Rehearsal } from './use-rehearsal.ts';
 import { whyText } from './verdict-words.ts';
@@ -14,7 +15,7 @@ interface RehearsalProps {
   readonly isDown: boolean;
 }
 
-function sentence({ rehearsal, isOnline }: RehearsalProps, words: Words): string {
+function sentence({ rehearsal, isOnline }: RehearsalProps, words: WordsWith<[typeof cutWords]>): string {
   const { cut: texts } = words;
   const { state, verdict, error } = rehearsal;
   if (state === 'asked') return texts.rehearsing;
@@ -27,7 +28,7 @@ function sentence({ rehearsal, isOnline }: RehearsalProps, words: Words): string
 
 /** The sentence, politely announced, and the button that asks again. */
 export function RehearsalAnswer(props: RehearsalProps) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { cut: texts } = words;
   const { rehearsal, isOnline, isDown } = props;
   const isOff = isDown || !isOnline || rehearsal.state === 'asked' || rehearsal.waitS > 0;
@@ -49,7 +50,7 @@ export function RehearsalAnswer(props: RehearsalProps) {
 
 /** The rules as the vehicle answered them just now, with the sentence below. */
 export function RehearsalEvidence(props: RehearsalProps) {
-  const { cut: texts } = useWords();
+  const { cut: texts } = useWords(cutWords);
   return (
     <section className="stack" aria-label={texts.rehearsal}>
       <EvidenceTable verdict={props.rehearsal.verdict} caption={texts.rehearsal} />

@@ -8,6 +8,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { askRestore, type Restore, restores } from '../../service/restore.ts';
 import { cutStateOf } from '../../state/cut-view.ts';
+import { cutWords } from '../../words/cut/words.ts';
 import { ServiceCode } from './service-code.tsx';
 
 interface Restorable {
@@ -18,7 +19,7 @@ interface Restorable {
 }
 
 function Asked({ vehicle, commandID }: { readonly vehicle: Restorable; readonly commandID: string }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { restore: texts } = words.cut;
   useOrderChanges(vehicle.id);
   const { data: record } = useCommand(commandID);
@@ -48,7 +49,7 @@ function Asked({ vehicle, commandID }: { readonly vehicle: Restorable; readonly 
 }
 
 function Outcome({ vehicle, restore }: { readonly vehicle: Restorable; readonly restore: Restore }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   if (restore.state === 'asking')
     return (
       <Notice tone="busy" icon="hourglass" role="status" title={words.cut.restore.asking(vehicle.name)} />

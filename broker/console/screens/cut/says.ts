@@ -3,7 +3,8 @@ import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
 import { cutStateOf, requestState } from '../../state/cut-view.ts';
 import { metOf } from '../../state/evidence.ts';
-import type { Words } from '../../words/en.ts';
+import type { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { whyText } from './verdict-words.ts';
 
 export interface Said {
@@ -12,7 +13,11 @@ export interface Said {
 }
 
 /** Where a command stands. @param vehicle its name. */
-export function commandSays(record: CommandRecord, vehicle: string, words: Words): Said {
+export function commandSays(
+  record: CommandRecord,
+  vehicle: string,
+  words: WordsWith<[typeof cutWords]>,
+): Said {
   const { says, hints, met, withdrawAsked } = words.cut;
   const { verdict, detail, reported, updated, cancelledBy, hasEnded } = record;
   const state = cutStateOf(record.commandState);
@@ -44,7 +49,7 @@ export function commandSays(record: CommandRecord, vehicle: string, words: Words
 }
 
 /** Where a request to a second person stands that gave no command. */
-export function requestSays(request: Approval, words: Words): Said {
+export function requestSays(request: Approval, words: WordsWith<[typeof cutWords]>): Said {
   const { says, hints } = words.cut;
   switch (requestState(request)) {
     case 'refused':

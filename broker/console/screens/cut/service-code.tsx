@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { cutWords } from '../../words/cut/words.ts';
 
 interface CodeOf {
   readonly id: string;
@@ -13,7 +14,7 @@ interface CodeOf {
 }
 
 function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
-  const words = useWords();
+  const words = useWords(cutWords);
   const { code: texts } = words.cut;
   // Each call shows a further code: it is never repeated by itself.
   const shown = useMutation({
@@ -61,7 +62,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
 }
 
 export function ServiceCode({ vehicle }: { readonly vehicle: CodeOf }) {
-  const { code: texts } = useWords().cut;
+  const { code: texts } = useWords(cutWords).cut;
   return (
     <DialogTrigger>
       <Button className="button secondary">

@@ -1,7 +1,8 @@
 // A finding of the interlock in words of the page's language.
 import type { Finding, Verdict } from '../../api/operations.ts';
 import { unmetOf } from '../../state/evidence.ts';
-import type { Words } from '../../words/en.ts';
+import type { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
 const witnessPrefix = 'witness_';
 const textOf = (value: Finding['value']): string => (value === null ? '?' : String(value));
@@ -10,7 +11,10 @@ const isNumber = (value: Finding['value']): value is number => typeof value === 
 const known = (texts: Readonly<Record<string, string>>, value: Finding['value']): string | undefined =>
   typeof value === 'string' && Object.hasOwn(texts, value) ? texts[value] : undefined;
 
-function witnessText({ rule, value }: Finding, { cut, vehicle, common }: Words): string {
+function witnessText(
+  { rule, value }: Finding,
+  { cut, vehicle, common }: WordsWith<[typeof cutWords]>,
+): string {
   const name = rule.slice(witnessPrefix.length);
   const state =
     value === 'silent'
@@ -21,7 +25,7 @@ function witnessText({ rule, value }: Finding, { cut, vehicle, common }: Words):
   return cut.rules.witness(known(vehicle.witness, name) ?? name, state);
 }
 
-function ignitionText(value: Finding['value'], rules: Words['cut']['rules']): string {
+function ignitionText(value: Finding['value'], rules: WordsWith<[typeof cutWords]>['cut']['rules']): string {
   switch (value) {
     case 'on':
       return rules.ignition_on;
@@ -35,7 +39,7 @@ function ignitionText(value: Finding['value'], rules: Words['cut']['rules']): st
 }
 
 /** One rule that is not met, as a sentence without a full stop. */
-export function unmetText(finding: Finding, words: Words): string {
+export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>): string {
   const { rules, standstill } = words.cut;
   const { rule, value, needed } = finding;
   if (rule.startsWith(witnessPrefix)) return witnessText(finding, words);
@@ -85,7 +89,7 @@ export function unmetText(finding: Finding, words: Words): string {
 const sentencesMost = 2;
 
 /** Why it waits or was refused; '' when nothing is unmet. */
-export function whyText(verdict: Verdict | null, words: Words): string {
+export function whyText(verdict: Verdict | null, words: WordsWith<[typeof cutWords]>): string {
   if (verdict === null) return '';
   return unmetOf(verdict)
     .slice(0, sentencesMost)
@@ -94,7 +98,11 @@ export function whyText(verdict: Verdict | null, words: Words): string {
 }
 
 /** A row whose rules are all met, by the one that says most. */
-export function metText(row: string, findings: readonly Finding[], words: Words): string {
+export function metText(
+  row: string,
+  findings: readonly Finding[],
+  words: WordsWith<[typeof cutWords]>,
+): string {
   const { cut, common } = words;
   const of = (name: string): Finding | undefined => findings.find(({ rule }) => rule === name);
   const seconds = (name: string): string | null => {

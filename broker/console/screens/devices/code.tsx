@@ -9,6 +9,8 @@ import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { enrolCommand } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { QrCode } from './qr-code.tsx';
 import type { useDeviceDialog } from './use-dialog.ts';
@@ -27,7 +29,7 @@ interface NewCodeProps {
 }
 
 export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const queries = useQueryClient();
   const [hours, setHours] = useState<string>(hoursFirst);
   const { deviceID } = device;
@@ -73,7 +75,7 @@ export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
 }
 
 export function ShownCode({ made }: { readonly made: MadeCode }) {
-  const { devices, forms } = useWords();
+  const { devices, forms } = useWords(deviceWords, formWords);
   const { enrol: texts } = devices;
   const command = enrolCommand(window.location.origin, made.code);
   return (
@@ -94,7 +96,7 @@ export function ShownCode({ made }: { readonly made: MadeCode }) {
 }
 
 export function EndCode({ codeID, dialog }: { readonly codeID: string; readonly dialog: Dialog }) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const queries = useQueryClient();
   const ending = useMutation({
     mutationFn: () => call('revokeEnrolmentCode', { body: { codeID } }),

@@ -8,6 +8,8 @@ import { useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { isHardwareNumber, isID } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 interface Draft {
@@ -52,7 +54,7 @@ function useCreate(takenText: (id: string) => string, onCreated: (deviceID: stri
 }
 
 export function CreateDevice() {
-  const { devices: texts, forms } = useWords();
+  const { devices: texts, forms } = useWords(deviceWords, formWords);
   const { fields } = texts;
   const navigate = useNavigate({ from: '/devices' });
   const { open } = useSearch({ from: '/shell/devices' });

@@ -7,11 +7,12 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { deviceWords } from '../../words/devices/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
 export function DeleteDevice({ device }: { readonly device: Device }) {
-  const { devices } = useWords();
+  const { devices } = useWords(deviceWords);
   const { delete: texts } = devices;
   const navigate = useNavigate();
   const dialog = useDeviceDialog('delete');

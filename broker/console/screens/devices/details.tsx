@@ -14,6 +14,8 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { isHardwareNumber } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { DeleteDevice } from './delete.tsx';
 import { DeviceSecret } from './secret.tsx';
 import { useDevicesChanged } from './use-devices.ts';
@@ -64,7 +66,7 @@ async function save(deviceID: string, { unique, sms, description, driver, name, 
 }
 
 function EditForm({ device }: { readonly device: Device }) {
-  const { devices: texts, forms, stream } = useWords();
+  const { devices: texts, forms, stream } = useWords(deviceWords, formWords);
   const { fields } = texts;
   const { state } = useValue(connection);
   const changed = useDevicesChanged();
@@ -130,7 +132,7 @@ function EditForm({ device }: { readonly device: Device }) {
 
 /** What a viewer sees. */
 function Facts({ device }: { readonly device: Device }) {
-  const { devices: texts, common } = useWords();
+  const { devices: texts, common } = useWords(deviceWords);
   const shown = shownOf(device);
   return (
     <div className="card-body stack">
@@ -150,7 +152,7 @@ function Facts({ device }: { readonly device: Device }) {
 }
 
 function Unit({ device }: { readonly device: Device }) {
-  const { devices: texts, vehicle } = useWords();
+  const { devices: texts, vehicle } = useWords(deviceWords);
   const { deviceID } = device;
   return (
     <section className="card" aria-labelledby="unit-title">
@@ -187,7 +189,7 @@ function Unit({ device }: { readonly device: Device }) {
 }
 
 export function DeviceDetails({ device }: { readonly device: Device }) {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const role = useRole();
   return (
     <div className="split">

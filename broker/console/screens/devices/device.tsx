@@ -10,6 +10,7 @@ import { View } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { type DeviceTab, deviceTabs } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
 import { DeviceSettings } from '../settings/vehicle.tsx';
 import { DeviceDetails } from './details.tsx';
 import { Enrolment } from './enrolment.tsx';
@@ -17,7 +18,7 @@ import { LinkBadge } from './table.tsx';
 import { Unreadable } from './unreadable.tsx';
 
 function Head({ device }: { readonly device: Device }) {
-  const { devices: texts } = useWords();
+  const { devices: texts, pages } = useWords(deviceWords);
   const { part = 'details' } = useSearch({ from: '/shell/devices/$deviceID' });
   const { deviceID, deviceDescription, deviceDisplayName, deviceLastHeartbeat } = device;
   const live = useValue(vehicles).get(deviceID);
@@ -46,7 +47,7 @@ function Head({ device }: { readonly device: Device }) {
             {texts.openVehicle}
           </Link>
           <Link className="button" to="/devices">
-            {texts.title}
+            {pages.devices.title}
           </Link>
         </div>
       </div>
@@ -75,7 +76,7 @@ const screens: Readonly<Record<DeviceTab, (props: { readonly device: Device }) =
 };
 
 export function DeviceScreen() {
-  const words = useWords();
+  const words = useWords(deviceWords);
   const { deviceID } = useParams({ from: '/shell/devices/$deviceID' });
   const { part = 'details' } = useSearch({ from: '/shell/devices/$deviceID' });
   const changed = useValue(changedDevices);
@@ -87,7 +88,7 @@ export function DeviceScreen() {
     if (changed.has(deviceID)) void refetch();
   }, [changed, deviceID, refetch]);
   const name = data?.deviceDisplayName || deviceID;
-  useTitle(`${name} · ${words.devices.title}`);
+  useTitle(`${name} · ${words.pages.devices.title}`);
   const isMissing = error instanceof ServiceError && error.code === 'not_found';
   if (data === undefined || isMissing)
     return (
@@ -100,7 +101,7 @@ export function DeviceScreen() {
             <Empty icon="hard-drive" title={words.devices.notFound(deviceID)}>
               <p>{words.vehicle.notFoundHint}</p>
               <Link className="button secondary" to="/devices">
-                {words.devices.title}
+                {words.pages.devices.title}
               </Link>
             </Empty>
           }

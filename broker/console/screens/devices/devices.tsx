@@ -19,6 +19,8 @@ import {
 } from '../../state/device-view.ts';
 import { everyDevice } from '../../state/people-view.ts';
 import { without } from '../../state/search.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { mapWords } from '../../words/map/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
@@ -32,7 +34,7 @@ import { useSilent } from './use-silent.ts';
 const rowsAtOnce = 100;
 
 function Actions() {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const user = useUser();
   if (user === undefined) return null;
   if (user.roleID === 'viewer') return <p>{texts.viewer}</p>;
@@ -64,7 +66,7 @@ function Actions() {
 }
 
 function SilenceChoice() {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const navigate = useNavigate({ from: '/devices' });
   const { silent = 'any' } = useSearch({ from: '/shell/devices' });
   return (
@@ -88,7 +90,7 @@ function SilenceChoice() {
 }
 
 function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const navigate = useNavigate({ from: '/devices' });
   const { link = 'all', find = '' } = useSearch({ from: '/shell/devices' });
   const choose = (one: DeviceFilter): void =>
@@ -127,7 +129,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
 }
 
 function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
-  const { devices: texts, live } = useWords();
+  const { devices: texts, live } = useWords(deviceWords, mapWords);
   const navigate = useNavigate({ from: '/devices' });
   const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
   const silent = useSilent();
@@ -178,21 +180,21 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
 }
 
 export function DevicesScreen() {
-  const words = useWords();
+  const words = useWords(deviceWords);
   const { devices: texts } = words;
   const { rows, error } = useDevices();
   const role = useRole();
   const commands = useManyCommands();
-  useTitle(texts.title);
+  useTitle(words.pages.devices.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.devices.title}</h1>
         {rows === undefined ? null : <span className="muted">{texts.count(rows.length)}</span>}
         <Actions />
         <PickedBar commands={commands} />
       </header>
-      <section className="card" aria-label={texts.title}>
+      <section className="card" aria-label={words.pages.devices.title}>
         {rows === undefined || rows.length === 0 ? null : (
           <header className="wrap">
             <Filters rows={rows} />

@@ -11,6 +11,7 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { type EnrolmentCode, enrolmentSteps } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
 import { EndCode, type MadeCode, NewCode, ShownCode } from './code.tsx';
 import { Steps } from './steps.tsx';
 import { useDeviceDialog } from './use-dialog.ts';
@@ -55,7 +56,7 @@ const codeLooks = {
 } as const;
 
 function CodeLine({ code }: { readonly code: EnrolmentCode }) {
-  const words = useWords();
+  const words = useWords(deviceWords);
   const { enrol: texts } = words.devices;
   const now = useNow();
   const [icon, tone] = codeLooks[code.state];
@@ -84,7 +85,7 @@ interface CodeCardProps {
 }
 
 function CodeCard({ device, newest, made, onMade }: CodeCardProps) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const creating = useDeviceDialog('code');
   const ending = useDeviceDialog('end');
   const isOpen = newest?.state === 'open';
@@ -123,7 +124,7 @@ function CodeCard({ device, newest, made, onMade }: CodeCardProps) {
 }
 
 function Content({ device }: { readonly device: Device }) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const { codes, error } = useCodes(device.deviceID);
   const [made, setMade] = useState<MadeCode | null>(null);
   const newest = codes?.[0] ?? null;
@@ -164,7 +165,7 @@ function Content({ device }: { readonly device: Device }) {
 }
 
 export function Enrolment({ device }: { readonly device: Device }) {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const role = useRole();
   if (role === '') return <Loading rows={4} />;
   if (role === 'admin') return <Content device={device} />;

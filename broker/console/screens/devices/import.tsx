@@ -12,6 +12,8 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { without } from '../../state/search.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 type Checked = Result<'importDevices'>;
@@ -30,7 +32,7 @@ const looks = {
 } as const;
 
 function Lines({ lines }: { readonly lines: readonly Line[] }) {
-  const { import: texts } = useWords().devices;
+  const { import: texts } = useWords(deviceWords).devices;
   const sorted = lines.toSorted(
     (one, other) =>
       Number(other.action === 'error') - Number(one.action === 'error') || one.line - other.line,
@@ -83,8 +85,8 @@ type Written = Pick<Result<'importDevicesWithSecrets'>, 'created' | 'updated'> &
 
 /** The secrets of the new devices as CSV, shown once and saved by the reader. */
 function Secrets({ lines }: Pick<Written, 'lines'>) {
-  const { import: texts } = useWords().devices;
-  const { forms } = useWords();
+  const { import: texts } = useWords(deviceWords).devices;
+  const { forms } = useWords(formWords);
   const secrets = lines.flatMap(({ deviceID, username, secret }) =>
     typeof secret === 'string' ? [`${deviceID},${username},${secret}`] : [],
   );
@@ -160,7 +162,7 @@ function useImport() {
 }
 
 export function ImportDevices() {
-  const { import: texts } = useWords().devices;
+  const { import: texts } = useWords(deviceWords).devices;
   const navigate = useNavigate({ from: '/devices' });
   const { open } = useSearch({ from: '/shell/devices' });
   const role = useRole();

@@ -12,6 +12,7 @@ import { randomKey } from '../../service/idempotency-key.ts';
 import { vehicles } from '../../service/live.ts';
 import { cutText } from '../../state/cut-view.ts';
 import { without } from '../../state/search.ts';
+import { manyWords } from '../../words/many/words.ts';
 import { AskManyDialog, type CommandItems } from '../cut/ask-many.tsx';
 import { usePicked } from './use-picked.ts';
 
@@ -67,7 +68,7 @@ export function useManyCommands() {
 export type ManyCommands = ReturnType<typeof useManyCommands>;
 
 export function CommandButtons({ commands }: { readonly commands: ManyCommands }) {
-  const { commands: texts } = useWords().many;
+  const { commands: texts } = useWords(manyWords).many;
   const navigate = useNavigate({ from: '/devices' });
   const { ids, send } = commands;
   return (
@@ -97,7 +98,7 @@ export function CommandButtons({ commands }: { readonly commands: ManyCommands }
 type Item = CommandItems[number];
 
 function FollowLink({ item: { deviceID, command }, order }: { readonly item: Item; readonly order: Order }) {
-  const { commands: texts } = useWords().many;
+  const { commands: texts } = useWords(manyWords).many;
   if (command === null) return null;
   const { commandID, approvalID } = command;
   const cut = commandID === '' ? cutText('request', approvalID) : cutText('command', commandID);
@@ -114,7 +115,7 @@ function FollowLink({ item: { deviceID, command }, order }: { readonly item: Ite
 
 /** What the service said of each; a command that was asked for is not yet carried out. */
 export function CommandResults({ commands }: { readonly commands: ManyCommands }) {
-  const { many } = useWords();
+  const { many } = useWords(manyWords);
   const { commands: texts } = many;
   const fleet = useValue(vehicles);
   const failure = useFailure(commands.failure);

@@ -12,6 +12,7 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { type DeviceRow, pickedMost } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
+import { deviceWords } from '../../words/devices/words.ts';
 import { CommandButtons, type ManyCommands } from './many-commands.tsx';
 import type { Picks } from './table.tsx';
 import { useDevicesChanged } from './use-devices.ts';
@@ -35,7 +36,7 @@ export function usePicks(): Picks {
 }
 
 export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
-  const { many: texts } = useWords().devices;
+  const { many: texts } = useWords(deviceWords).devices;
   const navigate = useNavigate({ from: '/devices' });
   const role = useRole();
   const { ids, pick } = usePicked();
@@ -64,7 +65,7 @@ export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
 }
 
 function Kept({ items }: { readonly items: readonly Item[] }) {
-  const { many: texts } = useWords().devices;
+  const { many: texts } = useWords(deviceWords).devices;
   return (
     <>
       <Notice tone="look" icon="triangle-alert" role="alert" title={texts.kept(items.length)} />
@@ -80,7 +81,7 @@ function Kept({ items }: { readonly items: readonly Item[] }) {
 }
 
 export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] }) {
-  const { many: texts } = useWords().devices;
+  const { many: texts } = useWords(deviceWords).devices;
   const navigate = useNavigate({ from: '/devices' });
   const { open } = useSearch({ from: '/shell/devices' });
   const role = useRole();

@@ -8,10 +8,12 @@ import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { formWords } from '../../words/forms/words.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
 export function DeviceSecret({ device }: { readonly device: Device }) {
-  const { devices, forms } = useWords();
+  const { devices, forms } = useWords(deviceWords, formWords);
   const { secret: texts } = devices;
   const dialog = useDeviceDialog('secret');
   const name = device.deviceDisplayName || device.deviceID;

@@ -5,6 +5,8 @@ import { Icon } from '../../components/icon.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { type EnrolmentCode, type EnrolmentSteps, enrolmentSteps } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 
 type Health = Result<'diagnostic'>;
 
@@ -19,7 +21,7 @@ function Step({
   readonly steps: EnrolmentSteps;
   readonly note: ReactNode;
 }) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const at = steps[name];
   const isNext = at === null && names.find((one) => steps[one] === null) === name;
   return (
@@ -34,7 +36,7 @@ function Step({
 
 /** What is fitted, each with its state as the unit last reported it. */
 function Fitted({ device, health }: { readonly device: Device; readonly health: Health }) {
-  const { devices, health: fitted, common } = useWords();
+  const { devices, health: fitted, common } = useWords(deviceWords, tabWords);
   const titles: Readonly<Record<string, string>> = fitted.fittedNames;
   const states: Readonly<Record<string, { readonly state: string } | undefined>> = {
     ...device.sensors,
@@ -72,7 +74,7 @@ interface StepsProps {
 }
 
 export function Steps({ device, code, health }: StepsProps) {
-  const { enrol: texts } = useWords().devices;
+  const { enrol: texts } = useWords(deviceWords).devices;
   const steps = enrolmentSteps(code, health);
   const done = names.filter((name) => steps[name] !== null);
   const last = done.at(-1);

@@ -8,6 +8,7 @@ import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type DeviceRow, linkOf } from '../../state/device-view.ts';
+import { deviceWords } from '../../words/devices/words.ts';
 
 /** The reports of all units are a long answer. */
 const healthStaleMs = 60_000;
@@ -15,7 +16,7 @@ const healthStaleMs = 60_000;
 const queueLook = 100;
 
 export function LinkBadge({ row }: { readonly row: DeviceRow }) {
-  const { devices: texts, common } = useWords();
+  const { devices: texts, common } = useWords(deviceWords);
   const link = linkOf(row);
   if (link === null) return <Badge icon="circle-help">{common.unknown}</Badge>;
   if (link === 'online')
@@ -48,7 +49,7 @@ interface RowProps {
 }
 
 function Row({ row, health, picks }: RowProps) {
-  const { devices: texts, common } = useWords();
+  const { devices: texts, common } = useWords(deviceWords);
   const queue = health?.queueDepth;
   return (
     <tr>
@@ -107,7 +108,7 @@ function Row({ row, health, picks }: RowProps) {
 }
 
 export function DeviceTable({ rows, picks }: { readonly rows: readonly DeviceRow[]; readonly picks: Picks }) {
-  const { devices: texts } = useWords();
+  const { devices: texts } = useWords(deviceWords);
   const health = useHealth();
   const { device, link, lastReport, driver, unique, program, queue } = texts.columns;
   return (

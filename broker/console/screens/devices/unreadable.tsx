@@ -11,6 +11,8 @@ import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
+import { deviceWords } from '../../words/devices/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
 const pageSize = '50';
@@ -24,7 +26,7 @@ const printable = (base64: string): string =>
     .replaceAll(/[^\x20-\x7e]/g, '·');
 
 function Payload({ quarantineID }: { readonly quarantineID: string }) {
-  const { unreadable: texts } = useWords().devices;
+  const { unreadable: texts } = useWords(deviceWords).devices;
   const { data, error } = useQuery({
     // Not asked again when one was dropped: it may be this one.
     queryKey: ['quarantined', quarantineID],
@@ -61,7 +63,7 @@ function Drop({
   readonly device: Device;
   readonly quarantineID: string | undefined;
 }) {
-  const { unreadable: texts } = useWords().devices;
+  const { unreadable: texts } = useWords(deviceWords).devices;
   const dialog = useDeviceDialog('drop');
   const queries = useQueryClient();
   const { deviceID } = device;
@@ -101,7 +103,7 @@ function Drop({
 type Entry = Result<'listQuarantine'>['payloads'][number];
 
 function Entries({ deviceID, payloads }: { readonly deviceID: string; readonly payloads: readonly Entry[] }) {
-  const { unreadable: texts } = useWords().devices;
+  const { unreadable: texts } = useWords(deviceWords).devices;
   const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
   return (
     <div className="scroll">
@@ -150,7 +152,7 @@ function Entries({ deviceID, payloads }: { readonly deviceID: string; readonly p
 }
 
 function List({ device }: { readonly device: Device }) {
-  const { devices, paging } = useWords();
+  const { devices, paging } = useWords(deviceWords, tabWords);
   const { unreadable: texts } = devices;
   const role = useRole();
   const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
@@ -198,7 +200,7 @@ function List({ device }: { readonly device: Device }) {
 }
 
 export function Unreadable({ device }: { readonly device: Device }) {
-  const { unreadable: texts } = useWords().devices;
+  const { unreadable: texts } = useWords(deviceWords).devices;
   const role = useRole();
   return (
     <section className="card" aria-labelledby="unreadable-title">

@@ -10,11 +10,17 @@ import { useFailure, View } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { inboxFilters } from '../../state/account/inbox-view.ts';
 import { without } from '../../state/search.ts';
-import type { Words } from '../../words/en.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { inboxWords } from '../../words/inbox/words.ts';
+import { ruleWords } from '../../words/rules/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { PushCard } from './push.tsx';
 import { type Notification, useInbox, useMark } from './use-inbox.ts';
 
-function whatText({ kind, statusCode, userID }: Notification, words: Words): string {
+function whatText(
+  { kind, statusCode, userID }: Notification,
+  words: WordsWith<[typeof inboxWords, typeof ruleWords]>,
+): string {
   if (kind === 'event') return codeText(statusCode, words);
   return kind === 'account' ? words.inbox.account(userID) : words.rules.kinds[kind];
 }
@@ -31,7 +37,7 @@ interface RowProps {
 }
 
 function Row({ notification, marks }: RowProps) {
-  const words = useWords();
+  const words = useWords(inboxWords, ruleWords);
   const { inbox: texts } = words;
   const { notificationID, kind, deviceID, deviceDisplayName, timestamp, late, viewed, alarmID } =
     notification;
@@ -101,7 +107,7 @@ interface TableProps {
 }
 
 function Table({ rows, marks }: TableProps) {
-  const { inbox: texts } = useWords();
+  const { inbox: texts } = useWords(inboxWords);
   const { what, vehicle, when, state } = texts.columns;
   return (
     <div className="scroll">
@@ -128,7 +134,7 @@ function Table({ rows, marks }: TableProps) {
 }
 
 function Filters({ marks }: { readonly marks: ReturnType<typeof useMark> }) {
-  const { inbox: texts, stream } = useWords();
+  const { inbox: texts, stream } = useWords(inboxWords);
   const navigate = useNavigate({ from: '/inbox' });
   const { show = 'all', vehicle } = useSearch({ from: '/shell/inbox' });
   const name = useValue(vehicles).get(vehicle ?? '')?.name ?? vehicle;
@@ -172,22 +178,22 @@ function Filters({ marks }: { readonly marks: ReturnType<typeof useMark> }) {
 }
 
 export function InboxScreen() {
-  const words = useWords();
+  const words = useWords(formWords, inboxWords);
   const { inbox: texts } = words;
   const { show = 'all', vehicle = null } = useSearch({ from: '/shell/inbox' });
   const inbox = useInbox({ show, deviceID: vehicle });
   const marks = useMark();
   const failure = useFailure(marks.failure, words.forms.failed);
   const { rows } = inbox;
-  useTitle(texts.title);
+  useTitle(words.pages.inbox.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.inbox.title}</h1>
         <span className="muted">{rows === undefined ? '' : texts.shown(rows.length)}</span>
       </header>
       <div className="split">
-        <section className="card" aria-label={texts.title}>
+        <section className="card" aria-label={words.pages.inbox.title}>
           <Filters marks={marks} />
           {failure}
           <View

@@ -4,10 +4,11 @@ import { failureText } from '../../components/failure.ts';
 import { Badge, Loading, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { PushFault } from '../../state/account/push-view.ts';
+import { inboxWords } from '../../words/inbox/words.ts';
 import { usePush } from './use-push.ts';
 
 function Failure({ error }: { readonly error: Error }) {
-  const words = useWords();
+  const words = useWords(inboxWords);
   const { push: texts } = words.inbox;
   const { title, hint } =
     error instanceof PushFault ? { title: texts.faults[error.code], hint: '' } : failureText(error, words);
@@ -19,7 +20,7 @@ function Failure({ error }: { readonly error: Error }) {
 }
 
 export function PushCard() {
-  const { inbox, stream } = useWords();
+  const { inbox, stream } = useWords(inboxWords);
   const { push: texts } = inbox;
   const push = usePush();
   const { state } = push;

@@ -6,7 +6,7 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
-import { language } from '../../words/language.ts';
+import { language } from '../../words/word-set.ts';
 
 /** The worker and this browser's registration belong together: both stay when the session ends. */
 const key = 'fleetward.push';

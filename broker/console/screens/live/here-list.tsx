@@ -9,6 +9,7 @@ import { useWords } from '../../components/use.ts';
 import { stateOf, type Vehicle } from '../../state/fleet.ts';
 import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
 import { without } from '../../state/search.ts';
+import { mapWords } from '../../words/map/words.ts';
 
 /** Rows of the list; the rest is counted. */
 const rowsMost = 100;
@@ -44,7 +45,7 @@ export function useOpenHere(): (places: readonly Place[]) => void {
 
 /** The list that the address asks for. @param among the vehicles that the screen shows. */
 export function HereList({ among }: { readonly among: readonly Vehicle[] }) {
-  const { here: texts, common } = useWords();
+  const { here: texts, common } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
   const { here } = useSearch({ from: '/shell/live' });
   const place = useMemo(() => parseHere(here), [here]);

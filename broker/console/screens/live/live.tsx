@@ -18,13 +18,14 @@ import {
 } from '../../state/fleet.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
+import { mapWords } from '../../words/map/words.ts';
 import { HereList, useOpenHere } from './here-list.tsx';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
 import { VehicleList } from './vehicle-list.tsx';
 
 function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readonly filter: Filter }) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
   const counts = useMemo(() => countsOf(all), [all]);
   return (
@@ -48,7 +49,7 @@ function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readon
 }
 
 function NothingShown({ hasVehicles }: { readonly hasVehicles: boolean }) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
   if (!hasVehicles)
     return (
@@ -72,7 +73,7 @@ function NothingShown({ hasVehicles }: { readonly hasVehicles: boolean }) {
 }
 
 export function LiveScreen() {
-  const words = useWords();
+  const words = useWords(mapWords);
   const { live } = words;
   const navigate = useNavigate({ from: '/live' });
   const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });

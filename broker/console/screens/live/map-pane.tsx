@@ -9,6 +9,7 @@ import { shownTheme } from '../../shell/theme.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
+import { mapWords } from '../../words/map/words.ts';
 import { useTrack } from './use-track.ts';
 import { useZones } from './use-zones.ts';
 
@@ -24,7 +25,7 @@ interface MapPaneProps {
 const example = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
 
 function Legend({ hasZones }: { readonly hasZones: boolean }) {
-  const words = useWords();
+  const words = useWords(mapWords);
   const alarm = { alarmID: '', statusCode: 0, priority: 'critical', hasOwner: false } as const;
   const marks = [
     [words.state.moving, example({ speed: 50, heading: 20 })],
@@ -52,7 +53,7 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 }
 
 export function MapPane(props: MapPaneProps) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const { vehicles, selected } = props;
   const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
   const wentTo = useRef<string | null>(null);

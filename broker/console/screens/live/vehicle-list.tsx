@@ -6,6 +6,7 @@ import { Mark } from '../../components/mark.tsx';
 import { Age, codeText, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { severityOf, stateOf, type Vehicle } from '../../state/fleet.ts';
+import { mapWords } from '../../words/map/words.ts';
 
 /** A position is old after this, s: moving vehicles report every few seconds, standing ones every few minutes. */
 const lateS = 600;
@@ -76,7 +77,7 @@ export function VehicleList({
   readonly vehicles: readonly Vehicle[];
   readonly selected: string | null;
 }) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const frame = useRef<HTMLDivElement>(null);
   // Asked once and not for each row, and rows have no keys here: the list of a large fleet changes four times a second.
   const rowPx = matchMedia('(pointer: coarse), (max-width: 720px)').matches ? 56 : 44;

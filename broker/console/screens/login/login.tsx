@@ -9,7 +9,7 @@ import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { type Arrival, takeArrival } from '../../service/arrival.ts';
 import { absence, session } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
-import { ThemeButton } from '../../shell/menus.tsx';
+import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
 import type { Words } from '../../words/en.ts';
 import { Fault } from './fault.tsx';

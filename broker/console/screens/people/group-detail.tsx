@@ -11,6 +11,8 @@ import { useFailure } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import type { Group, User } from '../../state/people-view.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { usePeopleChanged } from './use-people.ts';
@@ -43,7 +45,7 @@ interface JoiningProps {
 }
 
 function Joining({ group, isOff, onJoin }: JoiningProps) {
-  const { groups: texts } = useWords().people;
+  const { groups: texts } = useWords(peopleWords).people;
   const fleet = useValue(vehicles);
   const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState('');
@@ -100,7 +102,7 @@ function Joining({ group, isOff, onJoin }: JoiningProps) {
 }
 
 function Devices({ group, mayChange }: { readonly group: Group; readonly mayChange: boolean }) {
-  const { people, forms, stream } = useWords();
+  const { people, forms, stream } = useWords(formWords, peopleWords);
   const { groups: texts } = people;
   const fleet = useValue(vehicles);
   const { state } = useValue(connection);
@@ -148,7 +150,7 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
 }
 
 function Dialogs({ group }: { readonly group: Group }) {
-  const { groups: texts } = useWords().people;
+  const { groups: texts } = useWords(peopleWords).people;
   const navigate = useNavigate();
   const { groupID } = group;
   const [name, setName] = useState(group.groupDisplayName);
@@ -196,7 +198,7 @@ interface GroupDetailProps {
 }
 
 export function GroupDetail({ group, users, mayChange }: GroupDetailProps) {
-  const { people } = useWords();
+  const { people } = useWords(peopleWords);
   const { groups: texts } = people;
   const members = users?.filter((user) => user.groups.includes(group.groupID));
   return (

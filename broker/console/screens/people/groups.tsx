@@ -10,13 +10,15 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { isID } from '../../state/device-view.ts';
 import type { Group, User } from '../../state/people-view.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { GroupDetail } from './group-detail.tsx';
 import { useGroups, useUsers } from './use-people.ts';
 
 function NewGroup() {
-  const { people, forms } = useWords();
+  const { people, forms } = useWords(formWords, peopleWords);
   const { groups: texts } = people;
   const navigate = useNavigate();
   const [groupID, setID] = useState('');
@@ -64,7 +66,7 @@ interface TableProps {
 }
 
 function Table({ groups, users, selected }: TableProps) {
-  const { people } = useWords();
+  const { people } = useWords(peopleWords);
   const { groups: texts } = people;
   return (
     <div className="scroll">
@@ -112,7 +114,7 @@ function Table({ groups, users, selected }: TableProps) {
 }
 
 export function Groups() {
-  const { people } = useWords();
+  const { people } = useWords(peopleWords);
   const { groups: texts } = people;
   const { group: groupID = null } = useSearch({ from: '/shell/people' });
   const role = useRole();

@@ -6,13 +6,14 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useUser } from '../../service/role.ts';
 import { passwordLeast, passwordMost } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { Sessions } from './sessions.tsx';
 import { NewToken } from './token.tsx';
 
 function OwnPassword() {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const { ownPassword, fields } = texts;
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
@@ -64,7 +65,7 @@ function OwnPassword() {
 }
 
 export function Own() {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const user = useUser();
   if (user === undefined) return null;
   return (

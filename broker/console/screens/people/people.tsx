@@ -4,12 +4,13 @@ import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { peopleLists } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Groups } from './groups.tsx';
 import { Own } from './own.tsx';
 import { Users } from './users.tsx';
 
 function Content() {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const { list = 'users' } = useSearch({ from: '/shell/people' });
   const role = useRole();
   if (role === '')
@@ -31,14 +32,14 @@ function Content() {
 }
 
 export function PeopleScreen() {
-  const words = useWords();
+  const words = useWords(peopleWords);
   const { people: texts } = words;
   const { list = 'users' } = useSearch({ from: '/shell/people' });
-  useTitle(texts.title);
+  useTitle(words.pages.people.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.people.title}</h1>
       </header>
       <nav className="tabs page-tabs" aria-label={texts.lists.label}>
         {peopleLists.map((one) => (

@@ -8,18 +8,19 @@ import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { session } from '../../service/session.ts';
 import type { OpenSession } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 
 /** What people know it by. */
 function useNameOf(): (one: OpenSession) => string {
-  const { sessions: texts } = useWords().people;
+  const { sessions: texts } = useWords(peopleWords).people;
   return ({ kind, description, userAgent, tokenID }) =>
     `${texts[kind]} ${description || userAgent.slice(0, 40) || tokenID.slice(0, 6)}`;
 }
 
 function Row({ one }: { readonly one: OpenSession }) {
-  const { sessions: texts } = useWords().people;
+  const { sessions: texts } = useWords(peopleWords).people;
   const nameOf = useNameOf();
   const { tokenID, kind, scopes, isLimited, devices, groups, lastUsedOn, expires, isCurrent } = one;
   return (
@@ -54,7 +55,7 @@ function Row({ one }: { readonly one: OpenSession }) {
 }
 
 export function Sessions({ userID }: { readonly userID: string }) {
-  const { sessions: texts } = useWords().people;
+  const { sessions: texts } = useWords(peopleWords).people;
   const present = useValue(session);
   const { session: tokenID } = useSearch({ from: '/shell/people' });
   const nameOf = useNameOf();

@@ -9,6 +9,8 @@ import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type TokenScope, tokenScopes } from '../../state/people-view.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useGroups, usePeopleChanged, usePeopleDialog } from './use-people.ts';
 
@@ -37,7 +39,7 @@ interface FieldsProps {
 }
 
 function Fields({ draft, onChange }: FieldsProps) {
-  const { token: texts } = useWords().people;
+  const { token: texts } = useWords(peopleWords).people;
   const { groups } = useGroups();
   return (
     <>
@@ -79,7 +81,7 @@ function Fields({ draft, onChange }: FieldsProps) {
 }
 
 export function NewToken() {
-  const { people, forms } = useWords();
+  const { people, forms } = useWords(formWords, peopleWords);
   const { token: texts } = people;
   const dialog = usePeopleDialog();
   const changed = usePeopleChanged();

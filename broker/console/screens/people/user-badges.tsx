@@ -2,9 +2,10 @@
 import { Badge } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import type { User } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 
 export function UserBadges({ user }: { readonly user: User }) {
-  const { states } = useWords().people;
+  const { states } = useWords(peopleWords).people;
   return (
     <span className="row wrap">
       {user.isActive ? (

@@ -16,6 +16,7 @@ import {
   rightsOf,
   type User,
 } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { Sessions } from './sessions.tsx';
@@ -23,7 +24,7 @@ import { UserBadges } from './user-badges.tsx';
 import { UserForm } from './user-form.tsx';
 
 function useReason(user: User): (right: Right) => string {
-  const { reasons, roles } = useWords().people;
+  const { reasons, roles } = useWords(peopleWords).people;
   return ({ reason }) => {
     if (reason === 'groups')
       return reasons.groups(user.groups.filter((one) => one !== everyDevice).join(', '));
@@ -34,7 +35,7 @@ function useReason(user: User): (right: Right) => string {
 }
 
 function Rights({ user }: { readonly user: User }) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const reasonOf = useReason(user);
   return (
     <>
@@ -60,7 +61,7 @@ function Rights({ user }: { readonly user: User }) {
 }
 
 function NewPassword({ user: { userID } }: { readonly user: User }) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const [password, setPassword] = useState('');
   const isShort = password !== '' && password.length < passwordLeast;
   return (
@@ -91,7 +92,7 @@ function NewPassword({ user: { userID } }: { readonly user: User }) {
 }
 
 function Changes({ user }: { readonly user: User }) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const navigate = useNavigate();
   const { userID, isActive } = user;
   const { confirm, access } = texts;
@@ -130,7 +131,7 @@ function Changes({ user }: { readonly user: User }) {
 }
 
 function Actions({ user }: { readonly user: User }) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const present = useValue(session);
   const isOwn = user.userID === present?.userID;
   return (
@@ -163,7 +164,7 @@ function Actions({ user }: { readonly user: User }) {
 }
 
 export function UserDetail({ user, groups }: { readonly user: User; readonly groups: readonly Group[] }) {
-  const { people: texts, common } = useWords();
+  const { people: texts, common } = useWords(peopleWords);
   return (
     <aside className="stack">
       <section className="card" aria-labelledby="user-title">

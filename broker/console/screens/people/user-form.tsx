@@ -15,6 +15,8 @@ import {
   roles,
   type User,
 } from '../../state/people-view.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Ask } from './ask.tsx';
 
@@ -77,7 +79,7 @@ interface RightsFieldsProps {
 }
 
 function RightsFields({ draft, groups, onChange }: RightsFieldsProps) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const choices = [
     { value: everyDevice, text: texts.every },
     ...groups.map(({ groupID, groupDisplayName }) => ({ value: groupID, text: groupDisplayName })),
@@ -113,7 +115,7 @@ interface UserFormProps {
 }
 
 export function UserForm({ name, user, groups }: UserFormProps) {
-  const { people: texts, forms } = useWords();
+  const { people: texts, forms } = useWords(formWords, peopleWords);
   const { fields } = texts;
   const navigate = useNavigate();
   const [draft, setDraft] = useState(() => draftOf(user));

@@ -7,6 +7,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { everyDevice, type User } from '../../state/people-view.ts';
+import { peopleWords } from '../../words/people/words.ts';
 import { useGroups, usePeopleDialog, useUsers } from './use-people.ts';
 import { UserBadges } from './user-badges.tsx';
 import { UserDetail } from './user-detail.tsx';
@@ -14,7 +15,7 @@ import { UserForm } from './user-form.tsx';
 
 /** The devices that a user sees, in words. */
 function useSight(): (user: User) => string {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   return ({ roleID, groups }) => {
     if (roleID === 'admin' || groups.includes(everyDevice)) return texts.every;
     return groups.length === 0 ? texts.noDevice : groups.join(', ');
@@ -22,7 +23,7 @@ function useSight(): (user: User) => string {
 }
 
 function Row({ user, isSelected }: { readonly user: User; readonly isSelected: boolean }) {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const present = useValue(session);
   const sightOf = useSight();
   const isOwn = user.userID === present?.userID;
@@ -51,7 +52,7 @@ function Row({ user, isSelected }: { readonly user: User; readonly isSelected: b
 }
 
 export function Users() {
-  const { people: texts } = useWords();
+  const { people: texts } = useWords(peopleWords);
   const { user: userID = null } = useSearch({ from: '/shell/people' });
   const { users, error } = useUsers();
   const { groups } = useGroups();

@@ -8,6 +8,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { practiceDone } from '../../service/practice.ts';
 import { useRole } from '../../service/role.ts';
 import { type Offers, type PracticeStep, practiceSteps } from '../../state/practice/guide.ts';
+import { practiceWords } from '../../words/practice/words.ts';
 import type { World } from './use-world.ts';
 
 interface StepProps {
@@ -19,7 +20,7 @@ interface StepProps {
 const icons = { happened: 'circle-check', next: 'circle-dashed', later: 'circle-dashed' } as const;
 
 function Step({ step, state, children }: StepProps) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const titleID = useId();
   return (
     <li className={`practice-step ${state}`} aria-labelledby={titleID}>
@@ -47,7 +48,7 @@ interface OfferProps {
 }
 
 function ActStep({ world, isNext, deviceID, action }: OfferProps & Parameters<World['act']>[0]) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const text = action === 'askForCut' ? texts.steps.approval.act(deviceID) : texts.steps.alarm.act(deviceID);
   return (
     <ActionButton
@@ -63,7 +64,7 @@ function ActStep({ world, isNext, deviceID, action }: OfferProps & Parameters<Wo
 
 /** The cut is asked for by its own form only; a vehicle that does not drive is made to first. */
 function WaitStep({ world, isNext, offers }: OfferProps & { readonly offers: Offers }) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const { wait } = offers;
   if (wait === null) return <span className="muted">{texts.noVehicle}</span>;
   const { deviceID } = wait;
@@ -89,7 +90,7 @@ function WaitStep({ world, isNext, offers }: OfferProps & { readonly offers: Off
 const looks = { alarm: '/alarms', wait: '/live', approval: '/approvals' } as const;
 
 export function Guide({ world, offers }: { readonly world: World; readonly offers: Offers }) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const done = useValue(practiceDone);
   const role = useRole();
   const next = practiceSteps.find((step) => !done.includes(step));

@@ -10,6 +10,7 @@ import { usePracticeFleet } from '../../service/practice.ts';
 import { useUser } from '../../service/role.ts';
 import { isPractice, practiceAccount } from '../../service/session.ts';
 import { offersOf } from '../../state/practice/guide.ts';
+import { practiceWords } from '../../words/practice/words.ts';
 import { Guide } from './guide.tsx';
 import { useWorld } from './use-world.ts';
 import { VehicleCard } from './vehicle.tsx';
@@ -23,7 +24,7 @@ function VehicleLink({
   readonly vehicle: PracticeVehicle;
   readonly isChosen: boolean;
 }) {
-  const { practice: texts, units } = useWords();
+  const { practice: texts, units } = useWords(practiceWords);
   const { deviceID, speedKmh, engine, isConnected } = vehicle;
   return (
     <li>
@@ -52,7 +53,7 @@ function VehicleLink({
 }
 
 function Fleet({ fleet }: { readonly fleet: PracticeFleet }) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const { vehicle: chosen } = useSearch({ from: '/shell/practice' });
   const shown = useValue(vehicles);
   const world = useWorld(texts.failed);
@@ -92,17 +93,17 @@ function Fleet({ fleet }: { readonly fleet: PracticeFleet }) {
 }
 
 export function PracticeScreen() {
-  const words = useWords();
+  const words = useWords(practiceWords);
   const { practice: texts } = words;
   // Known once the service has answered anything.
   const isKnown = useUser() !== undefined;
   useValue(practiceAccount);
   const { data, error } = usePracticeFleet(everyMs, isPractice());
-  useTitle(texts.title);
+  useTitle(words.pages.practice.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.practice.title}</h1>
         <p>{texts.lead}</p>
       </header>
       {isKnown && !isPractice() ? (

@@ -5,10 +5,11 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import type { Words } from '../../words/en.ts';
+import { practiceWords } from '../../words/practice/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import type { World } from './use-world.ts';
 
-type Group = keyof Words['practice']['groups'];
+type Group = keyof WordsWith<[typeof practiceWords]>['practice']['groups'];
 
 const icons: Readonly<Record<PracticeAction, IconName>> = {
   drive: 'play',
@@ -32,7 +33,7 @@ const offered = (vehicle: PracticeVehicle): Readonly<Record<Group, readonly Prac
 });
 
 function Truth({ vehicle }: { readonly vehicle: PracticeVehicle }) {
-  const { practice: texts, common, units } = useWords();
+  const { practice: texts, common, units } = useWords(practiceWords);
   const facts = [
     [texts.speed, `${numberText(vehicle.speedKmh)} ${units.kmh}`],
     [texts.engine, texts.engines[vehicle.engine]],
@@ -63,7 +64,7 @@ export function VehicleCard({
   readonly vehicle: PracticeVehicle;
   readonly world: World;
 }) {
-  const { practice: texts } = useWords();
+  const { practice: texts } = useWords(practiceWords);
   const { deviceID } = vehicle;
   const groups = Object.entries(offered(vehicle)) as [Group, readonly PracticeAction[]][];
   return (

@@ -6,14 +6,20 @@ import { useWords } from '../../components/use.ts';
 import { type ColumnID, formOf } from '../../state/reports/columns.ts';
 import type { ReportKind } from '../../state/reports/report-view.ts';
 import type { ReportRow, Value } from '../../state/reports/rows.ts';
-import type { Words } from '../../words/en.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { reasonWords } from '../cut/parts.tsx';
 
 const named = (texts: Readonly<Record<string, string>>, value: Value): string =>
   texts[String(value)] ?? String(value);
 
+/** Words of the reports, and those that they share with the trips and the cuts. */
+export type CellWords = WordsWith<[typeof reportWords, typeof tabWords, typeof cutWords]>;
+
 /** A value in words and with its unit; a time is written by its element. */
-export function valueText(column: ColumnID, value: Value, words: Words): string {
+export function valueText(column: ColumnID, value: Value, words: CellWords): string {
   const { reports, trips, units, alarms, common } = words;
   if (value === null) return common.none;
   switch (formOf(column)) {
@@ -136,7 +142,7 @@ function Target({ kind, row, column, children }: CellProps & { readonly children
 }
 
 export function Cell({ kind, row, column, value }: CellProps & { readonly value: Value }) {
-  const words = useWords();
+  const words = useWords(reportWords, tabWords, cutWords);
   const { common, reports } = words;
   if (value === null)
     return <span className="muted">{unknowns.has(column) ? common.unknown : common.none}</span>;

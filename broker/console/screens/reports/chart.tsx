@@ -7,12 +7,16 @@ import { type ColumnID, formOf } from '../../state/reports/columns.ts';
 import type { ReportKind } from '../../state/reports/report-view.ts';
 import { barsOf, type NameOf, type ReportRow } from '../../state/reports/rows.ts';
 import { formatTime } from '../../words/base/format.ts';
-import type { Words } from '../../words/en.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
-const unitOf = (column: ColumnID | null, { trips, units }: Words): string =>
-  column === null ? '' : formOf(column) === 'km' ? trips.km : units.h;
+const unitOf = (
+  column: ColumnID | null,
+  { trips, units }: WordsWith<[typeof reportWords, typeof tabWords]>,
+): string => (column === null ? '' : formOf(column) === 'km' ? trips.km : units.h);
 
-const nameOfSeries = (column: ColumnID | null, { reports }: Words): string =>
+const nameOfSeries = (column: ColumnID | null, { reports }: WordsWith<[typeof reportWords]>): string =>
   column === null ? reports.perDay : reports.columns[column];
 
 interface ChartProps {
@@ -23,7 +27,7 @@ interface ChartProps {
 }
 
 export function ReportChart({ kind, rows, nameOf }: ChartProps) {
-  const words = useWords();
+  const words = useWords(reportWords, tabWords);
   const theme = useValue(shownTheme);
   const props = useMemo(() => {
     const { places, series } = barsOf(kind, rows);

@@ -18,11 +18,17 @@ import {
 import type { NameOf } from '../../state/reports/rows.ts';
 import { without } from '../../state/search.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
-import type { Words } from '../../words/en.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { VehicleChoices } from './vehicle-choices.tsx';
 
 /** The chosen vehicles by name: one, so many, or the whole fleet. */
-export function vehiclesText(chosen: readonly string[], nameOf: NameOf, { reports }: Words): string {
+export function vehiclesText(
+  chosen: readonly string[],
+  nameOf: NameOf,
+  { reports }: WordsWith<[typeof reportWords]>,
+): string {
   const [first] = chosen;
   if (first === undefined) return reports.fleet;
   return chosen.length === 1 ? nameOf(first) : reports.vehicleCount(chosen.length);
@@ -34,7 +40,7 @@ interface VehiclesProps {
 }
 
 function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
-  const words = useWords();
+  const words = useWords(reportWords);
   const { reports: texts, common } = words;
   const navigate = useNavigate({ from: '/reports' });
   const choose = (ids: readonly string[]): void =>
@@ -87,7 +93,7 @@ interface PeriodProps {
 
 /** Two dates that are asked for together, so that none is read while one is typed. */
 function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const navigate = useNavigate({ from: '/reports' });
   const [from, to] = [dateOf(fromS), dateOf(toS === 0 ? Date.now() / 1000 : toS)];
   const [first, setFirst] = useState(from);
@@ -137,7 +143,7 @@ function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
 }
 
 function CodeField() {
-  const words = useWords();
+  const words = useWords(reportWords);
   const navigate = useNavigate({ from: '/reports' });
   const { code = firstCode } = useSearch({ from: '/shell/reports' });
   const codes = useMemo(() => {
@@ -170,7 +176,7 @@ function CodeField() {
 }
 
 export function Filters({ chosen, nameOf, range, period }: VehiclesProps & PeriodProps) {
-  const { reports: texts, events } = useWords();
+  const { reports: texts, events } = useWords(reportWords, tabWords);
   const navigate = useNavigate({ from: '/reports' });
   const { kind = 'summary' } = useSearch({ from: '/shell/reports' });
   return (

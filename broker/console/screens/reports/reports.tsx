@@ -13,6 +13,8 @@ import { columnOfSort, columnsOf, firstSort } from '../../state/reports/columns.
 import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';
 import { type NameOf, sortRows } from '../../state/reports/rows.ts';
 import { formatTime } from '../../words/base/format.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { ReportChart } from './chart.tsx';
 import { Filters, vehiclesText } from './filters.tsx';
 import { SaveMenu, SavingNotice } from './save.tsx';
@@ -48,7 +50,7 @@ function useAsked() {
 }
 
 function Reading({ report }: { readonly report: Report }) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const { done, all, rows } = useValue(report.progress);
   return (
     <div className="card-body row wrap not-printed">
@@ -62,7 +64,7 @@ function Reading({ report }: { readonly report: Report }) {
 }
 
 function TooLong({ days, isFleet }: { readonly days: number; readonly isFleet: boolean }) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   return (
     <Empty icon="hourglass" title={texts.tooLong(days)}>
       <p>{isFleet ? texts.tooLongFleet : texts.tooLongNamed}</p>
@@ -81,7 +83,7 @@ function Content({
   readonly sorted: Report['rows'];
   readonly nameOf: NameOf;
 }) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const { kind, sort, most } = asked;
   const failure = useFailure(report.error);
   if (report.tooLongDays !== null)
@@ -118,7 +120,7 @@ function Content({
 }
 
 export function ReportsScreen() {
-  const words = useWords();
+  const words = useWords(reportWords, tabWords);
   const { reports: texts } = words;
   const asked = useAsked();
   const { kind, deviceIDs, code, range, periodKey, periodAt, sort } = asked;
@@ -131,7 +133,7 @@ export function ReportsScreen() {
     () => (rows === undefined ? undefined : sortRows(rows, sort, nameOf)),
     [rows, sort, nameOf],
   );
-  useTitle(texts.title);
+  useTitle(words.pages.reports.title);
   // A named period ended when it was read.
   const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
   const dateText = (seconds: number): string => formatTime(new Date(seconds * 1000), words.locale, 'date');
@@ -143,7 +145,7 @@ export function ReportsScreen() {
   return (
     <main className="page reports" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.reports.title}</h1>
         <span className="muted only-printed">{texts.printed(session.get()?.accountID ?? '')}</span>
         <div className="row wrap push not-printed">
           <ActionButton

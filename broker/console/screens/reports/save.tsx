@@ -12,14 +12,16 @@ import { type ColumnID, formOf } from '../../state/reports/columns.ts';
 import { csvOf } from '../../state/reports/csv.ts';
 import { dateOf, type Period, type ReportKind } from '../../state/reports/report-view.ts';
 import { type NameOf, type ReportRow, shownColumns, type Value, valueOf } from '../../state/reports/rows.ts';
-import type { Words } from '../../words/en.ts';
-import { valueText } from './cell.tsx';
+import { cutWords } from '../../words/cut/words.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import { type CellWords, valueText } from './cell.tsx';
 import { filesMost, type useSaving } from './use-saving.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** A value for programs: times as UTC, spans in seconds, shares in percent, codes in words. */
-function csvValue(column: ColumnID, value: Value, words: Words): number | string | null {
+function csvValue(column: ColumnID, value: Value, words: CellWords): number | string | null {
   if (value === null) return null;
   switch (formOf(column)) {
     case 'time':
@@ -36,7 +38,7 @@ function csvValue(column: ColumnID, value: Value, words: Words): number | string
   }
 }
 
-function csvHead(column: ColumnID, { reports, trips, units }: Words): string {
+function csvHead(column: ColumnID, { reports, trips, units }: CellWords): string {
   const name = reports.columns[column];
   switch (formOf(column)) {
     case 'time':
@@ -65,7 +67,7 @@ interface Table {
 }
 
 /** All rows of the table, with the id of the vehicle before its columns. */
-function saveTable({ kind, rows, nameOf, period, readS }: Table, words: Words): void {
+function saveTable({ kind, rows, nameOf, period, readS }: Table, words: CellWords): void {
   const columns = shownColumns(kind, rows);
   const lines = [
     ['deviceID', ...columns.map((column) => csvHead(column, words))],
@@ -86,7 +88,7 @@ export function SavingNotice({
   readonly files: ReturnType<typeof useSaving>;
   readonly nameOf: NameOf;
 }) {
-  const words = useWords();
+  const words = useWords(reportWords);
   const { reports: texts, common } = words;
   if (saving.state === 'none') return null;
   if (saving.state === 'saved')
@@ -129,7 +131,7 @@ interface SaveProps extends Table {
 }
 
 export function SaveMenu({ deviceIDs, files: { saving, begin }, ...table }: SaveProps) {
-  const words = useWords();
+  const words = useWords(reportWords, tabWords, cutWords);
   const { reports: texts } = words;
   const canSaveTracks = deviceIDs.length > 0 && deviceIDs.length <= filesMost;
   return (

@@ -15,6 +15,9 @@ import {
 } from '../../state/reports/columns.ts';
 import type { ReportKind } from '../../state/reports/report-view.ts';
 import { type NameOf, type ReportRow, shownColumns, sumOf, valueOf } from '../../state/reports/rows.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { reportWords } from '../../words/reports/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { Cell, valueText } from './cell.tsx';
 
 /** Rows at first, and with each press for more. */
@@ -37,7 +40,7 @@ function usePrinting(): boolean {
 }
 
 function Heading({ column, sort }: { readonly column: ColumnID; readonly sort: Sort }) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const navigate = useNavigate({ from: '/reports' });
   const isSorted = columnOfSort(sort) === column;
   const order = isDownwards(sort) ? 'descending' : 'ascending';
@@ -70,7 +73,7 @@ function Heading({ column, sort }: { readonly column: ColumnID; readonly sort: S
 
 /** The order where the headings are not shown: on a phone a row is a card. */
 function OrderField({ columns, sort }: { readonly columns: readonly ColumnID[]; readonly sort: Sort }) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const navigate = useNavigate({ from: '/reports' });
   return (
     <label className="card-body row only-narrow not-printed">
@@ -103,7 +106,7 @@ function OrderField({ columns, sort }: { readonly columns: readonly ColumnID[]; 
 }
 
 function Sums({ kind, rows }: { readonly kind: ReportKind; readonly rows: readonly ReportRow[] }) {
-  const words = useWords();
+  const words = useWords(reportWords, tabWords, cutWords);
   const { reports: texts, common } = words;
   const columns = shownColumns(kind, rows);
   if (!columns.some(isSummed) || rows.length < 2) return null;
@@ -145,7 +148,7 @@ interface ReportTableProps {
 }
 
 export function ReportTable({ kind, rows, sort, most, nameOf }: ReportTableProps) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const navigate = useNavigate({ from: '/reports' });
   const isPrinting = usePrinting();
   const columns = shownColumns(kind, rows);

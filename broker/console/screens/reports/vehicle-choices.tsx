@@ -5,6 +5,7 @@ import { FindField } from '../../components/find-field.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { matchesText, type Vehicle } from '../../state/fleet.ts';
+import { reportWords } from '../../words/reports/words.ts';
 
 /** Vehicles in the list at once; a search finds the others. */
 const choicesMost = 50;
@@ -20,7 +21,7 @@ interface VehicleChoicesProps {
 }
 
 export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoicesProps) {
-  const { reports: texts } = useWords();
+  const { reports: texts } = useWords(reportWords);
   const fleet = useValue(vehicles);
   const [find, setFind] = useState('');
   const sorted = useMemo(() => [...fleet.values()].toSorted(byName), [fleet]);

@@ -11,6 +11,8 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { routeChangeOf, routeFormOf, routeName, routeVehiclesMost } from '../../state/zones/route-view.ts';
 import { draftFault, routePointsMost } from '../../state/zones/zone-draft.ts';
+import { routeWords } from '../../words/routes/words.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { VehicleChoices } from '../reports/vehicle-choices.tsx';
 import { Drawing } from '../zones/drawing.tsx';
 import type { DraftEdit } from '../zones/use-draft.ts';
@@ -28,7 +30,7 @@ interface EditorProps {
 }
 
 export function RouteEditor({ edit, route, routes, middle, onClose }: EditorProps) {
-  const { routes: texts, zones, common } = useWords();
+  const { routes: texts, zones, common } = useWords(routeWords, zoneWords);
   const [form, setForm] = useState(() => routeFormOf(route));
   const changes = useRouteChanges(() => onClose(form.id));
   const failure = useFailure(changes.failure, zones.failed);

@@ -10,6 +10,9 @@ import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
 import { draftText } from '../../state/zones/zone-draft.ts';
+import { routeWords } from '../../words/routes/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { ShapeHead } from '../zones/shape-head.tsx';
 import { useRouteChanges } from './use-routes.ts';
 
@@ -25,7 +28,7 @@ const keepTones = { on: 'ok', off: 'look' } as const;
 const rowsAtOnce = 50;
 
 function Planned({ route }: { readonly route: PlannedRoute }) {
-  const { routes: texts, zones } = useWords();
+  const { routes: texts, zones } = useWords(routeWords, zoneWords);
   const fleet = useValue(vehicles);
   const way = useMemo(() => wayOf(route), [route]);
   const [most, setMost] = useState(rowsAtOnce);
@@ -81,7 +84,7 @@ function Planned({ route }: { readonly route: PlannedRoute }) {
 }
 
 function Head({ route }: { readonly route: PlannedRoute }) {
-  const { routes: texts } = useWords();
+  const { routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { routeID } = route;
   const name = routeName(route);
@@ -108,7 +111,7 @@ function Head({ route }: { readonly route: PlannedRoute }) {
 }
 
 export function RoutePanel({ route }: { readonly route: PlannedRoute }) {
-  const { routes: texts, zones, trips } = useWords();
+  const { routes: texts, zones, trips } = useWords(routeWords, tabWords, zoneWords);
   const way = useMemo(() => wayOf(route), [route]);
   return (
     <section className="panel" aria-label={texts.selected(routeName(route))}>

@@ -8,6 +8,8 @@ import { useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { lengthOf, newRoute, routeName, routesFound, wayOf } from '../../state/zones/route-view.ts';
 import { draftText, routePointsMost } from '../../state/zones/zone-draft.ts';
+import { routeWords } from '../../words/routes/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { ShapeFrame } from '../zones/shape-frame.tsx';
 import { ShapeList } from '../zones/shape-list.tsx';
 import { type DraftEdit, useDraft } from '../zones/use-draft.ts';
@@ -19,7 +21,7 @@ import { useRoutes } from './use-routes.ts';
 const titleID = 'routes-title';
 
 function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isSelected: boolean }) {
-  const { routes: texts, trips } = useWords();
+  const { routes: texts, trips } = useWords(routeWords, tabWords);
   const length = useMemo(() => lengthOf(wayOf(route)), [route]);
   return (
     <Link
@@ -47,14 +49,14 @@ function List({
   readonly routes: readonly PlannedRoute[];
   readonly mayChange: boolean;
 }) {
-  const { routes: texts } = useWords();
+  const { pages, routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { find = '', route: selected } = useSearch({ from: '/shell/routes' });
   return (
     <ShapeList
       titleID={titleID}
       icon="route"
-      texts={texts}
+      texts={{ ...texts, title: pages.routes.title }}
       all={routes}
       find={find}
       mayChange={mayChange}
@@ -78,7 +80,7 @@ function List({
 
 /** The map: the vehicles, and the route that is selected or drawn. */
 function useRouteMap(route: PlannedRoute | undefined, edit: DraftEdit) {
-  const { routes: texts } = useWords();
+  const { routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { edit: editing, shape, at } = useSearch({ from: '/shell/routes' });
   const selected = useMemo(
@@ -97,7 +99,7 @@ function useRouteMap(route: PlannedRoute | undefined, edit: DraftEdit) {
 }
 
 export function RoutesScreen() {
-  const { routes: texts } = useWords();
+  const { pages, routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { route: selected, edit: editing, shape } = useSearch({ from: '/shell/routes' });
   const { routes, isLoaded, error, mayChange } = useRoutes();
@@ -125,7 +127,7 @@ export function RoutesScreen() {
   return (
     <ShapeFrame
       titleID={titleID}
-      texts={texts}
+      texts={{ ...texts, title: pages.routes.title }}
       opened={opened}
       isLoaded={isLoaded}
       error={error}

@@ -10,6 +10,8 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { type Delivery, deliveryFilters } from '../../state/rules/rule-draft.ts';
 import { without } from '../../state/search.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { reasonText } from './rule-words.ts';
 import { useRulesChanged } from './use-rules.ts';
 
@@ -50,7 +52,7 @@ interface RowProps {
 }
 
 function Row({ one, isOff, onRetry }: RowProps) {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { deliveries, rules } = words;
   const { deliveries: texts } = rules;
   const { deliveryID, ruleID, channel, target, state, attempts, created, nextAttempt } = one;
@@ -101,7 +103,7 @@ function Row({ one, isOff, onRetry }: RowProps) {
 }
 
 function Filter() {
-  const { deliveries: texts } = useWords().rules;
+  const { deliveries: texts } = useWords(ruleWords).rules;
   const navigate = useNavigate({ from: '/rules' });
   const { state = 'all' } = useSearch({ from: '/shell/rules' });
   return (
@@ -121,7 +123,7 @@ function Filter() {
 }
 
 export function DeliveryList() {
-  const { rules, forms, stream } = useWords();
+  const { rules, forms, stream } = useWords(formWords, ruleWords);
   const { deliveries: texts } = rules;
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDeliveries();
   const changed = useRulesChanged();

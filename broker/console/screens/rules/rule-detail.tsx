@@ -9,12 +9,13 @@ import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import type { Rule } from '../../state/rules/rule-draft.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { RuleForm } from './rule-form.tsx';
 import { aboutOf, actsOf, reasonText } from './rule-words.ts';
 import { useRuleDialog, useRulesChanged } from './use-rules.ts';
 
 function Facts({ rule }: { readonly rule: Rule }) {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { rules: texts } = words;
   const { fields, columns } = texts;
   const fleet = useValue(vehicles);
@@ -53,7 +54,7 @@ function Facts({ rule }: { readonly rule: Rule }) {
 }
 
 function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: string }) {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { rules: texts } = words;
   const dialog = useRuleDialog();
   // Each call sends a further message: it is never repeated by itself.
@@ -96,7 +97,7 @@ function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: 
 }
 
 function DeleteDialog({ ruleID }: { readonly ruleID: string }) {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const dialog = useRuleDialog();
   const changed = useRulesChanged();
   const navigate = useNavigate();
@@ -127,7 +128,7 @@ function DeleteDialog({ ruleID }: { readonly ruleID: string }) {
 }
 
 export function RuleDetail({ rule }: { readonly rule: Rule }) {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { ruleID, webhook } = rule;
   const dialog = useRuleDialog();
   return (

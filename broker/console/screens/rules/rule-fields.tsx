@@ -11,6 +11,7 @@ import {
   type RuleDraft,
   weekdays,
 } from '../../state/rules/rule-draft.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useGroups, useUsers } from '../people/use-people.ts';
 
@@ -30,7 +31,7 @@ function TextOf({
   faults,
   onChange,
 }: FieldsProps & { readonly member: TextMember; readonly hint?: string }) {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   return (
     <FormField
       label={texts.fields[member]}
@@ -75,7 +76,7 @@ function useCodes(chosen: readonly string[]) {
 
 export function SubjectFields(props: FieldsProps) {
   const { draft, faults, onChange } = props;
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { fields } = texts;
   const { groups } = useGroups();
   const codes = useCodes(draft.codes);
@@ -131,7 +132,7 @@ export function SubjectFields(props: FieldsProps) {
 
 export function QuietFields(props: FieldsProps) {
   const { draft, faults, onChange } = props;
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { fields } = texts;
   return (
     <>
@@ -173,7 +174,7 @@ export function QuietFields(props: FieldsProps) {
 
 export function ActFields(props: FieldsProps & { readonly hadWebhook: boolean }) {
   const { draft, faults, hadWebhook, onChange } = props;
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { fields } = texts;
   const { users } = useUsers();
   return (

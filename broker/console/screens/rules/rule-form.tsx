@@ -10,6 +10,8 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { isID } from '../../state/device-view.ts';
 import { bodyOf, draftOf, faultsOf, type Rule, type RuleDraft } from '../../state/rules/rule-draft.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { ActFields, type FieldsProps, OnOff, QuietFields, SubjectFields } from './rule-fields.tsx';
 import { RuleTrial } from './rule-trial.tsx';
 import { useRuleDialog, useRules, useRulesChanged } from './use-rules.ts';
@@ -23,7 +25,7 @@ interface RuleFormProps {
 }
 
 function NewID({ draft, onChange }: { readonly draft: RuleDraft; onChange(id: string): void }) {
-  const { rules: texts, forms } = useWords();
+  const { rules: texts, forms } = useWords(formWords, ruleWords);
   const { rules } = useRules();
   // The operation would replace a rule that is there.
   const isTaken = rules?.some(({ ruleID }) => ruleID === draft.id) === true;
@@ -42,7 +44,7 @@ function NewID({ draft, onChange }: { readonly draft: RuleDraft; onChange(id: st
 }
 
 function Fields({ rule, draft, faults, onChange }: FieldsProps & { readonly rule: Rule | null }) {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   return (
     <>
       {rule === null ? <NewID draft={draft} onChange={(id) => onChange({ id })} /> : null}
@@ -72,7 +74,7 @@ function Fields({ rule, draft, faults, onChange }: FieldsProps & { readonly rule
 }
 
 export function RuleForm({ name, rule }: RuleFormProps) {
-  const { rules: texts, forms } = useWords();
+  const { rules: texts, forms } = useWords(formWords, ruleWords);
   const navigate = useNavigate();
   const dialog = useRuleDialog();
   const changed = useRulesChanged();

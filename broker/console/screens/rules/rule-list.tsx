@@ -6,6 +6,7 @@ import { Badge, Empty } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import type { Rule } from '../../state/rules/rule-draft.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { RuleDetail } from './rule-detail.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { aboutOf, actsOf } from './rule-words.ts';
@@ -15,7 +16,7 @@ import { useRuleDialog, useRules } from './use-rules.ts';
 const namedMost = 3;
 
 function Row({ rule, isSelected }: { readonly rule: Rule; readonly isSelected: boolean }) {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { rules: texts } = words;
   const { ruleID, ruleDisplayName, isActive } = rule;
   const about = aboutOf(rule, words);
@@ -47,7 +48,7 @@ function Row({ rule, isSelected }: { readonly rule: Rule; readonly isSelected: b
 }
 
 function Table({ rules, selected }: { readonly rules: readonly Rule[]; readonly selected: string | null }) {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { rule, state, about, sends } = texts.columns;
   return (
     <div className="scroll">
@@ -73,7 +74,7 @@ function Table({ rules, selected }: { readonly rules: readonly Rule[]; readonly 
 }
 
 export function RuleList() {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { rule: ruleID = null } = useSearch({ from: '/shell/rules' });
   const { rules, error } = useRules();
   const dialog = useRuleDialog();

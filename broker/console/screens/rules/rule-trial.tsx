@@ -7,9 +7,11 @@ import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { bodyOf, type RuleDraft, type Trial } from '../../state/rules/rule-draft.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 
 function Outcome({ trial }: { readonly trial: Trial }) {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { trial: texts } = words.rules;
   const fleet = useValue(vehicles);
   const { notifications, alarms, events, isComplete, isEscalation, hasKinds, firings } = trial;
@@ -41,7 +43,7 @@ interface RuleTrialProps {
 }
 
 export function RuleTrial({ draft, isOff }: RuleTrialProps) {
-  const { rules, forms } = useWords();
+  const { rules, forms } = useWords(formWords, ruleWords);
   const { trial: texts } = rules;
   const trying = useMutation({
     mutationFn: async (of: RuleDraft) => ({ of, trial: await call('tryRule', { body: bodyOf(of) }) }),

@@ -1,10 +1,14 @@
 // What a rule is about and what it does, in words.
 import { codeText } from '../../components/texts.tsx';
 import type { Delivery, Rule } from '../../state/rules/rule-draft.ts';
-import type { Words } from '../../words/en.ts';
+import type { ruleWords } from '../../words/rules/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
 /** Events and occurrences that the rule notifies of. */
-export function aboutOf({ statusCodes, kinds }: Rule, words: Words): readonly string[] {
+export function aboutOf(
+  { statusCodes, kinds }: Rule,
+  words: WordsWith<[typeof ruleWords]>,
+): readonly string[] {
   const { rules: texts } = words;
   const events =
     typeof statusCodes === 'string'
@@ -14,7 +18,10 @@ export function aboutOf({ statusCodes, kinds }: Rule, words: Words): readonly st
 }
 
 /** Its channels and its alarm. */
-export function actsOf(rule: Rule, { rules: texts, deliveries }: Words): readonly string[] {
+export function actsOf(
+  rule: Rule,
+  { rules: texts, deliveries }: WordsWith<[typeof ruleWords]>,
+): readonly string[] {
   const { webhook, email, push, alarm, escalatesAfterS } = rule;
   return [
     ...(webhook === null ? [] : [deliveries.channels.webhook]),
@@ -26,7 +33,11 @@ export function actsOf(rule: Rule, { rules: texts, deliveries }: Words): readonl
 }
 
 /** Why a delivery failed; '' when it did not. @param detail of the code: a status, seconds, or the code of a connection. */
-export function reasonText(code: Delivery['lastErrorCode'], detail: string, { rules: texts }: Words): string {
+export function reasonText(
+  code: Delivery['lastErrorCode'],
+  detail: string,
+  { rules: texts }: WordsWith<[typeof ruleWords]>,
+): string {
   if (code === '') return '';
   const said = texts.deliveries.reasons[code];
   return typeof said === 'string' ? said : said(detail);

@@ -4,11 +4,12 @@ import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { ruleLists } from '../../state/rules/rule-draft.ts';
+import { ruleWords } from '../../words/rules/words.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { RuleList } from './rule-list.tsx';
 
 function Content() {
-  const { rules: texts } = useWords();
+  const { rules: texts } = useWords(ruleWords);
   const { list = 'rules' } = useSearch({ from: '/shell/rules' });
   const role = useRole();
   if (role === 'admin') return list === 'rules' ? <RuleList /> : <DeliveryList />;
@@ -26,14 +27,14 @@ function Content() {
 }
 
 export function RulesScreen() {
-  const words = useWords();
+  const words = useWords(ruleWords);
   const { rules: texts } = words;
   const { list = 'rules' } = useSearch({ from: '/shell/rules' });
-  useTitle(texts.title);
+  useTitle(words.pages.rules.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.rules.title}</h1>
       </header>
       <nav className="tabs page-tabs" aria-label={texts.lists.label}>
         {ruleLists.map((one) => (

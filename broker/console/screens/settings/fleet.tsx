@@ -3,20 +3,21 @@ import { useSearch } from '@tanstack/react-router';
 import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
+import { settingWords } from '../../words/settings/words.ts';
 import { Versions } from '../zones/versions.tsx';
 import { SettingsForm } from './form.tsx';
 import { useAccountSettings } from './use-settings.ts';
 
 export function SettingsScreen() {
-  const words = useWords();
+  const words = useWords(settingWords);
   const { settings: texts } = words;
   const { table = settingTables[0] } = useSearch({ from: '/shell/settings' });
   const { data, error } = useAccountSettings();
-  useTitle(texts.title);
+  useTitle(words.pages.settings.title);
   return (
     <main className="page" id="main">
       <header className="page-head">
-        <h1>{texts.title}</h1>
+        <h1>{words.pages.settings.title}</h1>
         <p>{texts.interlock}</p>
       </header>
       {data === undefined ? (

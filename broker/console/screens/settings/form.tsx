@@ -24,7 +24,9 @@ import {
   typedOf,
   withDraft,
 } from '../../state/settings/settings-view.ts';
-import type { Words } from '../../words/en.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { settingWords } from '../../words/settings/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { Choice } from '../cut/choice.tsx';
 import { AskDialog } from '../zones/parts.tsx';
 import { settingName, settingValue, unitText } from './setting-words.ts';
@@ -39,7 +41,7 @@ interface Layers {
 
 /** Where the value comes from that holds without a choice here. */
 function useSource({ below }: Layers) {
-  const words = useWords();
+  const words = useWords(settingWords);
   const { settings: texts } = words;
   return (setting: Setting): string => {
     const fleet = below === null ? undefined : chosenIn(below, setting);
@@ -49,7 +51,7 @@ function useSource({ below }: Layers) {
   };
 }
 
-function limitsText({ number }: Setting, words: Words): string {
+function limitsText({ number }: Setting, words: WordsWith<[typeof settingWords]>): string {
   if (number === null) return '';
   const scale = number.unit === 'share' ? 100 : 1;
   const [low, high] = [number.low, number.high].map((one) => numberText(one * scale, 1));
@@ -65,7 +67,7 @@ interface FieldsProps {
 }
 
 function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
-  const words = useWords();
+  const words = useWords(settingWords);
   const { settings: texts, common } = words;
   const sourceOf = useSource(layers);
   return settingsOf(table).map((setting) => {
@@ -117,7 +119,7 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
 
 /** What others than administrators see. */
 function Facts({ table, layers }: { readonly table: SettingTable; readonly layers: Layers }) {
-  const words = useWords();
+  const words = useWords(settingWords);
   const sourceOf = useSource(layers);
   return (
     <dl className="pairs">
@@ -142,7 +144,7 @@ function Facts({ table, layers }: { readonly table: SettingTable; readonly layer
 
 /** Each change with its value before and after. */
 function ChangeList({ changes }: { readonly changes: readonly SettingChange[] }) {
-  const words = useWords();
+  const words = useWords(settingWords);
   const { settings: texts } = words;
   return (
     <ul className="stack tight">
@@ -171,7 +173,7 @@ function Tables({
   own: SettingsChange;
   deviceID: string | null;
 }) {
-  const { settings: texts } = useWords();
+  const { settings: texts } = useWords(settingWords);
   return (
     <nav className="tabs" aria-label={texts.tablesLabel}>
       {settingTables.map((one) => {
@@ -210,7 +212,7 @@ interface FormActionsProps {
 }
 
 function FormActions({ saving, count, isOff, onDiscard }: FormActionsProps) {
-  const { settings: texts, forms, stream } = useWords();
+  const { settings: texts, forms, stream } = useWords(formWords, settingWords);
   const kept = saving.isSaved ? forms.saved : forms.unchanged;
   return (
     <div className="row wrap">
@@ -245,7 +247,7 @@ interface SecondLookProps {
 }
 
 function SecondLook({ name, changes, failure, ...dialog }: SecondLookProps) {
-  const { settings: texts } = useWords();
+  const { settings: texts } = useWords(settingWords);
   return (
     <AskDialog
       {...dialog}
@@ -270,7 +272,7 @@ interface SettingsFormProps extends Layers {
 }
 
 export function SettingsForm({ deviceID, name, own, below, revision, table }: SettingsFormProps) {
-  const { settings: texts, forms } = useWords();
+  const { settings: texts, forms } = useWords(formWords, settingWords);
   const role = useRole();
   const [draft, setDraft] = useState<SettingsDraft>({});
   const [isLooking, setLooking] = useState(false);

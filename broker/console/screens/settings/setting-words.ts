@@ -6,22 +6,33 @@ import {
   type SettingValue,
   typedOf,
 } from '../../state/settings/settings-view.ts';
-import type { Words } from '../../words/en.ts';
+import type { settingWords } from '../../words/settings/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
 /** From here on seconds are also said as minutes, hours or days. */
 const spanFromS = 120;
 
-export function settingName({ table, name }: Setting, { settings: texts }: Words): string {
+export function settingName(
+  { table, name }: Setting,
+  { settings: texts }: WordsWith<[typeof settingWords]>,
+): string {
   const names: Readonly<Record<string, string>> = texts.names[table];
   return names[name] ?? name;
 }
 
-export function unitText(unit: SettingUnit, { settings: texts, units }: Words): string {
+export function unitText(
+  unit: SettingUnit,
+  { settings: texts, units }: WordsWith<[typeof settingWords]>,
+): string {
   return { ...units, ...texts.units, share: units.percent }[unit];
 }
 
 /** @param value undefined: nothing chosen. */
-export function settingValue(setting: Setting, value: SettingValue | undefined, words: Words): string {
+export function settingValue(
+  setting: Setting,
+  value: SettingValue | undefined,
+  words: WordsWith<[typeof settingWords]>,
+): string {
   const { settings: texts, common } = words;
   if (value === undefined) return texts.notChosen;
   if (typeof value === 'boolean') return value ? common.on : common.off;

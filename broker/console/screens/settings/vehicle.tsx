@@ -6,13 +6,15 @@ import { Age, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
+import { settingWords } from '../../words/settings/words.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import type { Configuration } from '../zones/use-zone-changes.ts';
 import { Version } from '../zones/versions.tsx';
 import { SettingsForm } from './form.tsx';
 import { useDeviceSettings } from './use-settings.ts';
 
 function Held({ configuration }: { readonly configuration: Configuration }) {
-  const { settings: texts, common } = useWords();
+  const { settings: texts, common } = useWords(settingWords);
   const { state, heldVersion, heldOn, sentOn, failedVersion, failedOn } = configuration;
   return (
     <>
@@ -47,7 +49,7 @@ function Held({ configuration }: { readonly configuration: Configuration }) {
 }
 
 export function DeviceSettings({ device }: { readonly device: Device }) {
-  const { settings: texts, zones } = useWords();
+  const { settings: texts, zones } = useWords(settingWords, zoneWords);
   const { table = settingTables[0] } = useSearch({ from: '/shell/devices/$deviceID' });
   const { deviceID } = device;
   const { data, error } = useDeviceSettings(deviceID);

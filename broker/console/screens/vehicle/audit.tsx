@@ -7,6 +7,7 @@ import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 
 type Entry = Result<'auditEntries'>['entries'][number];
 
@@ -16,7 +17,7 @@ const hashShown = 8;
 
 /** What changed, as the service names it: members with their values. */
 function Detail({ detail }: Pick<Entry, 'detail'>) {
-  const { audit: texts } = useWords();
+  const { audit: texts } = useWords(tabWords);
   if (detail === null) return <span className="muted">{texts.erased}</span>;
   const members = Object.entries(detail);
   return (
@@ -29,7 +30,7 @@ function Detail({ detail }: Pick<Entry, 'detail'>) {
 }
 
 function EntryRow({ entry }: { readonly entry: Entry }) {
-  const { audit: texts, alarms } = useWords();
+  const { audit: texts, alarms } = useWords(tabWords);
   const actions: Readonly<Record<string, string>> = texts.actions;
   const users: Readonly<Record<string, string>> = { service: alarms.service, operator: texts.operator };
   const { timestamp, userID, action, detail, source, chainNumber, hash } = entry;
@@ -58,7 +59,7 @@ function EntryRow({ entry }: { readonly entry: Entry }) {
 }
 
 function Entries({ deviceID }: { readonly deviceID: string }) {
-  const { audit: texts, paging } = useWords();
+  const { audit: texts, paging } = useWords(tabWords);
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['audit', deviceID],
     queryFn: ({ pageParam, signal }) =>
@@ -113,7 +114,7 @@ function Entries({ deviceID }: { readonly deviceID: string }) {
 }
 
 export function VehicleAudit({ device }: { readonly device: Device }) {
-  const { audit: texts } = useWords();
+  const { audit: texts } = useWords(tabWords);
   const role = useRole();
   return (
     <section className="card" aria-labelledby="audit-title">

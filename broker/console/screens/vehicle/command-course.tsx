@@ -14,6 +14,8 @@ import {
   stepsOf,
 } from '../../state/command-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { unmetText } from '../cut/verdict-words.ts';
 
 type Tone = 'look' | 'ok' | 'busy' | null;
@@ -34,7 +36,7 @@ const looks: Readonly<Record<CommandState, readonly [icon: IconName, tone: Tone]
 };
 
 export function CommandStateBadge({ state }: { readonly state: string }) {
-  const { commands: texts } = useWords();
+  const { commands: texts } = useWords(tabWords);
   const known = commandStateOf(state);
   const [icon, tone] = looks[known ?? 'unknown'];
   return (
@@ -46,14 +48,14 @@ export function CommandStateBadge({ state }: { readonly state: string }) {
 
 /** What a command asks for, in words. */
 export function useAsked(command: Pick<ListedCommand, 'feature' | 'state'>): string {
-  const { commands: texts } = useWords();
+  const { commands: texts } = useWords(tabWords);
   const asked = askedOf(command);
   return asked === null ? `${command.feature} ${command.state}` : texts.asked[asked];
 }
 
 /** The rules that are not met, as the vehicle judged them. */
 function Reasons({ command: { verdict } }: { readonly command: ListedCommand }) {
-  const words = useWords();
+  const words = useWords(tabWords, cutWords);
   const { commands: texts } = words;
   const unmet = verdict === null ? [] : unmetOf(verdict);
   if (verdict === null || unmet.length === 0) return null;
@@ -78,7 +80,7 @@ function Reasons({ command: { verdict } }: { readonly command: ListedCommand }) 
 }
 
 function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceID: string }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { eventID, timestamp, creationTime, statusCode } = step;
   return (
     <li>
@@ -99,7 +101,7 @@ function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceI
 
 /** The time that is left, and until when. */
 function Expiry({ command: { expires, issued } }: { readonly command: ListedCommand }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { commands: texts } = words;
   const left = Math.max(0, expires - useNow());
   return (
@@ -125,7 +127,7 @@ interface CourseProps {
 }
 
 export function CommandCourse({ command, records, error, children }: CourseProps) {
-  const { commands: texts, common } = useWords();
+  const { commands: texts, common } = useWords(tabWords);
   const asked = useAsked(command);
   const failure = useFailure(error, texts.noReports);
   const state = commandStateOf(command.commandState);

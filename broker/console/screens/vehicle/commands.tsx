@@ -10,6 +10,7 @@ import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { canWithdraw } from '../../state/command-view.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { CommandCourse, CommandStateBadge, useAsked } from './command-course.tsx';
 import { useOwnEvents } from './use-own-events.ts';
 
@@ -43,7 +44,7 @@ function CommandRow({
   readonly command: ListedCommand;
   readonly isSelected: boolean;
 }) {
-  const { commands: texts, common } = useWords();
+  const { commands: texts, common } = useWords(tabWords);
   const asked = useAsked(command);
   return (
     <tr data-selected={isSelected}>
@@ -81,7 +82,7 @@ function CommandTable({
   readonly commands: readonly ListedCommand[];
   readonly selected: string | undefined;
 }) {
-  const { commands: texts } = useWords();
+  const { commands: texts } = useWords(tabWords);
   return (
     <div className="scroll">
       <table className="table folds">
@@ -110,7 +111,7 @@ function CommandTable({
 }
 
 function Withdraw({ command }: { readonly command: ListedCommand }) {
-  const { commands: texts, stream } = useWords();
+  const { commands: texts, stream } = useWords(tabWords);
   const queries = useQueryClient();
   const { state } = useValue(connection);
   const mutationKey = ['withdraw', command.commandID];
@@ -176,7 +177,7 @@ function Course({ command, mayCommand }: { readonly command: ListedCommand; read
 }
 
 export function VehicleCommands({ device }: { readonly device: Device }) {
-  const { commands: texts, paging } = useWords();
+  const { commands: texts, paging } = useWords(tabWords);
   const { command: chosen } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const { commands, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useCommands(device.deviceID);
   // Without a choice: what is under way, else the newest.

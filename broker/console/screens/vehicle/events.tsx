@@ -32,7 +32,8 @@ import {
   rangeS,
   ranges,
 } from '../../state/vehicle-view.ts';
-import type { Words } from '../../words/en.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { Proof } from './proof.tsx';
 import { useOwnEvents } from './use-own-events.ts';
 
@@ -62,7 +63,7 @@ function useRecords(deviceID: string, range: Range) {
 }
 
 function Choices({ range, kind }: { readonly range: Range; readonly kind: EventKind }) {
-  const { events: texts } = useWords();
+  const { events: texts } = useWords(tabWords);
   const navigate = useNavigate({ from: '/vehicle/$deviceID' });
   return (
     <>
@@ -84,7 +85,7 @@ function Choices({ range, kind }: { readonly range: Range; readonly kind: EventK
   );
 }
 
-function valueText(record: Record, words: Words): string {
+function valueText(record: Record, words: WordsWith<[typeof tabWords]>): string {
   const { units, events } = words;
   const parts = [
     record.commandState ?? '',
@@ -96,7 +97,7 @@ function valueText(record: Record, words: Words): string {
 }
 
 function EventRow({ record, isSelected }: { readonly record: Record; readonly isSelected: boolean }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { events: texts } = words;
   const number = eventNumber(record.eventID);
   const isAlarm = matchesKind(record.statusCode, 'alarms');
@@ -140,7 +141,7 @@ function EventTable({
   readonly records: readonly Record[];
   readonly selected: string | null;
 }) {
-  const { events: texts } = useWords();
+  const { events: texts } = useWords(tabWords);
   return (
     <div className="scroll">
       <table className="table folds events">
@@ -167,7 +168,7 @@ function EventTable({
 }
 
 function SpeedPlot({ records }: { readonly records: readonly Record[] }) {
-  const { events: texts, units } = useWords();
+  const { events: texts, units } = useWords(tabWords);
   const chosenTheme = useValue(shownTheme);
   const { times, values } = useMemo(() => {
     const times: number[] = [];
@@ -196,7 +197,7 @@ function SpeedPlot({ records }: { readonly records: readonly Record[] }) {
 }
 
 export function VehicleEvents({ device }: { readonly device: Device }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { events: texts } = words;
   const search = useSearch({ from: '/shell/vehicle/$deviceID' });
   const { kind = 'changes', event = null, from } = search;

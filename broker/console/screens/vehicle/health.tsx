@@ -6,6 +6,7 @@ import { Age, Badge, Empty, Notice, numberText, Time } from '../../components/te
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { UnitRequests } from './unit-requests.tsx';
 
 type Health = Result<'diagnostic'>;
@@ -23,7 +24,7 @@ function Pair({ name, children }: { readonly name: string; readonly children: Re
 }
 
 function Connection({ health }: { readonly health: Health }) {
-  const { health: texts, vehicle, state, common } = useWords();
+  const { health: texts, vehicle, state, common } = useWords(tabWords);
   const clocks: Readonly<Record<string, string>> = texts.clocks;
   return (
     <section className="card" aria-labelledby="link-title">
@@ -59,7 +60,7 @@ function Connection({ health }: { readonly health: Health }) {
 const ownMembers: ReadonlySet<string> = new Set(['queueDepth', 'voltage', 'gps', 'disk']);
 
 function OtherValues({ health }: { readonly health: Health }) {
-  const { health: texts } = useWords();
+  const { health: texts } = useWords(tabWords);
   const others = Object.entries(health.diagnostic).filter(([name]) => !ownMembers.has(name));
   if (others.length === 0) return null;
   return (
@@ -77,7 +78,7 @@ function OtherValues({ health }: { readonly health: Health }) {
 }
 
 function Report({ health }: { readonly health: Health }) {
-  const { health: texts, vehicle, units, common } = useWords();
+  const { health: texts, vehicle, units, common } = useWords(tabWords);
   const receivers: Readonly<Record<string, string>> = texts.receivers;
   const { queueDepth, voltage, gps, disk, diagnosticTime } = health;
   const amount = (value: Health['voltage'], unit: string): string =>
@@ -128,7 +129,7 @@ function Report({ health }: { readonly health: Health }) {
 }
 
 function Fitted({ health: { features, sensors } }: { readonly health: Health }) {
-  const { health: texts } = useWords();
+  const { health: texts } = useWords(tabWords);
   const names: Readonly<Record<string, string>> = texts.fittedNames;
   const list = (of: readonly string[]) => (
     <ul className="row wrap">

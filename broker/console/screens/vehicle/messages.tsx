@@ -11,6 +11,7 @@ import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
 type Sent = Result<'sentMessages'>['messages'][number];
@@ -20,7 +21,7 @@ const textMost = 500;
 const pageSize = '50';
 
 function SentState({ message: { delivered, expires } }: { readonly message: Sent }) {
-  const { messages: texts } = useWords();
+  const { messages: texts } = useWords(tabWords);
   const now = useNow();
   if (delivered > 0)
     return (
@@ -40,7 +41,7 @@ function SentState({ message: { delivered, expires } }: { readonly message: Sent
 }
 
 function SentList({ deviceID }: { readonly deviceID: string }) {
-  const { messages: texts, paging } = useWords();
+  const { messages: texts, paging } = useWords(tabWords);
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
     queryKey: ['messages', 'sent', deviceID],
     queryFn: ({ pageParam, signal }) =>
@@ -97,7 +98,7 @@ function SentList({ deviceID }: { readonly deviceID: string }) {
 }
 
 function WriteForm({ deviceID, name }: { readonly deviceID: string; readonly name: string }) {
-  const { messages: texts, stream } = useWords();
+  const { messages: texts, stream } = useWords(tabWords);
   const queries = useQueryClient();
   const { state } = useValue(connection);
   const [text, setText] = useState('');
@@ -139,7 +140,7 @@ function WriteForm({ deviceID, name }: { readonly deviceID: string; readonly nam
 
 /** Unread messages of this vehicle. Marking is by number over all vehicles, so it is not offered here. */
 function Unread({ deviceID }: { readonly deviceID: string }) {
-  const { messages: texts } = useWords();
+  const { messages: texts } = useWords(tabWords);
   const { data, error, refetch } = useQuery({
     queryKey: ['messages', 'unread'],
     queryFn: ({ signal }) => call('getMessages', { signal }),
@@ -185,7 +186,7 @@ function Unread({ deviceID }: { readonly deviceID: string }) {
 }
 
 export function VehicleMessages({ device }: { readonly device: Device }) {
-  const { messages: texts } = useWords();
+  const { messages: texts } = useWords(tabWords);
   const role = useRole();
   const { deviceID, deviceDisplayName } = device;
   return (

@@ -21,13 +21,14 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { eventNumber } from '../../state/vehicle-view.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
 import { neighboursS, useAlarmOf, useNeighbours, useReading } from './use-proof.ts';
 
 type Record = Required<EventRecord>;
 
 function CopyButton({ record }: { readonly record: Record }) {
-  const { events } = useWords();
+  const { events } = useWords(tabWords);
   const [isCopied, setCopied] = useState(false);
   // Plain HTTP has no clipboard.
   if (!window.isSecureContext) return null;
@@ -46,7 +47,7 @@ function CopyButton({ record }: { readonly record: Record }) {
 
 /** Whether the numbers beside it are stored. */
 function Neighbours({ record }: { readonly record: Record }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { events: texts, proof } = words;
   const { data, error } = useNeighbours(record);
   const [icon, tone] =
@@ -72,7 +73,7 @@ function Neighbours({ record }: { readonly record: Record }) {
 
 /** What the receiver and the tank said at that moment. */
 function Reading({ record }: { readonly record: Record }) {
-  const { proof, vehicle, units, common } = useWords();
+  const { proof, vehicle, units, common } = useWords(tabWords);
   const { data } = useReading(record);
   if (data == null) return null;
   const { hdop, satellites, fuelLevel, ignition } = data;
@@ -112,7 +113,7 @@ function Reading({ record }: { readonly record: Record }) {
 
 /** To whom it was sent, as the alarm that holds it has it. */
 function Delivered({ record }: { readonly record: Record }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { proof, alarms } = words;
   const { data: alarm, error, isPending, isEnabled } = useAlarmOf(record);
   const failure = useFailure(error);
@@ -149,7 +150,7 @@ function Delivered({ record }: { readonly record: Record }) {
 }
 
 function Facts({ record }: { readonly record: Record }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { events: texts, vehicle } = words;
   const number = eventNumber(record.eventID);
   return (
@@ -202,7 +203,7 @@ function Facts({ record }: { readonly record: Record }) {
 }
 
 export function Proof({ record }: { readonly record: Record | undefined }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { events: texts } = words;
   if (record === undefined)
     return (

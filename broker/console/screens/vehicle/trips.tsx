@@ -19,6 +19,7 @@ import {
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { Replay } from './replay/replay.tsx';
 
 type Item =
@@ -50,7 +51,7 @@ interface RowProps {
 }
 
 function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { trips: texts, units } = words;
   const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
   const percent = (level: number): number => Math.round(level * 100);
@@ -99,7 +100,7 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
 }
 
 function StopRow({ stop }: { readonly stop: Stop }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { trips: texts } = words;
   return (
     <tr className="stop-row">
@@ -123,7 +124,7 @@ function StopRow({ stop }: { readonly stop: Stop }) {
 }
 
 function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item[] }) {
-  const { trips: texts } = useWords();
+  const { trips: texts } = useWords(tabWords);
   const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
   return (
     <div className="scroll">
@@ -155,7 +156,7 @@ function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item
 }
 
 function Totals({ items }: { readonly items: readonly Item[] }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { distance, drivingTime, stops } = useMemo(() => {
     const trips = items.flatMap((item) => (item.kind === 'trip' ? [item.trip] : []));
     return {
@@ -187,7 +188,7 @@ function shownPeriod(items: readonly Item[] | undefined, from: number | undefine
 }
 
 export function VehicleTrips({ device: { deviceID } }: { readonly device: Device }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { trips: texts, events } = words;
   const navigate = useNavigate({ from: '/vehicle/$deviceID' });
   const { range: chosen, from, to, time } = useSearch({ from: '/shell/vehicle/$deviceID' });

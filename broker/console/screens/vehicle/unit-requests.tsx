@@ -11,6 +11,7 @@ import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
 const kinds = ['diagnostic', 'position', 'log'] as const;
@@ -20,7 +21,7 @@ type Kind = (typeof kinds)[number];
 const rowsMost = 10;
 
 function Asking({ deviceID, isOnline }: UnitRequestsProps) {
-  const { health: texts, stream } = useWords();
+  const { health: texts, stream } = useWords(tabWords);
   const queries = useQueryClient();
   const { state } = useValue(connection);
   const asking = useMutation({
@@ -52,7 +53,7 @@ function Asking({ deviceID, isOnline }: UnitRequestsProps) {
 
 /** The log that a unit sent, as its lines are. */
 function Log({ requestID }: { readonly requestID: string }) {
-  const { health: texts } = useWords();
+  const { health: texts } = useWords(tabWords);
   const { data, error } = useQuery({
     queryKey: ['log', requestID],
     queryFn: ({ signal }) => call('readLog', { params: { requestID }, signal }),
@@ -74,7 +75,7 @@ function Log({ requestID }: { readonly requestID: string }) {
 }
 
 function RequestRow({ request }: { readonly request: UnitRequest }) {
-  const { health: texts } = useWords();
+  const { health: texts } = useWords(tabWords);
   const [isOpen, setOpen] = useState(false);
   const { requestID, kind, requestState, hasEnded, detail, issuer, issued, answered, parts } = request;
   const names: Readonly<Record<string, string>> = texts.kinds;
@@ -116,7 +117,7 @@ interface UnitRequestsProps {
 
 export function UnitRequests(props: UnitRequestsProps) {
   const { deviceID } = props;
-  const { health: texts } = useWords();
+  const { health: texts } = useWords(tabWords);
   const role = useRole();
   const isForbidden = role === 'viewer';
   const isAllowed = role !== '' && !isForbidden;

@@ -9,14 +9,18 @@ import {
   type TroubleCode,
   troubleCodesOf,
 } from '../../state/vehicle/bus-view.ts';
-import type { Words } from '../../words/en.ts';
+import { busWords } from '../../words/bus/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 
 type Bus = NonNullable<Device['vehicleBus']>;
 
 /** Counters and measurements of which a tenth says something. */
 const decimals = 1;
 
-function valueText({ name, value: { value, unit } }: BusRow, { bus: texts, common }: Words): string {
+function valueText(
+  { name, value: { value, unit } }: BusRow,
+  { bus: texts, common }: WordsWith<[typeof busWords]>,
+): string {
   if (name === 'malfunctionLamp') return value === true ? texts.on : texts.off;
   if (typeof value === 'boolean') return value ? texts.set : texts.released;
   if (name === 'pendingDtcs' || name === 'permanentDtcs') return String(value) || texts.none;
@@ -32,7 +36,7 @@ const codeName = (code: TroubleCode): string =>
   'car' in code ? code.car : `SPN ${code.spn} FMI ${code.fmi}`;
 
 /** What is wrong, by the names of SAE J1939-73 in words; empty: of a car only the code is known. */
-function codeText(code: TroubleCode, { bus: texts }: Words): string {
+function codeText(code: TroubleCode, { bus: texts }: WordsWith<[typeof busWords]>): string {
   if ('car' in code) return '';
   const { spn, fmi } = code;
   const failures: Readonly<Record<number, string>> = texts.failures;
@@ -43,7 +47,7 @@ function codeText(code: TroubleCode, { bus: texts }: Words): string {
 }
 
 function Codes({ bus }: { readonly bus: Bus }) {
-  const words = useWords();
+  const words = useWords(busWords);
   const { bus: texts } = words;
   const found = troubleCodesOf(bus, useNow());
   return (
@@ -74,7 +78,7 @@ function Codes({ bus }: { readonly bus: Bus }) {
 }
 
 export function VehicleBus({ bus }: { readonly bus: Bus }) {
-  const words = useWords();
+  const words = useWords(busWords);
   const { bus: texts } = words;
   const rows = busRows(bus, useNow());
   return (

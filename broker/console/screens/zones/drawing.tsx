@@ -6,11 +6,12 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { draftFault, hasRadius } from '../../state/zones/zone-draft.ts';
-import type { Words } from '../../words/en.ts';
+import type { WordsWith } from '../../words/word-set.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { Points } from './points.tsx';
 import type { DraftEdit } from './use-draft.ts';
 
-function faultText(draft: Zone, { zones: { faults } }: Words): string | null {
+function faultText(draft: Zone, { zones: { faults } }: WordsWith<[typeof zoneWords]>): string | null {
   const fault = draftFault(draft);
   switch (fault?.code) {
     case undefined:
@@ -36,7 +37,7 @@ interface DrawingProps {
 }
 
 export function Drawing({ edit, most, fullText, addMiddle }: DrawingProps) {
-  const words = useWords();
+  const words = useWords(zoneWords);
   const { zones: texts } = words;
   const { draft, refused } = edit;
   const fault = faultText(draft, words);

@@ -24,6 +24,7 @@ import {
   zoneName,
   zoneParts,
 } from '../../state/zones/zone-view.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Drawing } from './drawing.tsx';
 import { ActList, AskDialog } from './parts.tsx';
@@ -38,7 +39,7 @@ interface FormProps {
 const parts = Object.keys(zoneParts) as readonly ZonePart[];
 
 function Acts({ form, onForm }: FormProps) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const alert = (name: ZoneSwitch, isOn: boolean): void => {
     const switches = new Set(form.switches);
     if (isOn) switches.add(name);
@@ -80,7 +81,7 @@ function Acts({ form, onForm }: FormProps) {
 }
 
 function Names({ form, onForm, isNew, fault }: FormProps & { isNew: boolean; fault: string | null }) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   return (
     <>
       {isNew ? (
@@ -121,7 +122,7 @@ function Names({ form, onForm, isNew, fault }: FormProps & { isNew: boolean; fau
 }
 
 function Shape({ edit, addMiddle }: { readonly edit: DraftEdit; readonly addMiddle: (() => void) | null }) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const { draft } = edit;
   return (
     <>
@@ -150,7 +151,7 @@ interface EditorProps {
 }
 
 export function ZoneEditor({ edit, zone, zones, middle, onClose }: EditorProps) {
-  const words = useWords();
+  const words = useWords(zoneWords);
   const { zones: texts, common } = words;
   const [form, setForm] = useState(() => formOf(zone));
   const [isLooking, setLooking] = useState(false);

@@ -11,6 +11,7 @@ import { without } from '../../state/search.ts';
 import { draftText, hasRadius } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { switchesOf, vehiclesIn, zoneName } from '../../state/zones/zone-view.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { ActList } from './parts.tsx';
 import { ShapeHead } from './shape-head.tsx';
 import { useZoneChanges } from './use-zone-changes.ts';
@@ -20,7 +21,7 @@ import { Versions } from './versions.tsx';
 const insideMost = 20;
 
 function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   return (
     <div className="block">
       <h3>
@@ -44,7 +45,7 @@ function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
 }
 
 function Head({ zone }: { readonly zone: Geozone }) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { geozoneID, geozoneDescription } = zone;
   const name = zoneName(zone);
@@ -79,7 +80,7 @@ function Head({ zone }: { readonly zone: Geozone }) {
 }
 
 export function ZonePanel({ zone }: { readonly zone: Geozone }) {
-  const { zones: texts, ...words } = useWords();
+  const { zones: texts, ...words } = useWords(zoneWords);
   const fleet = useValue(vehicles);
   const shape = useMemo(() => zoneOf(zone), [zone]);
   const inside = useMemo(() => vehiclesIn(shape, [...fleet.values()]), [shape, fleet]);

@@ -6,16 +6,17 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { type Moment, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
-import type { Words } from '../../words/en.ts';
+import type { WordsWith } from '../../words/word-set.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 
-function actText(name: ZoneSwitch, { zones: texts }: Words): string {
+function actText(name: ZoneSwitch, { zones: texts }: WordsWith<[typeof zoneWords]>): string {
   const moment: Moment = name.startsWith('arrival') || name === 'alertEntry' ? 'arrival' : 'departure';
   const does = name.startsWith('alert') ? texts.does.Alert : texts.does[name.slice(moment.length) as ZoneAct];
   return `${texts.moments[moment]}: ${does}`;
 }
 
 export function ActList({ switches }: { readonly switches: ReadonlySet<ZoneSwitch> }) {
-  const words = useWords();
+  const words = useWords(zoneWords);
   return (
     <ul className="stack tight">
       {zoneSwitches

@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { pointText } from '../../state/zones/zone-draft.ts';
 import { parsePoint } from '../../state/zones/zone-geometry.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 
 interface PointFieldProps {
   readonly label: string;
@@ -17,7 +18,7 @@ interface PointFieldProps {
 
 /** What is typed counts with Enter, and for a point that is there when the field is left. */
 function PointField({ label, text, onPoint }: PointFieldProps) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const [typed, setTyped] = useState(text);
   const [isWrong, setWrong] = useState(false);
   const take = (): void => {
@@ -57,7 +58,7 @@ interface PointsProps {
 }
 
 export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAfter }: PointsProps) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const { points } = draft;
   const isEnd = after === points.length - 1;
   return (

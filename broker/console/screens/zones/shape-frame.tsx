@@ -4,6 +4,7 @@ import { MapTools } from '../../components/map-tools.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
+import { mapWords } from '../../words/map/words.ts';
 import type { useShapeMap } from './use-shape-map.ts';
 
 interface ShapeFrameProps {
@@ -22,7 +23,7 @@ interface ShapeFrameProps {
 
 export function ShapeFrame(props: ShapeFrameProps) {
   const { titleID, texts, opened, isLoaded, error, list, selected, isFound, side } = props;
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const { host, map, isImpossible } = opened;
   useTitle(texts.title);
   return (

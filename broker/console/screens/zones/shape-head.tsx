@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
+import { zoneWords } from '../../words/zones/words.ts';
 import { AskDialog } from './parts.tsx';
 import type { Changes } from './use-change.ts';
 
@@ -29,7 +30,7 @@ interface ShapeHeadProps {
 
 export function ShapeHead(props: ShapeHeadProps) {
   const { icon, name, detail, warning, mayChange, viewer, changes, children } = props;
-  const { zones: texts, common } = useWords();
+  const { zones: texts, common } = useWords(zoneWords);
   const [isAsking, setAsking] = useState(false);
   const failure = useFailure(changes.failure, texts.failed);
   const isOff = changes.isDown || changes.isBusy;

@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 
 /** Rows in the document; a search finds the others. */
 const rowsMost = 300;
@@ -28,7 +29,7 @@ interface ShapeListProps<T> {
 
 export function ShapeList<T>(props: ShapeListProps<T>) {
   const { titleID, icon, texts, all, find, mayChange, search, idOf, row, onNew, onFind } = props;
-  const { zones } = useWords();
+  const { zones } = useWords(zoneWords);
   const { state } = useValue(connection);
   const found = useMemo(() => search(all, find), [search, all, find]);
   return (

@@ -7,6 +7,7 @@ import { Badge } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { type Configuration, useConfigurations } from './use-zone-changes.ts';
 
 const versionsEach = 10;
@@ -22,7 +23,7 @@ const stateTones = { current: 'ok', pending: 'busy', failed: 'look', fault: 'loo
 
 /** One configuration in words. @param configuration undefined while it is read. */
 export function Version({ configuration }: { readonly configuration: Configuration | undefined }) {
-  const { zones: texts, common } = useWords();
+  const { zones: texts, common } = useWords(zoneWords);
   if (configuration === undefined) return <span className="muted">{common.loading}</span>;
   const { state, heldVersion, wantedVersion, reason } = configuration;
   return (
@@ -38,7 +39,7 @@ export function Version({ configuration }: { readonly configuration: Configurati
 
 /** Which vehicle has which version, ten at a time; all texts are those of the zones, which travel in the same version. */
 export function Versions() {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const fleet = useValue(vehicles);
   const [count, setCount] = useState(versionsEach);
   // By id: the order of a live list would ask anew with every report.

@@ -10,6 +10,7 @@ import { without } from '../../state/search.ts';
 import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { vehiclesIn, zoneName, zonesFound } from '../../state/zones/zone-view.ts';
+import { zoneWords } from '../../words/zones/words.ts';
 import { useZoneList } from '../live/use-zones.ts';
 import { ZoneEditor } from './editor.tsx';
 import { ZonePanel } from './panel.tsx';
@@ -21,7 +22,7 @@ import { useShapeMap } from './use-shape-map.ts';
 const titleID = 'zones-title';
 
 function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected: boolean }) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const fleet = useValue(vehicles);
   const shape = useMemo(() => zoneOf(zone), [zone]);
   const inside = useMemo(() => vehiclesIn(shape, [...fleet.values()]).length, [shape, fleet]);
@@ -45,14 +46,14 @@ function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected
 }
 
 function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readonly mayChange: boolean }) {
-  const { zones: texts } = useWords();
+  const { pages, zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { find = '', zone: selected } = useSearch({ from: '/shell/zones' });
   return (
     <ShapeList
       titleID={titleID}
       icon="hexagon"
-      texts={texts}
+      texts={{ ...texts, title: pages.zones.title }}
       all={zones}
       find={find}
       mayChange={mayChange}
@@ -76,7 +77,7 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
 
 /** The map: all zones, the vehicles, and the zone that is selected or drawn. */
 function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
-  const { zones: texts } = useWords();
+  const { zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { zone: zoneID, edit: editing, shape, at } = useSearch({ from: '/shell/zones' });
   const isEditing = editing !== undefined;
@@ -102,7 +103,7 @@ function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
 }
 
 export function ZonesScreen() {
-  const { zones: texts } = useWords();
+  const { pages, zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { zone: selected, edit: editing, shape } = useSearch({ from: '/shell/zones' });
   const { zones, isLoaded, error, mayChange } = useZoneList();
@@ -128,7 +129,7 @@ export function ZonesScreen() {
   return (
     <ShapeFrame
       titleID={titleID}
-      texts={texts}
+      texts={{ ...texts, title: pages.zones.title }}
       opened={opened}
       isLoaded={isLoaded}
       error={error}

@@ -4,8 +4,6 @@ import type { AccountTexts } from './en.ts';
 
 export const accountTexts: AccountTexts = {
   account: {
-    title: 'الحساب والتفضيلات',
-    go: 'إلى الحساب والتفضيلات',
     of: (account) => `الحساب ${isolated(account)}`,
     state: 'الحالة',
     active: 'نشط',

@@ -6,8 +6,6 @@ const n = (value: number): string => formatNumber(value, 'de');
 
 export const accountTexts: AccountTexts = {
   account: {
-    title: 'Konto und Vorlieben',
-    go: 'Zu Konto und Vorlieben',
     of: (account) => `Konto ${account}`,
     state: 'Status',
     active: 'Aktiv',

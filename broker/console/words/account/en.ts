@@ -6,8 +6,6 @@ const n = (value: number): string => formatNumber(value, 'en');
 
 export const accountTexts = {
   account: {
-    title: 'Account and preferences',
-    go: 'Go to account and preferences',
     of: (account: string) => `Account ${account}`,
     state: 'State',
     active: 'Active',

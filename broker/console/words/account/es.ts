@@ -6,8 +6,6 @@ const n = (value: number): string => formatNumber(value, 'es');
 
 export const accountTexts: AccountTexts = {
   account: {
-    title: 'Cuenta y preferencias',
-    go: 'Ir a la cuenta y las preferencias',
     of: (account) => `Cuenta ${account}`,
     state: 'Estado',
     active: 'Activa',

@@ -6,8 +6,6 @@ const n = (value: number): string => formatNumber(value, 'fr');
 
 export const accountTexts: AccountTexts = {
   account: {
-    title: 'Compte et préférences',
-    go: 'Aller au compte et aux préférences',
     of: (account) => `Compte ${account}`,
     state: 'État',
     active: 'Actif',

@@ -4,16 +4,12 @@ import { isolated, n } from '../base/arabic.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
-  title: (vehicle) => `قطع المحرك · ${isolated(vehicle)}`,
-  open: 'اقطع المحرك…',
-  watch: 'تابع القطع',
   button: (vehicle) => `اقطع محرك ${isolated(vehicle)} عند وقوفها`,
   closeGoesOn: 'إغلاق؛ القطع يستمر',
   nothingSent: 'لم يُرسل شيء بعد',
   noFeature: 'لا تبلّغ هذه المركبة عن وجود قطع للمحرك',
   alreadyCut: 'المحرك مقطوع من قبل، كما قُرئ من المركبة',
   notFound: 'لا يوجد قطع كهذا',
-  off: 'القطع غير متاح: لا أدلة مباشرة لدى لوحة التحكم',
   consequence: 'لا يُفتح المُرحِّل إلا إذا كان مفتاح التشغيل مُطفأً وأثبتت المركبة أنها واقفة',
   consequenceTimes: (offS, standS) =>
     `لا يُفتح المُرحِّل إلا إذا كان مفتاح التشغيل مُطفأً منذ ${n(offS)} ث وكانت المركبة واقفة وقوفًا مثبتًا منذ ${n(standS)} ث`,
@@ -257,7 +253,6 @@ export const cut: CutTexts = {
     },
     confirmed: (vehicle, time) => `أُعيد محرك ${isolated(vehicle)}. قُرئ المُرحِّل مغلقًا عند ${time}`,
     asking: (vehicle) => `جارٍ طلب إعادة محرك ${isolated(vehicle)}`,
-    key: 'انتقل إلى إعادة محرك المركبة المعروضة',
   },
   code: {
     open: 'رمز الخدمة…',
@@ -272,11 +267,7 @@ export const cut: CutTexts = {
 };
 
 export const approvals: ApprovalTexts = {
-  title: 'الموافقات',
-  go: 'إلى الموافقات',
   waiting: (yours, others) => `في انتظارك ${n(yours)} · في انتظار غيرك ${n(others)}`,
-  count: (count) => `، ${n(count)} في انتظارك`,
-  announce: (vehicle, user) => `يطلب ${isolated(user)} قطع محرك ${isolated(vehicle)}`,
   twoNeeded: 'يلزم شخصان',
   oneEnough: 'يكفي شخص واحد في هذا الحساب',
   waitsForYou: 'ينتظرك',

@@ -2,16 +2,12 @@
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
-  title: (vehicle) => `Motor sperren · ${vehicle}`,
-  open: 'Motor sperren…',
-  watch: 'Sperre verfolgen',
   button: (vehicle) => `${vehicle} sperren, sobald es steht`,
   closeGoesOn: 'Schließen; die Sperre läuft weiter',
   nothingSent: 'Noch nichts gesendet',
   noFeature: 'Dieses Fahrzeug meldet keine Motorsperre',
   alreadyCut: 'Der Motor ist bereits gesperrt, wie vom Fahrzeug zurückgelesen',
   notFound: 'Diese Sperre gibt es nicht',
-  off: 'Sperren ist aus: Die Konsole hat keine aktuellen Belege',
   consequence: 'Das Relais öffnet erst, wenn die Zündung aus ist und das Fahrzeug nachweislich steht',
   consequenceTimes: (offS, standS) =>
     `Das Relais öffnet erst, wenn die Zündung seit ${offS} s aus ist und das Fahrzeug seit ${standS} s nachweislich steht`,
@@ -264,7 +260,6 @@ export const cut: CutTexts = {
     confirmed: (vehicle, time) =>
       `${vehicle} freigegeben. Das Relais wurde um ${time} geschlossen zurückgelesen`,
     asking: (vehicle) => `Fordert die Freigabe von ${vehicle} an`,
-    key: 'Zur Freigabe des offenen Fahrzeugs',
   },
   code: {
     open: 'Servicecode…',
@@ -279,11 +274,7 @@ export const cut: CutTexts = {
 };
 
 export const approvals: ApprovalTexts = {
-  title: 'Zustimmungen',
-  go: 'Zu den Zustimmungen',
   waiting: (yours, others) => `${yours} warten auf Sie · ${others} auf andere`,
-  count: (count) => `, ${count} warten auf Sie`,
-  announce: (vehicle, user) => `${user} fordert eine Sperre von ${vehicle} an`,
   twoNeeded: 'Zwei Personen sind nötig',
   oneEnough: 'In diesem Konto genügt eine Person',
   waitsForYou: 'Wartet auf Sie',

@@ -2,16 +2,12 @@
 import type { Widened } from '../base/catalogue.ts';
 
 export const cut = {
-  title: (vehicle: string) => `Cut engine · ${vehicle}`,
-  open: 'Cut engine…',
-  watch: 'Watch the cut',
   button: (vehicle: string) => `Cut ${vehicle} when it stands`,
   closeGoesOn: 'Close; the cut goes on',
   nothingSent: 'Nothing sent yet',
   noFeature: 'This vehicle reports no engine cut-off',
   alreadyCut: 'The engine is cut already, as read back from the vehicle',
   notFound: 'There is no such cut',
-  off: 'Cutting is off: the console has no live evidence',
   consequence: 'The relay opens only when the ignition is off and the vehicle has proved that it stands',
   consequenceTimes: (offS: number, standS: number) =>
     `The relay opens only when the ignition has been off for ${offS} s and the vehicle has proved standing still for ${standS} s`,
@@ -259,7 +255,6 @@ export const cut = {
     confirmed: (vehicle: string, time: string) =>
       `${vehicle} restored. The relay was read back closed at ${time}`,
     asking: (vehicle: string) => `Asks the service to restore ${vehicle}`,
-    key: 'Go to the restore of the open vehicle',
   },
   code: {
     open: 'Service code…',
@@ -274,11 +269,7 @@ export const cut = {
 } as const;
 
 export const approvals = {
-  title: 'Approvals',
-  go: 'Go to the approvals',
   waiting: (yours: number, others: number) => `${yours} waits for you · ${others} waits for others`,
-  count: (count: number) => `, ${count} waits for you`,
-  announce: (vehicle: string, user: string) => `${user} asks for a cut of ${vehicle}`,
   twoNeeded: 'Two persons are required',
   oneEnough: 'One person is enough in this account',
   waitsForYou: 'Waits for you',

@@ -2,16 +2,12 @@
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
-  title: (vehicle) => `Cortar el motor · ${vehicle}`,
-  open: 'Cortar el motor…',
-  watch: 'Seguir el corte',
   button: (vehicle) => `Cortar ${vehicle} cuando esté parado`,
   closeGoesOn: 'Cerrar; el corte sigue',
   nothingSent: 'Aún no se ha enviado nada',
   noFeature: 'Este vehículo no comunica un corte de motor',
   alreadyCut: 'El motor ya está cortado, según la lectura del vehículo',
   notFound: 'Este corte no existe',
-  off: 'El corte está desactivado: la consola no tiene pruebas en directo',
   consequence: 'El relé solo se abre con el contacto apagado y el vehículo probadamente parado',
   consequenceTimes: (offS, standS) =>
     `El relé solo se abre con el contacto apagado desde hace ${offS} s y la parada probada desde hace ${standS} s`,
@@ -260,7 +256,6 @@ export const cut: CutTexts = {
     },
     confirmed: (vehicle, time) => `${vehicle} restablecido. El relé se leyó cerrado a las ${time}`,
     asking: (vehicle) => `Pide al servicio restablecer ${vehicle}`,
-    key: 'Ir al restablecimiento del vehículo abierto',
   },
   code: {
     open: 'Código de servicio…',
@@ -275,11 +270,7 @@ export const cut: CutTexts = {
 };
 
 export const approvals: ApprovalTexts = {
-  title: 'Aprobaciones',
-  go: 'Ir a las aprobaciones',
   waiting: (yours, others) => `${yours} le esperan a usted · ${others} a otros`,
-  count: (count) => `, ${count} le esperan`,
-  announce: (vehicle, user) => `${user} pide un corte de ${vehicle}`,
   twoNeeded: 'Se necesitan dos personas',
   oneEnough: 'En esta cuenta basta una persona',
   waitsForYou: 'Le espera a usted',

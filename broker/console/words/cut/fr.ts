@@ -2,16 +2,12 @@
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
-  title: (vehicle) => `Couper le moteur · ${vehicle}`,
-  open: 'Couper le moteur…',
-  watch: 'Suivre la coupure',
   button: (vehicle) => `Couper ${vehicle} à l’arrêt`,
   closeGoesOn: 'Fermer ; la coupure continue',
   nothingSent: 'Rien n’est encore envoyé',
   noFeature: 'Ce véhicule ne signale pas de coupe-moteur',
   alreadyCut: 'Le moteur est déjà coupé, selon la relecture du véhicule',
   notFound: 'Cette coupure n’existe pas',
-  off: 'La coupure est désactivée : la console n’a pas de preuves en direct',
   consequence: 'Le relais ne s’ouvre que contact coupé et véhicule prouvé à l’arrêt',
   consequenceTimes: (offS, standS) =>
     `Le relais ne s’ouvre que si le contact est coupé depuis ${offS} s et l’arrêt prouvé depuis ${standS} s`,
@@ -262,7 +258,6 @@ export const cut: CutTexts = {
     },
     confirmed: (vehicle, time) => `${vehicle} rétabli. Le relais a été relu fermé à ${time}`,
     asking: (vehicle) => `Demande au service de rétablir ${vehicle}`,
-    key: 'Aller au rétablissement du véhicule ouvert',
   },
   code: {
     open: 'Code de service…',
@@ -277,11 +272,7 @@ export const cut: CutTexts = {
 };
 
 export const approvals: ApprovalTexts = {
-  title: 'Approbations',
-  go: 'Aller aux approbations',
   waiting: (yours, others) => `${yours} en attente de vous · ${others} en attente d’autres`,
-  count: (count) => `, ${count} en attente de vous`,
-  announce: (vehicle, user) => `${user} demande une coupure de ${vehicle}`,
   twoNeeded: 'Deux personnes sont nécessaires',
   oneEnough: 'Une personne suffit dans ce compte',
   waitsForYou: 'Attend votre avis',

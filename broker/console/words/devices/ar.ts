@@ -5,22 +5,7 @@ import type { DeviceTexts } from './en.ts';
 const devices: Forms = { one: 'جهاز واحد', two: 'جهازان', few: 'أجهزة', many: 'جهازًا' };
 
 export const deviceTexts: DeviceTexts = {
-  forms: {
-    failed: 'لم يُنفَّذ',
-    copy: 'نسخ',
-    copied: 'نُسخ',
-    copyOf: (name) => `نسخ: ${name}`,
-    once: 'يُعرض هذه المرة فقط. لا تحتفظ الخدمة بنسخة يمكن قراءتها',
-    saved: 'حُفظ',
-    change: 'احفظ التغييرات',
-    unchanged: 'لم يتغير شيء بعد',
-    more: 'المزيد',
-    idHint: 'من 1 إلى 64 حرفًا لاتينيًا أو رقمًا أو _ أو -. لا يمكن تغييره لاحقًا',
-    idWrong: `استخدم من 1 إلى 64 من ${isolated('A-Z a-z 0-9 _ -')}`,
-  },
   devices: {
-    title: 'الأجهزة',
-    go: 'إلى الأجهزة',
     count: (count) => many(count, devices),
     shown: (shown, all) => `يُعرض ${n(shown)} من ${n(all)}`,
     showMore: 'اعرض أجهزة أخرى',

@@ -6,22 +6,7 @@ const many = counterOf('de');
 const n = (value: number): string => formatNumber(value, 'de');
 
 export const deviceTexts: DeviceTexts = {
-  forms: {
-    failed: 'Nicht ausgeführt',
-    copy: 'Kopieren',
-    copied: 'Kopiert',
-    copyOf: (name) => `Kopieren: ${name}`,
-    once: 'Nur dieses eine Mal zu sehen. Der Dienst behält nichts, was sich wieder lesen ließe',
-    saved: 'Gespeichert',
-    change: 'Änderungen speichern',
-    unchanged: 'Noch nichts geändert',
-    more: 'Mehr',
-    idHint: '1 bis 64 Buchstaben, Ziffern, _ oder -. Später nicht mehr zu ändern',
-    idWrong: 'Erlaubt sind 1 bis 64 Zeichen aus A-Z, a-z, 0-9, _ und -',
-  },
   devices: {
-    title: 'Geräte',
-    go: 'Zu den Geräten',
     count: (count) => many(count, 'Gerät', 'Geräte'),
     shown: (shown, all) => `${n(shown)} von ${n(all)} gezeigt`,
     showMore: 'Weitere Geräte zeigen',

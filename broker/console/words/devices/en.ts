@@ -6,22 +6,7 @@ const many = counterOf('en');
 const n = (value: number): string => formatNumber(value, 'en');
 
 export const deviceTexts = {
-  forms: {
-    failed: 'Not done',
-    copy: 'Copy',
-    copied: 'Copied',
-    copyOf: (name: string) => `Copy: ${name}`,
-    once: 'It is shown this once. The service keeps no copy that can be read',
-    saved: 'Saved',
-    change: 'Save changes',
-    unchanged: 'Nothing was changed yet',
-    more: 'More',
-    idHint: '1 to 64 letters, digits, _ or -. It cannot be changed later',
-    idWrong: 'Use 1 to 64 of A-Z, a-z, 0-9, _ and -',
-  },
   devices: {
-    title: 'Devices',
-    go: 'Go to the devices',
     count: (count: number) => many(count, 'device', 'devices'),
     shown: (shown: number, all: number) => `${n(shown)} of ${n(all)} shown`,
     showMore: 'Show more devices',

@@ -6,22 +6,7 @@ const many = counterOf('es');
 const n = (value: number): string => formatNumber(value, 'es');
 
 export const deviceTexts: DeviceTexts = {
-  forms: {
-    failed: 'No se hizo',
-    copy: 'Copiar',
-    copied: 'Copiado',
-    copyOf: (name) => `Copiar: ${name}`,
-    once: 'Solo se muestra esta vez. El servicio no guarda nada que se pueda leer',
-    saved: 'Guardado',
-    change: 'Guardar los cambios',
-    unchanged: 'Aún no se cambió nada',
-    more: 'Más',
-    idHint: 'De 1 a 64 letras, cifras, _ o -. Después no se puede cambiar',
-    idWrong: 'Use de 1 a 64 caracteres entre A-Z, a-z, 0-9, _ y -',
-  },
   devices: {
-    title: 'Dispositivos',
-    go: 'Ir a los dispositivos',
     count: (count) => many(count, 'dispositivo', 'dispositivos'),
     shown: (shown, all) => `Se muestran ${n(shown)} de ${n(all)}`,
     showMore: 'Mostrar más dispositivos',

@@ -6,22 +6,7 @@ const many = counterOf('fr');
 const n = (value: number): string => formatNumber(value, 'fr');
 
 export const deviceTexts: DeviceTexts = {
-  forms: {
-    failed: 'Pas fait',
-    copy: 'Copier',
-    copied: 'Copié',
-    copyOf: (name) => `Copier : ${name}`,
-    once: 'Il n’est montré que cette fois. Le service n’en garde rien de lisible',
-    saved: 'Enregistré',
-    change: 'Enregistrer les modifications',
-    unchanged: 'Rien n’a encore été modifié',
-    more: 'Plus',
-    idHint: '1 à 64 lettres, chiffres, _ ou -. Il ne peut plus être changé ensuite',
-    idWrong: 'Utilisez 1 à 64 caractères parmi A-Z, a-z, 0-9, _ et -',
-  },
   devices: {
-    title: 'Appareils',
-    go: 'Aller aux appareils',
     count: (count) => many(count, 'appareil', 'appareils'),
     shown: (shown, all) => `${n(shown)} sur ${n(all)} affichés`,
     showMore: 'Afficher plus d’appareils',

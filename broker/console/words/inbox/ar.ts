@@ -1,14 +1,11 @@
 // The inbox in Arabic.
-import { type Forms, isolated, many, n } from '../base/arabic.ts';
+import { type Forms, isolated, many } from '../base/arabic.ts';
 import type { InboxTexts } from './en.ts';
 
 const shown: Forms = { one: 'إشعار واحد', two: 'إشعاران', few: 'إشعارات', many: 'إشعارًا' };
 
 export const inboxTexts: InboxTexts = {
   inbox: {
-    title: 'الوارد',
-    go: 'إلى الوارد',
-    count: (count, hasMore) => `، لم تره: ${n(count)}${hasMore ? ' أو أكثر' : ''}`,
     filter: 'تصفية بحسب ما رأيته',
     filters: { all: 'الكل', unviewed: 'لم تره' },
     only: (vehicle) => `${isolated(vehicle)} فقط`,

@@ -1,15 +1,11 @@
 // Der Eingang, deutsch.
-import { counterOf, formatNumber } from '../base/format.ts';
+import { counterOf } from '../base/format.ts';
 import type { InboxTexts } from './en.ts';
 
-const n = (value: number): string => formatNumber(value, 'de');
 const many = counterOf('de');
 
 export const inboxTexts: InboxTexts = {
   inbox: {
-    title: 'Eingang',
-    go: 'Zum Eingang',
-    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' oder mehr' : ''} nicht angesehen`,
     filter: 'Nach Angesehenem filtern',
     filters: { all: 'Alle', unviewed: 'Nicht angesehen' },
     only: (vehicle) => `Nur ${vehicle}`,

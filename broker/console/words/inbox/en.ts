@@ -1,15 +1,11 @@
 // The inbox in English.
 import type { Widened } from '../base/catalogue.ts';
-import { counterOf, formatNumber } from '../base/format.ts';
+import { counterOf } from '../base/format.ts';
 
-const n = (value: number): string => formatNumber(value, 'en');
 const many = counterOf('en');
 
 export const inboxTexts = {
   inbox: {
-    title: 'Inbox',
-    go: 'Go to the inbox',
-    count: (count: number, hasMore: boolean) => `, ${n(count)}${hasMore ? ' or more' : ''} not viewed`,
     filter: 'Filter by what you have viewed',
     filters: { all: 'All', unviewed: 'Not viewed' },
     only: (vehicle: string) => `Only ${vehicle}`,

@@ -1,15 +1,11 @@
 // La bandeja, en español.
-import { counterOf, formatNumber } from '../base/format.ts';
+import { counterOf } from '../base/format.ts';
 import type { InboxTexts } from './en.ts';
 
-const n = (value: number): string => formatNumber(value, 'es');
 const many = counterOf('es');
 
 export const inboxTexts: InboxTexts = {
   inbox: {
-    title: 'Bandeja',
-    go: 'Ir a la bandeja de entrada',
-    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' o más' : ''} sin ver`,
     filter: 'Filtrar por lo que ha visto',
     filters: { all: 'Todas', unviewed: 'Sin ver' },
     only: (vehicle) => `Solo ${vehicle}`,

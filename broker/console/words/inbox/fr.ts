@@ -1,15 +1,11 @@
 // La boîte de réception, en français.
-import { counterOf, formatNumber } from '../base/format.ts';
+import { counterOf } from '../base/format.ts';
 import type { InboxTexts } from './en.ts';
 
-const n = (value: number): string => formatNumber(value, 'fr');
 const many = counterOf('fr');
 
 export const inboxTexts: InboxTexts = {
   inbox: {
-    title: 'Boîte',
-    go: 'Aller à la boîte de réception',
-    count: (count, hasMore) => `, ${n(count)}${hasMore ? ' ou plus' : ''} non vues`,
     filter: 'Filtrer selon ce que vous avez vu',
     filters: { all: 'Toutes', unviewed: 'Non vues' },
     only: (vehicle) => `Seulement ${vehicle}`,

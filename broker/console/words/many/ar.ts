@@ -17,7 +17,6 @@ export const manyTexts: ManyTexts = {
     results: 'النتائج',
     alarms: {
       take: (count) => `تولَّ: ${alarms(count)}`,
-      assign: 'إسناد',
       assignTitle: (count) => `الإسناد: ${alarms(count)}`,
       assignText:
         'يتولاها المستخدم من الآن. يمكن إسناد الإنذارات الجديدة وإنذاراتك؛ ويسند المدير أي إنذار متولّى',

@@ -17,7 +17,6 @@ export const manyTexts: ManyTexts = {
     results: 'Ergebnisse',
     alarms: {
       take: (count) => `${alarms(count)} übernehmen`,
-      assign: 'Zuweisen',
       assignTitle: (count) => `${alarms(count)} zuweisen`,
       assignText:
         'Der Benutzer hat sie von da an. Neue Alarme und Ihre eigenen lassen sich zuweisen; ein Administrator weist jeden übernommenen zu',

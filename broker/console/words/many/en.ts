@@ -18,7 +18,6 @@ export const manyTexts = {
     results: 'Results',
     alarms: {
       take: (count: number) => `Take ${alarms(count)}`,
-      assign: 'Assign',
       assignTitle: (count: number) => `Assign ${alarms(count)}`,
       assignText:
         'The user owns them from then on. New alarms and your own can be assigned; an administrator assigns any that is taken',

@@ -18,7 +18,6 @@ export const manyTexts: ManyTexts = {
     results: 'Resultados',
     alarms: {
       take: (count) => `Tomar ${alarms(count)}`,
-      assign: 'Asignar',
       assignTitle: (count) => `Asignar ${alarms(count)}`,
       assignText:
         'Desde entonces las tiene el usuario. Se asignan las nuevas y las suyas; un administrador asigna cualquiera ya tomada',

@@ -18,7 +18,6 @@ export const manyTexts: ManyTexts = {
     results: 'Résultats',
     alarms: {
       take: (count) => `Prendre ${alarms(count)}`,
-      assign: 'Attribuer',
       assignTitle: (count) => `Attribuer ${alarms(count)}`,
       assignText:
         'L’utilisateur en est alors chargé. Les nouvelles alarmes et les vôtres peuvent être attribuées ; un administrateur attribue toute alarme prise',

@@ -3,6 +3,7 @@ import { type Forms, isolated, many, n } from '../base/arabic.ts';
 import type { MapTexts } from './en.ts';
 
 const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', few: 'مركبات', many: 'مركبة' };
+const alarms: Forms = { one: 'إنذار واحد', two: 'إنذاران', few: 'إنذارات', many: 'إنذارًا' };
 
 export const mapTexts: MapTexts = {
   baseMap: {
@@ -29,6 +30,37 @@ export const mapTexts: MapTexts = {
     none: 'لم تعد في هذا المكان أي مركبة',
     list: 'المركبات في هذا المكان، الأشد أولًا',
     more: (count) => `و${n(count)} غيرها؛ ابحث عنها في قائمة المركبات`,
-    middle: 'على الخريطة: افتح ما في وسطها',
+  },
+  live: {
+    title: 'الخريطة المباشرة',
+    vehicles: 'المركبات',
+    worstFirst: 'الأخطر أولًا',
+    filter: 'تصفية حسب الحالة',
+    filters: {
+      all: 'الكل',
+      alarm: 'إنذار',
+      moving: 'تسير',
+      standing: 'واقفة',
+      offline: 'غير متصلة',
+      doubtful: 'مشكوك فيها',
+    },
+    find: 'ابحث عن مركبة في القائمة',
+    list: 'المركبات، الأخطر أولًا',
+    map: 'خريطة المركبات؛ القائمة بجانبها تعرض الشيء نفسه',
+    zones: 'المناطق الجغرافية',
+    empty: 'لا مركبات بعد',
+    emptyHint: 'ينشئ مدير رمز تسجيل؛ اكتبه عند أول مركبة',
+    noMatch: 'لا مركبة تطابق',
+    noMatchHint: 'امسح التصفية لترى الكل',
+    clear: 'امسح التصفية',
+    noWebgl: 'تحتاج الخريطة إلى WebGL وهذا المتصفح لا يوفره. القائمة تعرض الشيء نفسه',
+    zoomIn: 'تكبير',
+    zoomOut: 'تصغير',
+    fit: 'اعرض كل المركبات',
+    actNow: 'تصرّف الآن',
+    credit: 'Natural Earth, © GeoNames',
+    cluster: (count, open) =>
+      open === 0 ? many(count, vehicles) : `${many(open, alarms)}، ${many(count, vehicles)}`,
+    shown: (shown, all) => `${n(shown)} من ${n(all)}`,
   },
 };

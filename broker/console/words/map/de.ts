@@ -1,8 +1,9 @@
 // Hintergrundkarten und Orte mit mehreren Fahrzeugen, auf Deutsch.
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { MapTexts } from './en.ts';
 
 const many = counterOf('de');
+const n = (value: number): string => formatNumber(value, 'de');
 
 export const mapTexts: MapTexts = {
   baseMap: {
@@ -34,6 +35,37 @@ export const mapTexts: MapTexts = {
     none: 'An diesem Ort ist kein Fahrzeug mehr',
     list: 'Fahrzeuge an diesem Ort, das dringendste zuerst',
     more: (count) => `${many(count, 'weiteres', 'weitere')}; Sie finden sie in der Liste der Fahrzeuge`,
-    middle: 'Auf der Karte: öffnen, was in ihrer Mitte liegt',
+  },
+  live: {
+    title: 'Live-Karte',
+    vehicles: 'Fahrzeuge',
+    worstFirst: 'dringende zuerst',
+    filter: 'Nach Zustand filtern',
+    filters: {
+      all: 'Alle',
+      alarm: 'Alarm',
+      moving: 'Fährt',
+      standing: 'Steht',
+      offline: 'Offline',
+      doubtful: 'Zweifelhaft',
+    },
+    find: 'Fahrzeug in der Liste finden',
+    list: 'Fahrzeuge, dringende zuerst',
+    map: 'Karte der Fahrzeuge; die Liste daneben zeigt dasselbe',
+    zones: 'Geozonen',
+    empty: 'Noch keine Fahrzeuge',
+    emptyHint: 'Ein Administrator erzeugt einen Anmeldecode; geben Sie ihn am ersten Fahrzeug ein',
+    noMatch: 'Kein Fahrzeug passt',
+    noMatchHint: 'Löschen Sie den Filter, um alle zu sehen',
+    clear: 'Filter löschen',
+    noWebgl: 'Die Karte braucht WebGL, das dieser Browser nicht bietet. Die Liste zeigt dasselbe',
+    zoomIn: 'Vergrößern',
+    zoomOut: 'Verkleinern',
+    fit: 'Alle Fahrzeuge zeigen',
+    actNow: 'Jetzt handeln',
+    credit: 'Natural Earth, © GeoNames',
+    cluster: (count, alarms) =>
+      `${alarms === 0 ? '' : `${many(alarms, 'Alarm', 'Alarme')}, `}${many(count, 'Fahrzeug', 'Fahrzeuge')}`,
+    shown: (shown, all) => `${n(shown)} von ${n(all)}`,
   },
 };

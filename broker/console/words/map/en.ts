@@ -1,8 +1,9 @@
 // Base maps and places with several vehicles, in English.
 import type { Widened } from '../base/catalogue.ts';
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 
 const many = counterOf('en');
+const n = (value: number): string => formatNumber(value, 'en');
 
 export const mapTexts = {
   baseMap: {
@@ -33,7 +34,40 @@ export const mapTexts = {
     none: 'No vehicle is at this place any more',
     list: 'Vehicles at this place, worst first',
     more: (count: number) => `${many(count, 'more', 'more')}; find them in the list of vehicles`,
-    middle: 'On the map: open what is at its middle',
+  },
+  live: {
+    title: 'Live map',
+    vehicles: 'Vehicles',
+    worstFirst: 'worst first',
+    filter: 'Filter by state',
+    filters: {
+      all: 'All',
+      alarm: 'Alarm',
+      moving: 'Moving',
+      standing: 'Standing',
+      offline: 'Offline',
+      doubtful: 'Doubtful',
+    },
+    find: 'Find a vehicle in the list',
+    list: 'Vehicles, worst first',
+    map: 'Map of the vehicles; the list beside it holds the same',
+    zones: 'Geozones',
+    empty: 'No vehicles yet',
+    emptyHint: 'An administrator creates an enrolment code; type it at the first vehicle',
+    noMatch: 'No vehicle matches',
+    noMatchHint: 'Clear the filter to see all of them',
+    clear: 'Clear the filter',
+    noWebgl: 'The map needs WebGL, which this browser does not offer. The list holds the same',
+    zoomIn: 'Zoom in',
+    zoomOut: 'Zoom out',
+    fit: 'Show all vehicles',
+    actNow: 'Act now',
+    credit: 'Natural Earth, © GeoNames',
+    cluster: (count: number, alarms: number) =>
+      alarms === 0
+        ? many(count, 'vehicle', 'vehicles')
+        : `${many(alarms, 'alarm', 'alarms')}, ${many(count, 'vehicle', 'vehicles')}`,
+    shown: (shown: number, all: number) => `${n(shown)} of ${n(all)}`,
   },
 };
 

@@ -1,8 +1,9 @@
 // Mapas de fondo y lugares con varios vehículos, en español.
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { MapTexts } from './en.ts';
 
 const many = counterOf('es');
+const n = (value: number): string => formatNumber(value, 'es');
 
 export const mapTexts: MapTexts = {
   baseMap: {
@@ -33,6 +34,37 @@ export const mapTexts: MapTexts = {
     none: 'Ya no hay ningún vehículo en este lugar',
     list: 'Vehículos en este lugar, el más urgente primero',
     more: (count) => `${many(count, 'más', 'más')}; búsquelos en la lista de vehículos`,
-    middle: 'En el mapa: abrir lo que está en su centro',
+  },
+  live: {
+    title: 'Mapa en vivo',
+    vehicles: 'Vehículos',
+    worstFirst: 'los peores primero',
+    filter: 'Filtrar por estado',
+    filters: {
+      all: 'Todos',
+      alarm: 'Alarma',
+      moving: 'En marcha',
+      standing: 'Parados',
+      offline: 'Sin conexión',
+      doubtful: 'Dudosos',
+    },
+    find: 'Buscar un vehículo en la lista',
+    list: 'Vehículos, los peores primero',
+    map: 'Mapa de los vehículos; la lista de al lado dice lo mismo',
+    zones: 'Geozonas',
+    empty: 'Todavía no hay vehículos',
+    emptyHint: 'Un administrador crea un código de alta; introdúzcalo en el primer vehículo',
+    noMatch: 'Ningún vehículo coincide',
+    noMatchHint: 'Quite el filtro para verlos todos',
+    clear: 'Quitar el filtro',
+    noWebgl: 'El mapa necesita WebGL, que este navegador no ofrece. La lista dice lo mismo',
+    zoomIn: 'Acercar',
+    zoomOut: 'Alejar',
+    fit: 'Mostrar todos los vehículos',
+    actNow: 'Actuar ya',
+    credit: 'Natural Earth, © GeoNames',
+    cluster: (count, alarms) =>
+      `${alarms === 0 ? '' : `${many(alarms, 'alarma', 'alarmas')}, `}${many(count, 'vehículo', 'vehículos')}`,
+    shown: (shown, all) => `${n(shown)} de ${n(all)}`,
   },
 };

@@ -1,8 +1,9 @@
 // Fonds de carte et lieux avec plusieurs véhicules, en français.
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { MapTexts } from './en.ts';
 
 const many = counterOf('fr');
+const n = (value: number): string => formatNumber(value, 'fr');
 
 export const mapTexts: MapTexts = {
   baseMap: {
@@ -33,6 +34,37 @@ export const mapTexts: MapTexts = {
     none: 'Il n’y a plus de véhicule à cet endroit',
     list: 'Véhicules à cet endroit, le plus urgent d’abord',
     more: (count) => `${many(count, 'autre', 'autres')} ; cherchez-les dans la liste des véhicules`,
-    middle: 'Sur la carte : ouvrir ce qui est en son milieu',
+  },
+  live: {
+    title: 'Carte en direct',
+    vehicles: 'Véhicules',
+    worstFirst: 'les pires d’abord',
+    filter: 'Filtrer par état',
+    filters: {
+      all: 'Tous',
+      alarm: 'Alarme',
+      moving: 'En mouvement',
+      standing: 'À l’arrêt',
+      offline: 'Hors ligne',
+      doubtful: 'Douteux',
+    },
+    find: 'Trouver un véhicule dans la liste',
+    list: 'Véhicules, les pires d’abord',
+    map: 'Carte des véhicules ; la liste à côté dit la même chose',
+    zones: 'Zones géographiques',
+    empty: 'Aucun véhicule',
+    emptyHint: 'Un administrateur crée un code d’enrôlement ; saisissez-le sur le premier véhicule',
+    noMatch: 'Aucun véhicule ne correspond',
+    noMatchHint: 'Effacez le filtre pour les voir tous',
+    clear: 'Effacer le filtre',
+    noWebgl: 'La carte a besoin de WebGL, que ce navigateur n’offre pas. La liste dit la même chose',
+    zoomIn: 'Zoom avant',
+    zoomOut: 'Zoom arrière',
+    fit: 'Montrer tous les véhicules',
+    actNow: 'Agir',
+    credit: 'Natural Earth, © GeoNames',
+    cluster: (count, alarms) =>
+      `${alarms === 0 ? '' : `${many(alarms, 'alarme', 'alarmes')}, `}${many(count, 'véhicule', 'véhicules')}`,
+    shown: (shown, all) => `${n(shown)} sur ${n(all)}`,
   },
 };

@@ -6,8 +6,6 @@ const devices: Forms = { one: 'جهاز آخر', two: 'جهازان آخران',
 
 export const peopleTexts: PeopleTexts = {
   people: {
-    title: 'الأشخاص',
-    go: 'إلى الأشخاص',
     lists: { label: 'الأشخاص', users: 'المستخدمون', groups: 'المجموعات', own: 'جلساتك ورموزك' },
     adminsOnly: 'يدير المستخدمين مديرون',
     adminsOnlyHint: 'اسأل مديرًا في حسابك. جلساتك ورموزك أنت بجانب ذلك',

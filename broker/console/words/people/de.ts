@@ -6,8 +6,6 @@ const many = counterOf('de');
 
 export const peopleTexts: PeopleTexts = {
   people: {
-    title: 'Personen',
-    go: 'Zu den Personen',
     lists: { label: 'Personen', users: 'Benutzer', groups: 'Gruppen', own: 'Ihre Sitzungen und Token' },
     adminsOnly: 'Benutzer verwalten Administratoren',
     adminsOnlyHint:

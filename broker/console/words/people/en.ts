@@ -6,8 +6,6 @@ const many = counterOf('en');
 
 export const peopleTexts = {
   people: {
-    title: 'People',
-    go: 'Go to the people',
     lists: { label: 'People', users: 'Users', groups: 'Groups', own: 'Your sessions and tokens' },
     adminsOnly: 'Users are managed by administrators',
     adminsOnlyHint: 'Ask an administrator of your account. Your own sessions and tokens are beside it',

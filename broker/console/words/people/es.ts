@@ -6,8 +6,6 @@ const many = counterOf('es');
 
 export const peopleTexts: PeopleTexts = {
   people: {
-    title: 'Personas',
-    go: 'Ir a las personas',
     lists: { label: 'Personas', users: 'Usuarios', groups: 'Grupos', own: 'Sus sesiones y tokens' },
     adminsOnly: 'Los administradores gestionan los usuarios',
     adminsOnlyHint: 'Pregunte a un administrador de su cuenta. Sus propias sesiones y tokens están al lado',

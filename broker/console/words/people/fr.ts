@@ -6,8 +6,6 @@ const many = counterOf('fr');
 
 export const peopleTexts: PeopleTexts = {
   people: {
-    title: 'Personnes',
-    go: 'Aller aux personnes',
     lists: { label: 'Personnes', users: 'Utilisateurs', groups: 'Groupes', own: 'Vos sessions et jetons' },
     adminsOnly: 'Les utilisateurs sont gérés par les administrateurs',
     adminsOnlyHint:

@@ -5,9 +5,6 @@ import type { PracticeTexts } from './en.ts';
 export const practiceTexts: PracticeTexts = {
   practice: {
     mark: 'أسطول تدريب',
-    title: 'أسطول التدريب',
-    short: 'تدريب',
-    go: 'إلى أسطول التدريب',
     lead: 'الخدمة الحقيقية وبرنامج المركبات الحقيقي، على طرق وأسلاك محاكاة. لا شيء هنا يصل إلى مركبة',
     none: 'لا يوجد أسطول تدريب في هذه الخدمة',
     noneHint: `هذه خدمة لمركبات حقيقية. الأمر ${isolated('npm start')} يبدأ عرضًا فيه أسطول تدريب`,

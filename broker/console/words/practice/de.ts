@@ -4,9 +4,6 @@ import type { PracticeTexts } from './en.ts';
 export const practiceTexts: PracticeTexts = {
   practice: {
     mark: 'Übungsflotte',
-    title: 'Übungsflotte',
-    short: 'Übung',
-    go: 'Zur Übungsflotte',
     lead: 'Der echte Dienst und das echte Programm der Fahrzeuge, auf simulierten Straßen und Leitungen. Nichts davon erreicht ein Fahrzeug',
     none: 'Bei diesem Dienst gibt es keine Übungsflotte',
     noneHint:

@@ -4,9 +4,6 @@ import type { Widened } from '../base/catalogue.ts';
 export const practiceTexts = {
   practice: {
     mark: 'Practice fleet',
-    title: 'Practice fleet',
-    short: 'Practice',
-    go: 'Go to the practice fleet',
     lead: 'The real service and the real program of the vehicles, on simulated roads and wires. Nothing here reaches a vehicle',
     none: 'There is no practice fleet at this service',
     noneHint:

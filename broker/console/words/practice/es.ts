@@ -4,9 +4,6 @@ import type { PracticeTexts } from './en.ts';
 export const practiceTexts: PracticeTexts = {
   practice: {
     mark: 'Flota de práctica',
-    title: 'Flota de práctica',
-    short: 'Práctica',
-    go: 'Ir a la flota de práctica',
     lead: 'El servicio real y el programa real de los vehículos, en carreteras y cables simulados. Nada de esto llega a un vehículo',
     none: 'Este servicio no tiene flota de práctica',
     noneHint:

@@ -4,9 +4,6 @@ import type { PracticeTexts } from './en.ts';
 export const practiceTexts: PracticeTexts = {
   practice: {
     mark: 'Flotte d’exercice',
-    title: 'Flotte d’exercice',
-    short: 'Exercice',
-    go: 'Aller à la flotte d’exercice',
     lead: 'Le vrai service et le vrai programme des véhicules, sur des routes et des câbles simulés. Rien ici n’atteint un véhicule',
     none: 'Ce service n’a pas de flotte d’exercice',
     noneHint:

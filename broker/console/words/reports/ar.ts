@@ -8,8 +8,6 @@ const files: Forms = { one: 'ملف واحد', two: 'ملفان', few: 'ملفا
 
 export const reportTexts: ReportTexts = {
   reports: {
-    title: 'التقارير',
-    go: 'إلى التقارير',
     kind: 'التقرير',
     kinds: {
       summary: 'ملخص',

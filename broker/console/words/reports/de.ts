@@ -7,8 +7,6 @@ const n = (value: number): string => formatNumber(value, 'de');
 
 export const reportTexts: ReportTexts = {
   reports: {
-    title: 'Berichte',
-    go: 'Zu den Berichten',
     kind: 'Bericht',
     kinds: {
       summary: 'Übersicht',

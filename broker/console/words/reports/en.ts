@@ -7,8 +7,6 @@ const n = (value: number): string => formatNumber(value, 'en');
 
 export const reportTexts = {
   reports: {
-    title: 'Reports',
-    go: 'Go to the reports',
     kind: 'Report',
     kinds: {
       summary: 'Summary',

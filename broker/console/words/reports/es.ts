@@ -7,8 +7,6 @@ const n = (value: number): string => formatNumber(value, 'es');
 
 export const reportTexts: ReportTexts = {
   reports: {
-    title: 'Informes',
-    go: 'Ir a los informes',
     kind: 'Informe',
     kinds: {
       summary: 'Resumen',

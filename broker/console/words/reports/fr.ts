@@ -7,8 +7,6 @@ const n = (value: number): string => formatNumber(value, 'fr');
 
 export const reportTexts: ReportTexts = {
   reports: {
-    title: 'Rapports',
-    go: 'Aller aux rapports',
     kind: 'Rapport',
     kinds: {
       summary: 'Synthèse',

@@ -6,8 +6,6 @@ const vehicles: Forms = { one: 'مركبة واحدة', two: 'مركبتان', f
 
 export const routeTexts: RouteTexts = {
   routes: {
-    title: 'المسارات',
-    go: 'إلى المسارات',
     list: 'المسارات بحسب الاسم',
     find: 'ابحث عن مسار في القائمة',
     new: 'مسار جديد',

@@ -6,8 +6,6 @@ const many = counterOf('de');
 
 export const routeTexts: RouteTexts = {
   routes: {
-    title: 'Routen',
-    go: 'Zu den Routen',
     list: 'Routen nach Namen',
     find: 'Route in der Liste suchen',
     new: 'Neue Route',

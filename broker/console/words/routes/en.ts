@@ -6,8 +6,6 @@ const many = counterOf('en');
 
 export const routeTexts = {
   routes: {
-    title: 'Routes',
-    go: 'Go to the routes',
     list: 'Routes by name',
     find: 'Find a route in the list',
     new: 'New route',

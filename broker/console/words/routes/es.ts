@@ -6,8 +6,6 @@ const many = counterOf('es');
 
 export const routeTexts: RouteTexts = {
   routes: {
-    title: 'Rutas',
-    go: 'Ir a las rutas',
     list: 'Rutas por nombre',
     find: 'Buscar una ruta en la lista',
     new: 'Nueva ruta',

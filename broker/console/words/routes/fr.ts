@@ -6,8 +6,6 @@ const many = counterOf('fr');
 
 export const routeTexts: RouteTexts = {
   routes: {
-    title: 'Itinéraires',
-    go: 'Aller aux itinéraires',
     list: 'Itinéraires par nom',
     find: 'Chercher un itinéraire dans la liste',
     new: 'Nouvel itinéraire',

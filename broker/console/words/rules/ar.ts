@@ -6,9 +6,6 @@ const seconds: Forms = { one: 'ثانية واحدة', two: 'ثانيتين', fe
 
 export const ruleTexts: RuleTexts = {
   rules: {
-    title: 'القواعد وعمليات التسليم',
-    short: 'القواعد',
-    go: 'إلى القواعد',
     lists: { label: 'القواعد وعمليات التسليم', rules: 'القواعد', deliveries: 'عمليات التسليم' },
     adminsOnly: 'يغيّر القواعد مديرون',
     adminsOnlyHint: 'اسأل مديرًا في حسابك',

@@ -7,9 +7,6 @@ const many = counterOf('de');
 
 export const ruleTexts: RuleTexts = {
   rules: {
-    title: 'Regeln und Zustellungen',
-    short: 'Regeln',
-    go: 'Zu den Regeln',
     lists: { label: 'Regeln und Zustellungen', rules: 'Regeln', deliveries: 'Zustellungen' },
     adminsOnly: 'Regeln ändern Administratoren',
     adminsOnlyHint: 'Fragen Sie einen Administrator Ihres Kontos',

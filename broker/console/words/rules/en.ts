@@ -7,9 +7,6 @@ const many = counterOf('en');
 
 export const ruleTexts = {
   rules: {
-    title: 'Rules and deliveries',
-    short: 'Rules',
-    go: 'Go to the rules',
     lists: { label: 'Rules and deliveries', rules: 'Rules', deliveries: 'Deliveries' },
     adminsOnly: 'Rules are changed by administrators',
     adminsOnlyHint: 'Ask an administrator of your account',

@@ -7,9 +7,6 @@ const many = counterOf('es');
 
 export const ruleTexts: RuleTexts = {
   rules: {
-    title: 'Reglas y envíos',
-    short: 'Reglas',
-    go: 'Ir a las reglas',
     lists: { label: 'Reglas y envíos', rules: 'Reglas', deliveries: 'Envíos' },
     adminsOnly: 'Los administradores cambian las reglas',
     adminsOnlyHint: 'Pregunte a un administrador de su cuenta',

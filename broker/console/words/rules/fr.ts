@@ -7,9 +7,6 @@ const many = counterOf('fr');
 
 export const ruleTexts: RuleTexts = {
   rules: {
-    title: 'Règles et envois',
-    short: 'Règles',
-    go: 'Aller aux règles',
     lists: { label: 'Règles et envois', rules: 'Règles', deliveries: 'Envois' },
     adminsOnly: 'Les règles sont modifiées par les administrateurs',
     adminsOnlyHint: 'Demandez à un administrateur de votre compte',

@@ -7,8 +7,6 @@ const keysCounted: Forms = { one: 'مفتاح واحد', two: 'مفتاحان', 
 
 export const settingTexts: SettingTexts = {
   settings: {
-    title: 'الإعدادات',
-    go: 'إلى إعدادات كل المركبات',
     interlock: 'لا يصل أي إعداد إلى قواعد قطع المحرك: فهي في المركبة',
     fleetTitle: 'كل المركبات',
     vehicleTitle: (name) => `${isolated(name)} فقط`,

@@ -6,8 +6,6 @@ const many = counterOf('de');
 
 export const settingTexts: SettingTexts = {
   settings: {
-    title: 'Einstellungen',
-    go: 'Zu den Einstellungen aller Fahrzeuge',
     interlock: 'Keine Einstellung erreicht die Regeln der Wegfahrsperre: Sie stehen im Fahrzeug',
     fleetTitle: 'Alle Fahrzeuge',
     vehicleTitle: (name) => `Nur ${name}`,

@@ -9,8 +9,6 @@ type Names = { readonly [Table in keyof Settings]: Readonly<Record<keyof Setting
 
 export const settingTexts = {
   settings: {
-    title: 'Settings',
-    go: 'Go to the settings of all vehicles',
     interlock: 'No setting reaches the rules of the engine cut-off: those are in the vehicle',
     fleetTitle: 'All vehicles',
     vehicleTitle: (name: string) => `Only ${name}`,

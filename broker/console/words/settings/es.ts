@@ -6,8 +6,6 @@ const many = counterOf('es');
 
 export const settingTexts: SettingTexts = {
   settings: {
-    title: 'Ajustes',
-    go: 'Ir a los ajustes de todos los vehículos',
     interlock: 'Ningún ajuste alcanza las reglas del corte del motor: están en el vehículo',
     fleetTitle: 'Todos los vehículos',
     vehicleTitle: (name) => `Solo ${name}`,

@@ -6,8 +6,6 @@ const many = counterOf('fr');
 
 export const settingTexts: SettingTexts = {
   settings: {
-    title: 'Réglages',
-    go: 'Aller aux réglages de tous les véhicules',
     interlock: "Aucun réglage n'atteint les règles de la coupure du moteur : elles sont dans le véhicule",
     fleetTitle: 'Tous les véhicules',
     vehicleTitle: (name) => `${name} seulement`,

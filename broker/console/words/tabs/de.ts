@@ -1,20 +1,13 @@
 // The tabs of a vehicle in German.
 
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('de');
+const n = (value: number): string => formatNumber(value, 'de');
 
 export const tabTexts: TabTexts = {
   paging: { older: 'Ältere zeigen' },
-  deliveries: {
-    title: 'Zustellungen',
-    none: 'Keine Zustellung per E-Mail, Push oder Webhook ist verzeichnet. Sie werden 30 Tage aufbewahrt',
-    viewer: 'An wen sie gingen, sehen Bediener und Administratoren',
-    channels: { webhook: 'Webhook', email: 'E-Mail', push: 'Push' },
-    states: { sent: 'zugestellt', pending: 'wartet', dead: 'aufgegeben' },
-    after: (span) => `nach ${span}`,
-  },
   proof: {
     bothStored: 'Beide sind gespeichert',
     notBoth: (span) => `Nicht beide sind unter den Datensätzen von ${span} davor und danach`,
@@ -254,5 +247,42 @@ export const tabTexts: TabTexts = {
       'quarantine.drop': 'entfernte nicht lesbare Daten',
       'share.create': 'erzeugte einen Link',
     },
+  },
+  events: {
+    title: 'Ereignisse',
+    range: 'Zeitraum',
+    ranges: {
+      hour: 'Letzte Stunde',
+      day: 'Letzte 24 Stunden',
+      week: 'Letzte 7 Tage',
+      month: 'Letzte 30 Tage',
+    },
+    kinds: 'Arten',
+    kind: { all: 'Alle Datensätze', changes: 'Ohne Positionen', alarms: 'Nur Alarme' },
+    count: (shown, all) => `${n(shown)} von ${n(all)}`,
+    time: 'Fahrzeugzeit',
+    stored: 'Gespeichert',
+    event: 'Ereignis',
+    value: 'Wert',
+    number: 'Nummer',
+    empty: 'Keine Ereignisse in diesem Zeitraum',
+    emptyHint: 'Wählen Sie einen längeren Zeitraum oder andere Arten',
+    later: (span) => `+ ${span}`,
+    proof: 'Beweis des Ereignisses',
+    pick: 'Wählen Sie ein Ereignis, um seinen Beweis zu sehen',
+    boot: 'Start',
+    sequence: 'Nummer im Start',
+    neighbours: 'Nummern davor und danach',
+    neighbourBoth: 'Beide sind unter den Datensätzen dieses Zeitraums',
+    neighbourMissing: 'Nicht beide sind unter den Datensätzen dieses Zeitraums',
+    vehicleTime: 'Fahrzeugzeit',
+    storedTime: 'Vom Broker gespeichert',
+    zone: 'Zone',
+    command: 'Befehl',
+    thinned: 'Aus diesem Zeitraum stehen hier die neuesten 5.000 Datensätze',
+    copied: 'Kopiert',
+    copy: 'Als JSON kopieren',
+    plot: 'Geschwindigkeit in diesem Zeitraum; die Tabelle enthält die Werte',
+    heading: (degrees) => `Richtung ${n(degrees)}°`,
   },
 };

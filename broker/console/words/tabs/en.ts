@@ -1,19 +1,12 @@
 // The tabs of a vehicle in English: proof, trips and replay, commands, health, messages, audit.
 import type { Widened } from '../base/catalogue.ts';
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 
 const many = counterOf('en');
+const n = (value: number): string => formatNumber(value, 'en');
 
 export const tabTexts = {
   paging: { older: 'Show older ones' },
-  deliveries: {
-    title: 'Deliveries',
-    none: 'No delivery by e-mail, push or webhook is recorded. They are kept for 30 days',
-    viewer: 'To whom they went is shown to operators and administrators',
-    channels: { webhook: 'Webhook', email: 'E-mail', push: 'Push' },
-    states: { sent: 'delivered', pending: 'waits', dead: 'given up' },
-    after: (span: string) => `after ${span}`,
-  },
   proof: {
     bothStored: 'Both are stored',
     notBoth: (span: string) => `Not both are among the records of ${span} before and after`,
@@ -248,6 +241,38 @@ export const tabTexts = {
       'quarantine.drop': 'removed undecodable data',
       'share.create': 'created a link',
     },
+  },
+  events: {
+    title: 'Events',
+    range: 'Period',
+    ranges: { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
+    kinds: 'Kinds',
+    kind: { all: 'All records', changes: 'Without positions', alarms: 'Alarms only' },
+    count: (shown: number, all: number) => `${n(shown)} of ${n(all)}`,
+    time: 'Vehicle time',
+    stored: 'Stored',
+    event: 'Event',
+    value: 'Value',
+    number: 'Number',
+    empty: 'No events in this period',
+    emptyHint: 'Choose a longer period or other kinds',
+    later: (span: string) => `+ ${span}`,
+    proof: 'Proof of the event',
+    pick: 'Choose an event to see its proof',
+    boot: 'Boot',
+    sequence: 'Number in the boot',
+    neighbours: 'Numbers before and after',
+    neighbourBoth: 'Both are among the records of this period',
+    neighbourMissing: 'Not both are among the records of this period',
+    vehicleTime: 'Vehicle time',
+    storedTime: 'Stored by the broker',
+    zone: 'Zone',
+    command: 'Command',
+    thinned: 'Of this period the newest 5,000 records are shown',
+    copied: 'Copied',
+    copy: 'Copy as JSON',
+    plot: 'Speed in this period; the table holds the values',
+    heading: (degrees: number) => `heading ${n(degrees)}°`,
   },
 } as const;
 

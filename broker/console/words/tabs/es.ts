@@ -1,20 +1,13 @@
 // The tabs of a vehicle in Spanish.
 
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('es');
+const n = (value: number): string => formatNumber(value, 'es');
 
 export const tabTexts: TabTexts = {
   paging: { older: 'Ver los anteriores' },
-  deliveries: {
-    title: 'Envíos',
-    none: 'No consta ningún envío por correo, push o webhook. Se guardan 30 días',
-    viewer: 'Los destinatarios solo los ven operadores y administradores',
-    channels: { webhook: 'Webhook', email: 'Correo', push: 'Push' },
-    states: { sent: 'entregado', pending: 'espera', dead: 'abandonado' },
-    after: (span) => `tras ${span}`,
-  },
   proof: {
     bothStored: 'Ambos están guardados',
     notBoth: (span) => `No están ambos entre los registros de ${span} antes y después`,
@@ -250,5 +243,42 @@ export const tabTexts: TabTexts = {
       'quarantine.drop': 'quitó datos ilegibles',
       'share.create': 'creó un enlace',
     },
+  },
+  events: {
+    title: 'Eventos',
+    range: 'Periodo',
+    ranges: {
+      hour: 'Última hora',
+      day: 'Últimas 24 horas',
+      week: 'Últimos 7 días',
+      month: 'Últimos 30 días',
+    },
+    kinds: 'Tipos',
+    kind: { all: 'Todos los registros', changes: 'Sin posiciones', alarms: 'Solo alarmas' },
+    count: (shown, all) => `${n(shown)} de ${n(all)}`,
+    time: 'Hora del vehículo',
+    stored: 'Guardado',
+    event: 'Evento',
+    value: 'Valor',
+    number: 'Número',
+    empty: 'Ningún evento en este periodo',
+    emptyHint: 'Elija un periodo más largo u otros tipos',
+    later: (span) => `+ ${span}`,
+    proof: 'Prueba del evento',
+    pick: 'Elija un evento para ver su prueba',
+    boot: 'Arranque',
+    sequence: 'Número en el arranque',
+    neighbours: 'Números anterior y posterior',
+    neighbourBoth: 'Ambos están entre los registros de este periodo',
+    neighbourMissing: 'No están ambos entre los registros de este periodo',
+    vehicleTime: 'Hora del vehículo',
+    storedTime: 'Guardado por el broker',
+    zone: 'Zona',
+    command: 'Orden',
+    thinned: 'De este periodo se muestran los 5.000 registros más recientes',
+    copied: 'Copiado',
+    copy: 'Copiar como JSON',
+    plot: 'Velocidad en este periodo; la tabla contiene los valores',
+    heading: (degrees) => `rumbo ${n(degrees)}°`,
   },
 };

@@ -1,20 +1,13 @@
 // The tabs of a vehicle in French.
 
-import { counterOf } from '../base/format.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('fr');
+const n = (value: number): string => formatNumber(value, 'fr');
 
 export const tabTexts: TabTexts = {
   paging: { older: 'Voir les plus anciens' },
-  deliveries: {
-    title: 'Envois',
-    none: 'Aucun envoi par e-mail, push ou webhook n’est noté. Ils sont gardés 30 jours',
-    viewer: 'Les destinataires ne sont montrés qu’aux opérateurs et administrateurs',
-    channels: { webhook: 'Webhook', email: 'E-mail', push: 'Push' },
-    states: { sent: 'remis', pending: 'en attente', dead: 'abandonné' },
-    after: (span) => `après ${span}`,
-  },
   proof: {
     bothStored: 'Les deux sont enregistrés',
     notBoth: (span) => `Ils ne sont pas tous deux parmi les relevés de ${span} avant et après`,
@@ -260,5 +253,42 @@ export const tabTexts: TabTexts = {
       'quarantine.drop': 'a retiré des données illisibles',
       'share.create': 'a créé un lien',
     },
+  },
+  events: {
+    title: 'Événements',
+    range: 'Période',
+    ranges: {
+      hour: 'Dernière heure',
+      day: 'Dernières 24 heures',
+      week: '7 derniers jours',
+      month: '30 derniers jours',
+    },
+    kinds: 'Genres',
+    kind: { all: 'Tous les relevés', changes: 'Sans positions', alarms: 'Alarmes seulement' },
+    count: (shown, all) => `${n(shown)} sur ${n(all)}`,
+    time: 'Heure du véhicule',
+    stored: 'Enregistré',
+    event: 'Événement',
+    value: 'Valeur',
+    number: 'Numéro',
+    empty: 'Aucun événement dans cette période',
+    emptyHint: 'Choisissez une période plus longue ou d’autres genres',
+    later: (span) => `+ ${span}`,
+    proof: 'Preuve de l’événement',
+    pick: 'Choisissez un événement pour voir sa preuve',
+    boot: 'Démarrage',
+    sequence: 'Numéro dans le démarrage',
+    neighbours: 'Numéros avant et après',
+    neighbourBoth: 'Les deux sont parmi les relevés de cette période',
+    neighbourMissing: 'Ils ne sont pas tous deux parmi les relevés de cette période',
+    vehicleTime: 'Heure du véhicule',
+    storedTime: 'Enregistré par le broker',
+    zone: 'Zone',
+    command: 'Commande',
+    thinned: 'Les 5 000 relevés les plus récents de la période sont montrés',
+    copied: 'Copié',
+    copy: 'Copier en JSON',
+    plot: 'Vitesse dans cette période ; le tableau contient les valeurs',
+    heading: (degrees) => `cap ${n(degrees)}°`,
   },
 };

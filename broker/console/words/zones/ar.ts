@@ -6,8 +6,6 @@ const points: Forms = { one: 'نقطة واحدة', two: 'نقطتان', few: '�
 
 export const zoneTexts: ZoneTexts = {
   zones: {
-    title: 'المناطق',
-    go: 'إلى المناطق',
     list: 'المناطق بحسب الاسم',
     find: 'ابحث عن منطقة في القائمة',
     new: 'منطقة جديدة',

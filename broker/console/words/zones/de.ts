@@ -6,8 +6,6 @@ const many = counterOf('de');
 
 export const zoneTexts: ZoneTexts = {
   zones: {
-    title: 'Zonen',
-    go: 'Zu den Zonen',
     list: 'Zonen nach Name',
     find: 'Zone in der Liste finden',
     new: 'Neue Zone',

@@ -6,8 +6,6 @@ const many = counterOf('en');
 
 export const zoneTexts = {
   zones: {
-    title: 'Zones',
-    go: 'Go to the zones',
     list: 'Zones by name',
     find: 'Find a zone in the list',
     new: 'New zone',

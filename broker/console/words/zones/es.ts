@@ -6,8 +6,6 @@ const many = counterOf('es');
 
 export const zoneTexts: ZoneTexts = {
   zones: {
-    title: 'Zonas',
-    go: 'Ir a las zonas',
     list: 'Zonas por nombre',
     find: 'Buscar una zona en la lista',
     new: 'Nueva zona',

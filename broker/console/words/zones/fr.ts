@@ -6,8 +6,6 @@ const many = counterOf('fr');
 
 export const zoneTexts: ZoneTexts = {
   zones: {
-    title: 'Zones',
-    go: 'Aller aux zones',
     list: 'Zones par nom',
     find: 'Trouver une zone dans la liste',
     new: 'Nouvelle zone',

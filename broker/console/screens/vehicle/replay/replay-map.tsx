@@ -9,6 +9,7 @@ import { shownTheme } from '../../../shell/theme.ts';
 import { parsePlace, placeText } from '../../../state/map-place.ts';
 import { linesOf, momentAt, type ReplayTrack } from '../../../state/replay.ts';
 import type { Value } from '../../../state/value.ts';
+import { tabWords } from '../../../words/tabs/words.ts';
 
 interface ReplayMapProps {
   readonly track: ReplayTrack;
@@ -17,7 +18,7 @@ interface ReplayMapProps {
 }
 
 export function ReplayMap({ track, time, isFollowed }: ReplayMapProps) {
-  const { replay } = useWords();
+  const { replay } = useWords(tabWords);
   const navigate = useNavigate({ from: '/vehicle/$deviceID' });
   const { at } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const place = parsePlace(at);

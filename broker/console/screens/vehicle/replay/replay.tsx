@@ -31,6 +31,7 @@ import {
   type TrackRecord,
 } from '../../../state/replay.ts';
 import type { Value } from '../../../state/value.ts';
+import { tabWords } from '../../../words/tabs/words.ts';
 import { ReplayMap } from './replay-map.tsx';
 import { Transport } from './transport.tsx';
 import { useReplay } from './use-replay.ts';
@@ -44,7 +45,7 @@ interface MomentProps {
 
 /** What was known at the moment of the cursor, in words. */
 function Moment({ deviceID, track, occurrences, time }: MomentProps) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { vehicle, replay, units, common } = words;
   const timeS = Math.round(useValue(time));
   const { place, speed, fuel, ignition, fixS, isMissing } = momentAt(track, timeS);
@@ -109,7 +110,7 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
 }
 
 function useBands(track: ReplayTrack): readonly PlotBand[] {
-  const words = useWords();
+  const words = useWords(tabWords);
   return useMemo(() => {
     const gaps = gapsOf(track).map(({ fromS, toS, reason }) => ({
       kind: 'gap' as const,
@@ -125,7 +126,7 @@ function useBands(track: ReplayTrack): readonly PlotBand[] {
 
 /** What the colours and forms of the plot mean. */
 function PlotKey({ hasFuel, hasLate, gaps }: PlotKeyProps) {
-  const { replay } = useWords();
+  const { replay } = useWords(tabWords);
   return (
     <div className="row wrap plot-key">
       <span className="key speed">{replay.speed}</span>
@@ -155,7 +156,7 @@ interface LoadedProps {
 }
 
 function useShownPlot(track: ReplayTrack, { time, seek }: PlotCursor) {
-  const { replay, units } = useWords();
+  const { replay, units } = useWords(tabWords);
   const bands = useBands(track);
   return useMemo(() => {
     const { times, speeds, lateSpeeds, fuels } = plotOf(track);
@@ -200,7 +201,7 @@ function useChosenFocus(isChosen: boolean) {
 }
 
 function Loaded({ asked, period, track, startS, isChosen }: LoadedProps) {
-  const { replay } = useWords();
+  const { replay } = useWords(tabWords);
   const navigate = useNavigate({ from: '/vehicle/$deviceID' });
   const [isFollowed, setFollowed] = useState(true);
   const gaps = useMemo(() => gapsOf(track), [track]);
@@ -260,7 +261,7 @@ interface ReplayProps {
 
 /** Two cards of the page's grid: the replay, and the moment. */
 export function Replay({ deviceID, fromS, toS, startS, isChosen }: ReplayProps) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const { data: track, error } = useQuery({
     queryKey: ['replay', deviceID, fromS, toS],
     queryFn: ({ signal }) => readTrack({ deviceID, fromS, toS }, signal),

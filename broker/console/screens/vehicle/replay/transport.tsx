@@ -8,6 +8,7 @@ import { Notice, timeText } from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
 import { type ExportFormat, exportFormats, saveTrack, type TrackPeriod } from '../../../service/track.ts';
 import type { TrackRecord } from '../../../state/replay.ts';
+import { tabWords } from '../../../words/tabs/words.ts';
 import { paces, type ReplayClock } from './use-replay.ts';
 
 interface TransportProps {
@@ -20,7 +21,7 @@ interface TransportProps {
 }
 
 function Moment({ clock, period }: Pick<TransportProps, 'clock' | 'period'>) {
-  const { replay } = useWords();
+  const { replay } = useWords(tabWords);
   const timeS = useValue(clock.time);
   const text = timeText(Math.round(timeS));
   const { fromS, toS } = period;
@@ -44,7 +45,7 @@ function Moment({ clock, period }: Pick<TransportProps, 'clock' | 'period'>) {
 }
 
 function SaveMenu({ period }: { readonly period: TrackPeriod }) {
-  const words = useWords();
+  const words = useWords(tabWords);
   const saving = useMutation({ mutationFn: (format: ExportFormat) => saveTrack(period, format) });
   const failure = saving.error === null ? null : failureText(saving.error, words);
   return (
@@ -80,7 +81,7 @@ function SaveMenu({ period }: { readonly period: TrackPeriod }) {
 }
 
 export function Transport({ clock, period, occurrences, isFollowed, onFollow }: TransportProps) {
-  const { replay } = useWords();
+  const { replay } = useWords(tabWords);
   const step = (direction: 1 | -1): void => {
     const nowS = Math.round(clock.time.get());
     const to =

@@ -1,0 +1,30 @@
+// The menus of the bar in their places. They are loaded behind the first screen; until then only their pictures stand there.
+import { lazy, Suspense } from 'react';
+import { Icon } from '../components/icon.tsx';
+import { withWords } from '../words/word-set.ts';
+
+const Theme = lazy(async () => ({ default: (await withWords(import('./menus.tsx'))).ThemeMenu }));
+const User = lazy(async () => ({ default: (await withWords(import('./menus.tsx'))).UserMenu }));
+
+/** Theme and language. */
+export function ThemeButton() {
+  return (
+    <Suspense
+      fallback={
+        <span className="button square">
+          <Icon name="sun-moon" isLarge />
+        </span>
+      }
+    >
+      <Theme />
+    </Suspense>
+  );
+}
+
+export function UserButton({ onKeys }: { readonly onKeys: () => void }) {
+  return (
+    <Suspense fallback={<span className="button square" />}>
+      <User onKeys={onKeys} />
+    </Suspense>
+  );
+}

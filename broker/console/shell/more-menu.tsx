@@ -1,0 +1,36 @@
+// The further pages behind one button, in the dock of a phone.
+import { useNavigate } from '@tanstack/react-router';
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { Icon } from '../components/icon.tsx';
+import { useWords } from '../components/use.ts';
+import { type FurtherPage, PageCount } from './page-count.tsx';
+
+interface MoreMenuProps {
+  readonly pages: readonly FurtherPage[];
+  /** The open page is one of them. */
+  readonly isHere: boolean;
+}
+
+export function MoreMenu({ pages, isHere }: MoreMenuProps) {
+  const { common } = useWords();
+  const navigate = useNavigate();
+  return (
+    <MenuTrigger>
+      <Button className="more" {...(isHere ? { 'aria-current': 'page' as const } : {})}>
+        <Icon name="ellipsis" isLarge />
+        {common.more}
+      </Button>
+      <Popover className="menu" placement="top end">
+        <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
+          {pages.map(({ to, icon, text, count }) => (
+            <MenuItem key={to} id={to} textValue={text}>
+              <Icon name={icon} />
+              {text}
+              {count == null ? null : <PageCount {...count} />}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,48 @@
+// Shared by the first load and several screens, in Spanish: names of the pages, deliveries, the way to a cut.
+import { formatNumber } from '../base/format.ts';
+import type { SharedTexts } from './en.ts';
+
+const n = (value: number): string => formatNumber(value, 'es');
+
+export const sharedTexts: SharedTexts = {
+  pages: {
+    inbox: {
+      title: 'Bandeja',
+      go: 'Ir a la bandeja de entrada',
+      count: (count, hasMore) => `, ${n(count)}${hasMore ? ' o más' : ''} sin ver`,
+    },
+    zones: { title: 'Zonas', go: 'Ir a las zonas' },
+    routes: { title: 'Rutas', go: 'Ir a las rutas' },
+    reports: { title: 'Informes', go: 'Ir a los informes' },
+    devices: { title: 'Dispositivos', go: 'Ir a los dispositivos' },
+    settings: { title: 'Ajustes', go: 'Ir a los ajustes de todos los vehículos' },
+    people: { title: 'Personas', go: 'Ir a las personas' },
+    rules: { title: 'Reglas y envíos', short: 'Reglas', go: 'Ir a las reglas' },
+    practice: { title: 'Flota de práctica', short: 'Práctica', go: 'Ir a la flota de práctica' },
+    account: { title: 'Cuenta y preferencias', go: 'Ir a la cuenta y las preferencias' },
+    approvals: {
+      title: 'Aprobaciones',
+      go: 'Ir a las aprobaciones',
+      count: (count) => `, ${count} le esperan`,
+      announce: (vehicle, user) => `${user} pide un corte de ${vehicle}`,
+    },
+  },
+  deliveries: {
+    title: 'Envíos',
+    none: 'No consta ningún envío por correo, push o webhook. Se guardan 30 días',
+    viewer: 'Los destinatarios solo los ven operadores y administradores',
+    channels: { webhook: 'Webhook', email: 'Correo', push: 'Push' },
+    states: { sent: 'entregado', pending: 'espera', dead: 'abandonado' },
+    after: (span) => `tras ${span}`,
+  },
+  openCut: {
+    open: 'Cortar el motor…',
+    watch: 'Seguir el corte',
+    off: 'El corte está desactivado: la consola no tiene pruebas en directo',
+    title: (vehicle) => `Cortar el motor · ${vehicle}`,
+  },
+  keys: {
+    restore: 'Ir al restablecimiento del vehículo abierto',
+    middle: 'En el mapa: abrir lo que está en su centro',
+  },
+};
