@@ -93,7 +93,7 @@ describe.skipIf(why !== null)(
       expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
         '/console/devices/truck-40?part=enrol',
       );
-      await page.getByText('Never connected').waitFor();
+      await page.getByText('No data yet').waitFor();
       expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
     });
 

@@ -11,7 +11,7 @@ export const deviceTexts: DeviceTexts = {
     showMore: 'اعرض أجهزة أخرى',
     find: 'ابحث عن جهاز',
     filter: 'تصفية حسب الاتصال',
-    filters: { all: 'الكل', online: 'متصل', offline: 'غير متصل', never: 'لم يتصل قط' },
+    filters: { all: 'الكل', online: 'متصل', offline: 'غير متصل', never: 'لا بيانات بعد' },
     caption: 'الأجهزة بترتيب أسمائها',
     columns: {
       device: 'الجهاز',

@@ -12,7 +12,7 @@ export const deviceTexts: DeviceTexts = {
     showMore: 'Weitere Geräte zeigen',
     find: 'Gerät suchen',
     filter: 'Nach Verbindung filtern',
-    filters: { all: 'Alle', online: 'Online', offline: 'Offline', never: 'Nie verbunden' },
+    filters: { all: 'Alle', online: 'Online', offline: 'Offline', never: 'Noch keine Daten' },
     caption: 'Geräte in der Reihenfolge ihrer Namen',
     columns: {
       device: 'Gerät',

@@ -12,7 +12,7 @@ export const deviceTexts = {
     showMore: 'Show more devices',
     find: 'Find a device',
     filter: 'Filter by link',
-    filters: { all: 'All', online: 'Online', offline: 'Offline', never: 'Never connected' },
+    filters: { all: 'All', online: 'Online', offline: 'Offline', never: 'No data yet' },
     caption: 'Devices in the order of their names',
     columns: {
       device: 'Device',

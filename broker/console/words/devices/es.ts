@@ -12,7 +12,7 @@ export const deviceTexts: DeviceTexts = {
     showMore: 'Mostrar más dispositivos',
     find: 'Buscar un dispositivo',
     filter: 'Filtrar por enlace',
-    filters: { all: 'Todos', online: 'En línea', offline: 'Sin conexión', never: 'Nunca conectado' },
+    filters: { all: 'Todos', online: 'En línea', offline: 'Sin conexión', never: 'Sin datos aún' },
     caption: 'Dispositivos en el orden de sus nombres',
     columns: {
       device: 'Dispositivo',

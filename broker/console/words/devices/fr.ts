@@ -12,7 +12,7 @@ export const deviceTexts: DeviceTexts = {
     showMore: 'Afficher plus d’appareils',
     find: 'Chercher un appareil',
     filter: 'Filtrer par liaison',
-    filters: { all: 'Tous', online: 'En ligne', offline: 'Hors ligne', never: 'Jamais connecté' },
+    filters: { all: 'Tous', online: 'En ligne', offline: 'Hors ligne', never: 'Aucune donnée' },
     caption: 'Appareils dans l’ordre de leurs noms',
     columns: {
       device: 'Appareil',
