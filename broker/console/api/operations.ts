@@ -21,6 +21,7 @@ import type { commandBreakerOperations } from '../../api/commands/command-breake
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
+import type { addressOperations } from '../../api/devices/addresses.ts';
 import type { deviceDeletionOperations } from '../../api/devices/device-deletion.ts';
 import type { deviceImportOperations } from '../../api/devices/device-import.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
@@ -30,6 +31,7 @@ import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
 import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
 import type { importSecretOperations } from '../../api/devices/import-secrets.ts';
+import type { passengerOperations } from '../../api/devices/passengers.ts';
 import type { quarantineOperations } from '../../api/devices/quarantine.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
@@ -51,6 +53,7 @@ import type { practiceOperations } from '../../api/service/practice.ts';
 
 type Served =
   | (typeof accountOperations)[number]
+  | (typeof addressOperations)[number]
   | (typeof alarmChangeOperations)[number]
   | (typeof alarmOperations)[number]
   | (typeof approvalOperations)[number]
@@ -84,6 +87,7 @@ type Served =
   | (typeof manyAlarmsOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
+  | (typeof passengerOperations)[number]
   | (typeof practiceOperations)[number]
   | (typeof notificationOperations)[number]
   | (typeof preferenceOperations)[number]
@@ -113,6 +117,8 @@ export const routes = {
   getDevice: 'GET /device/getdevice/{deviceID}/authorization',
   diagnosticAll: 'GET /diagnostic/diagnosticall/authorization',
   diagnostic: 'GET /diagnostic/diagnostic/{deviceID}/authorization',
+  passengerCount: 'GET /device/passengercount/{deviceID}/authorization',
+  updateAddress: 'POST /device/updateaddress/authorization',
   deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
   listAlarms: 'GET /alarm/alarms/authorization',
   getAlarm: 'GET /alarm/alarm/{alarmID}/authorization',
@@ -153,6 +159,7 @@ export const routes = {
   listRequests: 'GET /diagnostic/requests/{deviceID}/authorization',
   readLog: 'GET /diagnostic/log/{requestID}/authorization',
   getMessages: 'GET /notificationqueue/getMessages/authorization',
+  readMessages: 'POST /notificationqueue/readmessages/authorization',
   setMessages: 'POST /notificationqueue/setMessages/authorization',
   sentMessages: 'GET /notificationqueue/sentmessages/{deviceID}/authorization',
   auditEntries: 'GET /audit/entries/authorization',

@@ -11,6 +11,7 @@ import { inboxTexts } from './inbox/ar.ts';
 import { manyTexts } from './many/ar.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
+import { placeTexts } from './place/ar.ts';
 import { practiceTexts } from './practice/ar.ts';
 import { reportTexts } from './reports/ar.ts';
 import { routeTexts } from './routes/ar.ts';
@@ -34,6 +35,7 @@ export const ar: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...placeTexts,
   ...practiceTexts,
   ...reportTexts,
   ...routeTexts,

@@ -11,6 +11,7 @@ import { inboxTexts } from './inbox/de.ts';
 import { manyTexts } from './many/de.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
+import { placeTexts } from './place/de.ts';
 import { practiceTexts } from './practice/de.ts';
 import { reportTexts } from './reports/de.ts';
 import { routeTexts } from './routes/de.ts';
@@ -34,6 +35,7 @@ export const de: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...placeTexts,
   ...practiceTexts,
   ...reportTexts,
   ...routeTexts,

@@ -11,6 +11,7 @@ import { inboxTexts } from './inbox/en.ts';
 import { manyTexts } from './many/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
+import { placeTexts } from './place/en.ts';
 import { practiceTexts } from './practice/en.ts';
 import { reportTexts } from './reports/en.ts';
 import { routeTexts } from './routes/en.ts';
@@ -35,6 +36,7 @@ export const en = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...placeTexts,
   ...practiceTexts,
   ...reportTexts,
   ...routeTexts,

@@ -11,6 +11,7 @@ import { inboxTexts } from './inbox/es.ts';
 import { manyTexts } from './many/es.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
+import { placeTexts } from './place/es.ts';
 import { practiceTexts } from './practice/es.ts';
 import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
@@ -34,6 +35,7 @@ export const es: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...placeTexts,
   ...practiceTexts,
   ...reportTexts,
   ...routeTexts,

@@ -11,6 +11,7 @@ import { inboxTexts } from './inbox/fr.ts';
 import { manyTexts } from './many/fr.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
+import { placeTexts } from './place/fr.ts';
 import { practiceTexts } from './practice/fr.ts';
 import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
@@ -34,6 +35,7 @@ export const fr: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
+  ...placeTexts,
   ...practiceTexts,
   ...reportTexts,
   ...routeTexts,

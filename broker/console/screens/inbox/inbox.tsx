@@ -13,6 +13,7 @@ import { without } from '../../state/search.ts';
 import type { Words } from '../../words/en.ts';
 import { PushCard } from './push.tsx';
 import { type Notification, useInbox, useMark } from './use-inbox.ts';
+import { VehicleMessages } from './vehicle-messages.tsx';
 
 function whatText({ kind, statusCode, userID }: Notification, words: Words): string {
   if (kind === 'event') return codeText(statusCode, words);
@@ -211,7 +212,8 @@ export function InboxScreen() {
             ) : null}
           </View>
         </section>
-        <aside>
+        <aside className="stack">
+          <VehicleMessages />
           <PushCard />
         </aside>
       </div>
