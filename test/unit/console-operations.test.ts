@@ -28,6 +28,8 @@ const places: Readonly<Record<string, string>> = {
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
+  'screens/releases':
+    'createRelease getReleases getRelease getReleaseUnits startReleaseStage stopRelease firmware',
   'screens/reports': 'reportSummary fleetData',
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
@@ -48,7 +50,6 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
 };
 

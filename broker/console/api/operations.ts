@@ -20,6 +20,7 @@ import type { bulkCommandOperations } from '../../api/commands/bulk-commands.ts'
 import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
+import type { firmwareOperations } from '../../api/commands/firmware.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
 import type { addressOperations } from '../../api/devices/addresses.ts';
 import type { deviceDeletionOperations } from '../../api/devices/device-deletion.ts';
@@ -47,6 +48,8 @@ import type { pushOperations } from '../../api/notifications/push.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
+import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
+import type { releaseOperations } from '../../api/releases/releases.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
@@ -79,6 +82,7 @@ type Served =
   | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
   | (typeof enrolmentCodeOperations)[number]
+  | (typeof firmwareOperations)[number]
   | (typeof fleetEventOperations)[number]
   | (typeof geozoneOperations)[number]
   | (typeof geozoneQueryOperations)[number]
@@ -93,6 +97,8 @@ type Served =
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof pushOperations)[number]
+  | (typeof releaseOperations)[number]
+  | (typeof releaseStageOperations)[number]
   | (typeof reportOperations)[number]
   | (typeof routeOperations)[number]
   | (typeof ruleOperations)[number]
@@ -201,6 +207,13 @@ export const routes = {
   getTokens: 'GET /auth/tokens/authorization',
   revokeToken: 'POST /auth/revoketoken/authorization',
   revokeTokens: 'POST /auth/revoketokens/authorization',
+  firmware: 'POST /command/firmware/authorization',
+  createRelease: 'POST /release/create/authorization',
+  getReleases: 'GET /release/list/authorization',
+  getRelease: 'GET /release/get/{releaseID}/authorization',
+  getReleaseUnits: 'GET /release/units/{releaseID}/authorization',
+  startReleaseStage: 'POST /release/startstage/authorization',
+  stopRelease: 'POST /release/stop/authorization',
   getRules: 'GET /notification/rules/authorization',
   updateRule: 'POST /notification/updaterule/authorization',
   deleteRule: 'POST /notification/deleterule/authorization',

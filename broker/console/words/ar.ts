@@ -11,8 +11,8 @@ import { inboxTexts } from './inbox/ar.ts';
 import { manyTexts } from './many/ar.ts';
 import { mapTexts } from './map/ar.ts';
 import { peopleTexts } from './people/ar.ts';
-import { placeTexts } from './place/ar.ts';
 import { practiceTexts } from './practice/ar.ts';
+import { releaseTexts } from './releases/ar.ts';
 import { reportTexts } from './reports/ar.ts';
 import { routeTexts } from './routes/ar.ts';
 import { ruleTexts } from './rules/ar.ts';
@@ -35,8 +35,8 @@ export const ar: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
-  ...placeTexts,
   ...practiceTexts,
+  ...releaseTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

@@ -11,8 +11,8 @@ import { inboxTexts } from './inbox/de.ts';
 import { manyTexts } from './many/de.ts';
 import { mapTexts } from './map/de.ts';
 import { peopleTexts } from './people/de.ts';
-import { placeTexts } from './place/de.ts';
 import { practiceTexts } from './practice/de.ts';
+import { releaseTexts } from './releases/de.ts';
 import { reportTexts } from './reports/de.ts';
 import { routeTexts } from './routes/de.ts';
 import { ruleTexts } from './rules/de.ts';
@@ -35,8 +35,8 @@ export const de: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
-  ...placeTexts,
   ...practiceTexts,
+  ...releaseTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

@@ -11,8 +11,8 @@ import { inboxTexts } from './inbox/en.ts';
 import { manyTexts } from './many/en.ts';
 import { mapTexts } from './map/en.ts';
 import { peopleTexts } from './people/en.ts';
-import { placeTexts } from './place/en.ts';
 import { practiceTexts } from './practice/en.ts';
+import { releaseTexts } from './releases/en.ts';
 import { reportTexts } from './reports/en.ts';
 import { routeTexts } from './routes/en.ts';
 import { ruleTexts } from './rules/en.ts';
@@ -36,8 +36,8 @@ export const en = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
-  ...placeTexts,
   ...practiceTexts,
+  ...releaseTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

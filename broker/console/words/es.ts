@@ -11,8 +11,8 @@ import { inboxTexts } from './inbox/es.ts';
 import { manyTexts } from './many/es.ts';
 import { mapTexts } from './map/es.ts';
 import { peopleTexts } from './people/es.ts';
-import { placeTexts } from './place/es.ts';
 import { practiceTexts } from './practice/es.ts';
+import { releaseTexts } from './releases/es.ts';
 import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
 import { ruleTexts } from './rules/es.ts';
@@ -35,8 +35,8 @@ export const es: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
-  ...placeTexts,
   ...practiceTexts,
+  ...releaseTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

@@ -11,8 +11,8 @@ import { inboxTexts } from './inbox/fr.ts';
 import { manyTexts } from './many/fr.ts';
 import { mapTexts } from './map/fr.ts';
 import { peopleTexts } from './people/fr.ts';
-import { placeTexts } from './place/fr.ts';
 import { practiceTexts } from './practice/fr.ts';
+import { releaseTexts } from './releases/fr.ts';
 import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
 import { ruleTexts } from './rules/fr.ts';
@@ -35,8 +35,8 @@ export const fr: Words = {
   ...mapTexts,
   ...deviceTexts,
   ...peopleTexts,
-  ...placeTexts,
   ...practiceTexts,
+  ...releaseTexts,
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,

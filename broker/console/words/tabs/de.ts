@@ -1,11 +1,13 @@
 // The tabs of a vehicle in German.
 
 import { counterOf } from '../base/format.ts';
+import { placeTexts } from '../place/de.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('de');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Ältere zeigen' },
   deliveries: {
     title: 'Zustellungen',

@@ -1,10 +1,12 @@
 // The tabs of a vehicle in English: proof, trips and replay, commands, health, messages, audit.
 import type { Widened } from '../base/catalogue.ts';
 import { counterOf } from '../base/format.ts';
+import { placeTexts } from '../place/en.ts';
 
 const many = counterOf('en');
 
 export const tabTexts = {
+  ...placeTexts,
   paging: { older: 'Show older ones' },
   deliveries: {
     title: 'Deliveries',

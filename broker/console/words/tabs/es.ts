@@ -1,11 +1,13 @@
 // The tabs of a vehicle in Spanish.
 
 import { counterOf } from '../base/format.ts';
+import { placeTexts } from '../place/es.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('es');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Ver los anteriores' },
   deliveries: {
     title: 'Envíos',

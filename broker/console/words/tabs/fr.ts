@@ -1,11 +1,13 @@
 // The tabs of a vehicle in French.
 
 import { counterOf } from '../base/format.ts';
+import { placeTexts } from '../place/fr.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('fr');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Voir les plus anciens' },
   deliveries: {
     title: 'Envois',
