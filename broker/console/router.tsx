@@ -29,7 +29,7 @@ import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
-import { phases, releaseDialogs } from './state/releases/release-view.ts';
+import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';

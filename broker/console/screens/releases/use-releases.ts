@@ -2,7 +2,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { call } from '../../service/call.ts';
-import { isMoving, type Phase, type ReleaseDialog } from '../../state/releases/release-view.ts';
+import type { Phase, ReleaseDialog } from '../../state/releases/release-address.ts';
+import { isMoving } from '../../state/releases/release-view.ts';
 import { without } from '../../state/search.ts';
 
 /** How often a release is read while its units may change, and while none does. */

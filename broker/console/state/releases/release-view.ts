@@ -1,23 +1,11 @@
-// Releases as the screen has them: what an address may name of it, and the draft of a new one. Pure.
+// Releases as the screen has them, and the draft of a new one. Pure.
 import type { Body, Result } from '../../api/operations.ts';
-
-export const releaseDialogs = ['create', 'begin', 'stop', 'again'] as const;
-export type ReleaseDialog = (typeof releaseDialogs)[number];
+import type { Phase } from './release-address.ts';
 
 export type ListedRelease = Result<'getReleases'>['releases'][number];
 export type Release = Result<'getRelease'>['release'];
 export type Stage = Release['stages'][number];
 export type ReleaseUnit = Result<'getReleaseUnits'>['units'][number];
-export type Phase = ReleaseUnit['phase'];
-
-export const phases = [
-  'waiting',
-  'underWay',
-  'failed',
-  'withdrawn',
-  'done',
-] as const satisfies readonly Phase[];
-
 /** Texts as typed; `stages` are group ids in the order in which they were chosen. */
 export interface ReleaseDraft {
   readonly version: string;
