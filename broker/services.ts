@@ -21,6 +21,7 @@ import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
+import { createReleaseRollout } from './rollout/release-rollout.ts';
 import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
@@ -122,6 +123,7 @@ export function createServices({
   });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
+  const releases = createReleaseRollout(upkeep);
   return {
     api: {
       ...broker,
@@ -146,6 +148,7 @@ export function createServices({
       practice: practice ?? null,
       webhookTests: createRates(webhookTestRate),
       wakeDelivery: () => notices.wake(),
+      wakeReleases: () => releases.wake(),
     },
     notices,
     retention,
@@ -160,6 +163,7 @@ export function createServices({
         notices.close(),
         retention.close(),
         slicing.close(),
+        releases.close(),
       ]);
     },
   };

@@ -105,6 +105,7 @@ export const tagTexts: Readonly<Record<Operation['tag'], string>> = {
   Live: 'Events and changes as they arrive, over one open connection.',
   Shares: 'Links for people without a login: one vehicle or one trip, for some days at most.',
   Commands: 'Requests to a vehicle. When it is safe to follow them is decided on the vehicle, never here.',
+  Releases: 'New programs of the units, rolled out group by group, with a stop.',
   Messages: 'Messages between the fleet and its vehicles.',
   Alarms: 'What waits for a person: one queue for all users of the account, with owners, notes and a shelf.',
   Notifications: 'Alerts that reach people and programs by themselves, and where they are sent.',

@@ -49,6 +49,8 @@ import { pushOperations } from './notifications/push.ts';
 import { ruleTestOperations } from './notifications/rule-test.ts';
 import { ruleTrialOperations } from './notifications/rule-trial.ts';
 import { ruleOperations } from './notifications/rules.ts';
+import { releaseStageOperations } from './releases/release-stages.ts';
+import { releaseOperations } from './releases/releases.ts';
 import { auditOperations } from './service/audit.ts';
 import { mapOperations } from './service/maps.ts';
 import { monitorOperations } from './service/monitor.ts';
@@ -113,6 +115,8 @@ export const operations: readonly Operation[] = checked([
   ...approvalOperations,
   ...commandBreakerOperations,
   ...firmwareOperations,
+  ...releaseOperations,
+  ...releaseStageOperations,
   ...messageOperations,
   ...liveOperations,
   ...alarmOperations,

@@ -29,6 +29,7 @@ import { filters } from './state/fleet.ts';
 import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
+import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
@@ -212,6 +213,21 @@ const ruleList = createRoute({
   component: lazyRouteComponent(() => withWords(import('./screens/rules/rules.tsx')), 'RulesScreen'),
 });
 
+const releaseList = createRoute({
+  getParentRoute: () => shell,
+  path: '/releases',
+  validateSearch: ({ release, open, unit, phase, stage }: Given) =>
+    present({
+      release: textOf(release),
+      open: oneOf(releaseDialogs, open),
+      unit: textOf(unit),
+      phase: oneOf(phases, phase),
+      stage:
+        typeof stage === 'number' && Number.isInteger(stage) && stage > 0 && stage < 100 ? stage : undefined,
+    }),
+  component: lazyRouteComponent(() => withWords(import('./screens/releases/releases.tsx')), 'ReleasesScreen'),
+});
+
 const zoneList = createRoute({
   getParentRoute: () => shell,
   path: '/zones',
@@ -311,6 +327,7 @@ export const router = createRouter({
       reports,
       settings,
       ruleList,
+      releaseList,
       practice,
       account,
       inbox,

@@ -11,6 +11,7 @@ import { eventTables } from './schema/events.ts';
 import { fleetRevisionTriggers } from './schema/fleet-revisions.ts';
 import { notificationTables } from './schema/notifications.ts';
 import { occurrenceTables } from './schema/occurrences.ts';
+import { releaseTables } from './schema/releases.ts';
 
 export const migrations: readonly Migration[] = [
   {
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
       ...configTables,
       ...eventTables,
       ...commandTables,
+      ...releaseTables,
       ...notificationTables,
       ...alarmTables,
       ...bridgeTables,

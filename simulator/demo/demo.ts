@@ -246,7 +246,8 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
     mqttPort: options.mqttPort,
     logFile: paths.brokerLog,
     environment: options.environment,
-    flags: ['--practice-account', accountID],
+    // Nothing lies there: the units of the demo have no key of releases, and refuse each.
+    flags: ['--practice-account', accountID, '--firmware-hosts', 'updates.example.com'],
     onRequest: (request) => practice.answer(request),
   };
   output.write('Fleetward demo: starting the broker\n');

@@ -95,6 +95,11 @@ const checks: Readonly<Record<string, Check | readonly Check[]>> = {
     expect(printed.answers[1]).toMatchObject({ geozones: { harbour: { geozoneRadius: 800 } } });
   },
   'Cut an engine': [cutAnEngine, restoreMany],
+  Releases(printed) {
+    good(6)(printed);
+    expect(printed.answers[2]).toMatchObject({ units: 1 });
+    expect(printed.answers[4]).toMatchObject({ units: [{ deviceID: 'van-01', stage: 1 }] });
+  },
   'Users, groups and tokens': [
     (printed) => {
       good(3)(printed);

@@ -23,20 +23,22 @@ const places: Readonly<Record<string, string>> = {
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
     getQuarantined dropQuarantined`,
   'screens/inbox': `getAllPushNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
-    unregisterPush`,
+    unregisterPush readMessages`,
   'screens/live': 'getGeozones',
   'screens/login': 'loginWays',
   'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
     getTokens revokeToken revokeTokens`,
+  'screens/releases':
+    'createRelease getReleases getRelease getReleaseUnits startReleaseStage stopRelease firmware',
   'screens/reports': 'reportSummary fleetData',
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
   'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',
-  'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog getMessages setMessages sentMessages diagnostic listRequests
-    auditEntries`,
+  'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog setMessages sentMessages diagnostic listRequests
+    auditEntries passengerCount updateAddress`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
   service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
-    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice getNotifications`,
+    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice getNotifications getMessages`,
   shell: 'logout getPreferences savePreferences',
 };
 
@@ -48,18 +50,14 @@ const readByPath: Readonly<Record<string, string>> = {
 
 /** Screen that is to come -> its operations. */
 const awaited: Readonly<Record<string, string>> = {
-  'Devices: people aboard': 'passengerCount',
-  Releases: 'firmware',
   Shares: 'createShare getShares revokeShare',
-  'Cargo, messages and address of a vehicle':
-    'updateDeviceCargoAccess commandSend readMessages updateAddress',
 };
 
 /** Reason -> operations that have no place for it. */
 const withoutPlace: Readonly<Record<string, string>> = {
   'For the unit, which calls it with its code': 'enrolDevice',
   'For the person who has a link, without a session': 'viewShare shareTrack streamShare',
-  'Another form of what the console calls already': `commandFeatureEngineCutoff updateDeviceEngineCutoff latestEvent deviceData deviceMetadata
+  'Another form of what the console calls already': `commandFeatureEngineCutoff updateDeviceEngineCutoff updateDeviceCargoAccess commandSend latestEvent deviceData deviceMetadata
     deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary fleetDataRange fleetMetadata`,
   'An operator at a desk records nothing in the name of a vehicle': 'createActivation',
   'Kept for the apps of the former interface: the console shows the live picture': 'getMonitorMetaData',

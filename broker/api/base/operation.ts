@@ -74,6 +74,8 @@ export interface ApiServices {
   readonly webhookTests: Rates;
   /** Deliveries may be due. */
   wakeDelivery(): void;
+  /** A stage of a release was begun, or a release stopped. */
+  wakeReleases(): void;
   readonly exportLimit: ExportLimit;
   /** How the long answers of an account share the service. */
   readonly pageLimit: PageLimit;
@@ -101,6 +103,7 @@ export const tags = [
   'Live',
   'Shares',
   'Commands',
+  'Releases',
   'Messages',
   'Alarms',
   'Notifications',

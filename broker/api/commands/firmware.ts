@@ -13,10 +13,30 @@ import { ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, commandAnswer, viewCommand } from './command-view.ts';
 
-const defaultTtlS = 7 * 86_400;
+export const defaultTtlS = 7 * 86_400;
 const ttlMostS = 30 * 86_400;
 /** What a job asks for, as the ledger keeps it. */
 const order = { feature: 'firmware', state: '1' } as const;
+
+/** What a job names: the file, and how long it may wait. */
+export const releaseMembers = {
+  version: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,63}$',
+    description: 'Version of the file',
+  }),
+  url: Type.String({ minLength: 1, maxLength: 1000, description: 'https address of the file' }),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the file, 64 hexadecimal digits',
+  }),
+  ttl: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: ttlMostS,
+      description: 'Seconds that it may wait for the unit',
+    }),
+  ),
+} as const;
 
 const exampleJob: CommandView = {
   commandID: '9e2d4c6b8a7f41d0b3c5e7f901234567',
@@ -35,7 +55,7 @@ const exampleJob: CommandView = {
 const withPort = (host: string): string => (host.includes(':') ? host : `${host}:443`);
 
 /** @throws AppError `invalid_content` unless it is https at a listed host and port, without a user name or fragment. */
-function needAllowed(url: string, hosts: readonly string[]): void {
+export function needAllowed(url: string, hosts: readonly string[]): void {
   const parsed = isPlainUrl(url) ? new URL(url) : null;
   const isPlain = parsed !== null && parsed.hash === '';
   if (isPlain && parsed.protocol === 'https:' && hosts.map(withPort).includes(withPort(parsed.host))) return;
@@ -70,22 +90,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
   body: Type.Object(
     {
       deviceID: Type.String({ description: 'The device' }),
-      version: Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,63}$',
-        description: 'Version of the file',
-      }),
-      url: Type.String({ minLength: 1, maxLength: 1000, description: 'https address of the file' }),
-      sha256: Type.String({
-        pattern: '^[0-9a-f]{64}$',
-        description: 'SHA-256 of the file, 64 hexadecimal digits',
-      }),
-      ttl: Type.Optional(
-        Type.Integer({
-          minimum: 60,
-          maximum: ttlMostS,
-          description: 'Seconds that it may wait for the unit',
-        }),
-      ),
+      ...releaseMembers,
     },
     { additionalProperties: false },
   ),

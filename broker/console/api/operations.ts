@@ -20,7 +20,9 @@ import type { bulkCommandOperations } from '../../api/commands/bulk-commands.ts'
 import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
 import type { commandRecordOperations } from '../../api/commands/command-records.ts';
 import type { commandOperations } from '../../api/commands/commands.ts';
+import type { firmwareOperations } from '../../api/commands/firmware.ts';
 import type { messageOperations } from '../../api/commands/messages.ts';
+import type { addressOperations } from '../../api/devices/addresses.ts';
 import type { deviceDeletionOperations } from '../../api/devices/device-deletion.ts';
 import type { deviceImportOperations } from '../../api/devices/device-import.ts';
 import type { deviceListOperations } from '../../api/devices/device-list.ts';
@@ -30,6 +32,7 @@ import type { deviceOperations } from '../../api/devices/devices.ts';
 import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
 import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
 import type { importSecretOperations } from '../../api/devices/import-secrets.ts';
+import type { passengerOperations } from '../../api/devices/passengers.ts';
 import type { quarantineOperations } from '../../api/devices/quarantine.ts';
 import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
 import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
@@ -45,12 +48,15 @@ import type { pushOperations } from '../../api/notifications/push.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
+import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
+import type { releaseOperations } from '../../api/releases/releases.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
 
 type Served =
   | (typeof accountOperations)[number]
+  | (typeof addressOperations)[number]
   | (typeof alarmChangeOperations)[number]
   | (typeof alarmOperations)[number]
   | (typeof approvalOperations)[number]
@@ -76,6 +82,7 @@ type Served =
   | (typeof deviceSettingOperations)[number]
   | (typeof diagnosticOperations)[number]
   | (typeof enrolmentCodeOperations)[number]
+  | (typeof firmwareOperations)[number]
   | (typeof fleetEventOperations)[number]
   | (typeof geozoneOperations)[number]
   | (typeof geozoneQueryOperations)[number]
@@ -84,11 +91,14 @@ type Served =
   | (typeof manyAlarmsOperations)[number]
   | (typeof mapOperations)[number]
   | (typeof messageOperations)[number]
+  | (typeof passengerOperations)[number]
   | (typeof practiceOperations)[number]
   | (typeof notificationOperations)[number]
   | (typeof preferenceOperations)[number]
   | (typeof providerLoginOperations)[number]
   | (typeof pushOperations)[number]
+  | (typeof releaseOperations)[number]
+  | (typeof releaseStageOperations)[number]
   | (typeof reportOperations)[number]
   | (typeof routeOperations)[number]
   | (typeof ruleOperations)[number]
@@ -113,6 +123,8 @@ export const routes = {
   getDevice: 'GET /device/getdevice/{deviceID}/authorization',
   diagnosticAll: 'GET /diagnostic/diagnosticall/authorization',
   diagnostic: 'GET /diagnostic/diagnostic/{deviceID}/authorization',
+  passengerCount: 'GET /device/passengercount/{deviceID}/authorization',
+  updateAddress: 'POST /device/updateaddress/authorization',
   deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
   listAlarms: 'GET /alarm/alarms/authorization',
   getAlarm: 'GET /alarm/alarm/{alarmID}/authorization',
@@ -153,6 +165,7 @@ export const routes = {
   listRequests: 'GET /diagnostic/requests/{deviceID}/authorization',
   readLog: 'GET /diagnostic/log/{requestID}/authorization',
   getMessages: 'GET /notificationqueue/getMessages/authorization',
+  readMessages: 'POST /notificationqueue/readmessages/authorization',
   setMessages: 'POST /notificationqueue/setMessages/authorization',
   sentMessages: 'GET /notificationqueue/sentmessages/{deviceID}/authorization',
   auditEntries: 'GET /audit/entries/authorization',
@@ -194,6 +207,13 @@ export const routes = {
   getTokens: 'GET /auth/tokens/authorization',
   revokeToken: 'POST /auth/revoketoken/authorization',
   revokeTokens: 'POST /auth/revoketokens/authorization',
+  firmware: 'POST /command/firmware/authorization',
+  createRelease: 'POST /release/create/authorization',
+  getReleases: 'GET /release/list/authorization',
+  getRelease: 'GET /release/get/{releaseID}/authorization',
+  getReleaseUnits: 'GET /release/units/{releaseID}/authorization',
+  startReleaseStage: 'POST /release/startstage/authorization',
+  stopRelease: 'POST /release/stop/authorization',
   getRules: 'GET /notification/rules/authorization',
   updateRule: 'POST /notification/updaterule/authorization',
   deleteRule: 'POST /notification/deleterule/authorization',

@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
+import { useRole } from '../service/role.ts';
 import { withWords } from '../words/word-set.ts';
 import { type FurtherPage, PageCount } from './page-count.tsx';
 import { useIsPractice } from './use-is-practice.ts';
@@ -12,6 +13,8 @@ const MoreMenu = lazy(async () => ({ default: (await withWords(import('./more-me
 
 function usePages(): readonly FurtherPage[] {
   const { pages } = useWords();
+  const isAdmin = useRole() === 'admin';
+  const programs = { to: '/releases', icon: 'refresh-cw', text: pages.releases.short } as const;
   const unviewed = useUnviewed();
   const own = { to: '/practice', icon: 'flask-conical', text: pages.practice.short } as const;
   return [
@@ -24,6 +27,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/settings', icon: 'sliders', text: pages.settings.title },
     { to: '/people', icon: 'users', text: pages.people.title },
     { to: '/rules', icon: 'bell-ring', text: pages.rules.short },
+    ...(isAdmin ? [programs] : []),
   ];
 }
 

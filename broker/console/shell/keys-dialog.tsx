@@ -26,6 +26,7 @@ export function KeysDialog({
     [pages.routes.go, ['g o']],
     [pages.reports.go, ['g r']],
     [pages.rules.go, ['g n']],
+    [pages.releases.go, ['g f']],
     ...(useIsPractice() ? ([[pages.practice.go, ['g w']]] as const) : []),
     [pages.inbox.go, ['g i']],
     [pages.account.go, ['g c']],

@@ -13,7 +13,8 @@ export interface FurtherPage {
     | '/devices'
     | '/people'
     | '/settings'
-    | '/rules';
+    | '/rules'
+    | '/releases';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: { readonly count: number; readonly hasMore: boolean } | null;

@@ -18,6 +18,7 @@ import { Mark } from '../components/mark.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
 import { askRestore } from '../service/restore.ts';
+import { useRole } from '../service/role.ts';
 import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
 import { signOut } from './menus.tsx';
 import { useIsPractice } from './use-is-practice.ts';
@@ -154,6 +155,7 @@ function useFleetPages(go: Go): readonly Action[] {
 function useOwnPages(go: Go): readonly Action[] {
   const { pages } = useWords();
   const navigate = useNavigate();
+  const isAdmin = useRole() === 'admin';
   return [
     {
       id: 'inbox',
@@ -169,6 +171,17 @@ function useOwnPages(go: Go): readonly Action[] {
       keys: 'g c',
       run: go(() => navigate({ to: '/account' })),
     },
+    ...(isAdmin
+      ? [
+          {
+            id: 'releases',
+            icon: 'refresh-cw',
+            text: pages.releases.go,
+            keys: 'g f',
+            run: go(() => navigate({ to: '/releases' })),
+          } as const,
+        ]
+      : []),
   ];
 }
 

@@ -18,6 +18,7 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['message_reads', 'account_id, user_id'],
   ['user_preferences', 'account_id, user_id'],
   ['shares', 'share_no'],
+  ['releases', 'release_no'],
   ['deliveries', 'delivery_no'],
   ['alarms', 'alarm_no'],
   ['notifications', 'notification_no'],

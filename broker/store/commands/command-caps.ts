@@ -12,6 +12,7 @@ import {
 import type { UserKey } from '../accounts/accounts.ts';
 import { countsAsSecondPerson, eligibleAfterS } from '../accounts/second-person.ts';
 import { numberOf, numberOrNull, textOrNull } from '../base/row.ts';
+import { isOfNoRelease } from '../releases/release-units.ts';
 
 /** The requester, and the time. */
 export interface Asker extends UserKey {
@@ -34,7 +35,7 @@ function count({ accountID, userID, atMs }: Asker, { of, within }: Span): Statem
   return sql`((SELECT COUNT(*) FROM commands xc JOIN devices xd ON xd.device_no = xc.device_no
       JOIN accounts xa ON xa.account_id = xd.account_id
       WHERE xc.state = '1' AND xc.approval_id IS NULL AND xc.issued_ms > ${sinceMs}${cuts}
-        AND xd.account_id = ${accountID}${ofIssuer})
+        AND xd.account_id = ${accountID}${ofIssuer} AND ${isOfNoRelease})
     + (SELECT COUNT(*) FROM approvals xp JOIN devices xd ON xd.device_no = xp.device_no
       JOIN accounts xa ON xa.account_id = xd.account_id
       WHERE xp.requested_ms > ${sinceMs}${asked} AND xd.account_id = ${accountID}${ofRequester}))`;

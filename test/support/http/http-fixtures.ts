@@ -10,6 +10,7 @@ import { eventsFixture } from './fixtures/events.ts';
 import { geozoneFixture } from './fixtures/geozones.ts';
 import { liveFixture } from './fixtures/live.ts';
 import { notifyFixture } from './fixtures/notify.ts';
+import { releasesFixture } from './fixtures/releases.ts';
 import { requestsFixture } from './fixtures/requests.ts';
 import { sharesFixture } from './fixtures/shares.ts';
 import { usersFixture } from './fixtures/users.ts';
@@ -47,6 +48,7 @@ const fixtures: readonly Fixture[] = [
   commandsFixture,
   requestsFixture,
   sharesFixture,
+  releasesFixture,
 ];
 
 /** Makes both tenants with everything that the examples name. */

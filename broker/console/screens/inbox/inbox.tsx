@@ -16,6 +16,7 @@ import { ruleWords } from '../../words/rules/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { PushCard } from './push.tsx';
 import { type Notification, useInbox, useMark } from './use-inbox.ts';
+import { VehicleMessages } from './vehicle-messages.tsx';
 
 function whatText(
   { kind, statusCode, userID }: Notification,
@@ -217,7 +218,8 @@ export function InboxScreen() {
             ) : null}
           </View>
         </section>
-        <aside>
+        <aside className="stack">
+          <VehicleMessages />
           <PushCard />
         </aside>
       </div>

@@ -1,5 +1,6 @@
 // Messages to and from the vehicle: what was written and whether the vehicle confirmed it, and what the user has not read yet.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Form, Label, TextArea, TextField } from 'react-aria-components';
 import type { Device, Result } from '../../api/operations.ts';
@@ -11,6 +12,7 @@ import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
+import { useUnreadMessages } from '../../service/unread-messages.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
@@ -138,15 +140,11 @@ function WriteForm({ deviceID, name }: { readonly deviceID: string; readonly nam
   );
 }
 
-/** Unread messages of this vehicle. Marking is by number over all vehicles, so it is not offered here. */
+/** Unread messages of this vehicle. Marking is by number over all vehicles, so it stands in the inbox. */
 function Unread({ deviceID }: { readonly deviceID: string }) {
   const { messages: texts } = useWords(tabWords);
-  const { data, error, refetch } = useQuery({
-    queryKey: ['messages', 'unread'],
-    queryFn: ({ signal }) => call('getMessages', { signal }),
-    refetchInterval: 30_000,
-  });
-  useOwnEvents(deviceID, refetch);
+  const { pages } = useWords();
+  const { data, error } = useUnreadMessages();
   const own = data?.messages.filter((message) => message.deviceID === deviceID).toReversed();
   return (
     <section className="card" aria-labelledby="unread-title">
@@ -181,6 +179,9 @@ function Unread({ deviceID }: { readonly deviceID: string }) {
         </ul>
       </View>
       {data?.more === true ? <p className="card-body muted">{texts.more}</p> : null}
+      <p className="card-body">
+        <Link to="/inbox">{pages.inbox.go}</Link>
+      </p>
     </section>
   );
 }

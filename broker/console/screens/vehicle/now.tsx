@@ -9,6 +9,7 @@ import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { AlarmBadge } from './badges.tsx';
+import { VehiclePlace } from './place.tsx';
 import { VehicleBus } from './vehicle-bus.tsx';
 
 const witnessIcons = {
@@ -148,6 +149,7 @@ export function VehicleNow({ device }: { readonly device: Device }) {
       <OpenAlarms deviceID={device.deviceID} />
       <Witnesses device={device} />
       <Unit deviceID={device.deviceID} />
+      <VehiclePlace device={device} />
       {device.vehicleBus === null ? null : <VehicleBus bus={device.vehicleBus} />}
     </div>
   );

@@ -27,6 +27,13 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Alarm öffnen',
     older: 'Ältere zeigen',
     shown: (count) => `${many(count, 'Benachrichtigung', 'Benachrichtigungen')} gezeigt`,
+    fromVehicles: {
+      title: 'Nachrichten von Fahrzeugen',
+      none: 'Keine ungelesenen Nachrichten von Fahrzeugen',
+      hint: 'Was die Geräte Ihrer Fahrzeuge als Text senden, steht hier 30 Tage lang',
+      own: 'Nur für Sie, von allen Fahrzeugen',
+      read: 'Diese als gelesen markieren',
+    },
     push: {
       title: 'Benachrichtigungen dieses Browsers',
       text: 'Regeln mit Push benachrichtigen Sie hier, auch bei geschlossener Konsole und nach dem Abmelden',

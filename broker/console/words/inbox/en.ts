@@ -26,6 +26,13 @@ export const inboxTexts = {
     alarm: 'Open the alarm',
     older: 'Show older ones',
     shown: (count: number) => `${many(count, 'notification', 'notifications')} shown`,
+    fromVehicles: {
+      title: 'Messages of vehicles',
+      none: 'No unread messages of vehicles',
+      hint: 'What the units of your vehicles send as text appears here for 30 days',
+      own: 'For you alone, of all vehicles',
+      read: 'Mark these as read',
+    },
     push: {
       title: 'Notifications of this browser',
       text: 'Rules with push notify you here, also while the console is closed and after you sign out',

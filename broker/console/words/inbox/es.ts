@@ -27,6 +27,13 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Abrir la alarma',
     older: 'Mostrar anteriores',
     shown: (count) => many(count, 'notificación mostrada', 'notificaciones mostradas'),
+    fromVehicles: {
+      title: 'Mensajes de vehículos',
+      none: 'No hay mensajes sin leer de vehículos',
+      hint: 'Lo que las unidades de sus vehículos envían como texto aparece aquí durante 30 días',
+      own: 'Solo para usted, de todos los vehículos',
+      read: 'Marcar estos como leídos',
+    },
     push: {
       title: 'Notificaciones de este navegador',
       text: 'Las reglas con push le avisan aquí, también con la consola cerrada y tras cerrar la sesión',

@@ -27,6 +27,13 @@ export const inboxTexts: InboxTexts = {
     alarm: 'Ouvrir l’alarme',
     older: 'Montrer les plus anciennes',
     shown: (count) => many(count, 'notification montrée', 'notifications montrées'),
+    fromVehicles: {
+      title: 'Messages des véhicules',
+      none: 'Aucun message non lu des véhicules',
+      hint: 'Ce que les unités de vos véhicules envoient comme texte apparaît ici pendant 30 jours',
+      own: 'Pour vous seul, de tous les véhicules',
+      read: 'Marquer ceux-ci comme lus',
+    },
     push: {
       title: 'Notifications de ce navigateur',
       text: 'Les règles avec push vous avertissent ici, même console fermée et après la déconnexion',

@@ -16,6 +16,7 @@ export const sharedTexts: SharedTexts = {
     settings: { title: 'الإعدادات', go: 'إلى إعدادات كل المركبات' },
     people: { title: 'الأشخاص', go: 'إلى الأشخاص' },
     rules: { title: 'القواعد وعمليات التسليم', short: 'القواعد', go: 'إلى القواعد' },
+    releases: { title: 'إصدارات البرنامج', short: 'الإصدارات', go: 'إلى إصدارات البرنامج' },
     practice: { title: 'أسطول التدريب', short: 'تدريب', go: 'إلى أسطول التدريب' },
     account: { title: 'الحساب والتفضيلات', go: 'إلى الحساب والتفضيلات' },
     approvals: {

@@ -18,6 +18,7 @@ export const sharedTexts: SharedTexts = {
     settings: { title: 'Einstellungen', go: 'Zu den Einstellungen aller Fahrzeuge' },
     people: { title: 'Personen', go: 'Zu den Personen' },
     rules: { title: 'Regeln und Zustellungen', short: 'Regeln', go: 'Zu den Regeln' },
+    releases: { title: 'Programmstände', short: 'Programm', go: 'Zu den Programmständen' },
     practice: { title: 'Übungsflotte', short: 'Übung', go: 'Zur Übungsflotte' },
     account: { title: 'Konto und Vorlieben', go: 'Zu Konto und Vorlieben' },
     approvals: {

@@ -19,6 +19,7 @@ export const sharedTexts = {
     settings: { title: 'Settings', go: 'Go to the settings of all vehicles' },
     people: { title: 'People', go: 'Go to the people' },
     rules: { title: 'Rules and deliveries', short: 'Rules', go: 'Go to the rules' },
+    releases: { title: 'Releases', short: 'Releases', go: 'Go to the releases' },
     practice: { title: 'Practice fleet', short: 'Practice', go: 'Go to the practice fleet' },
     account: { title: 'Account and preferences', go: 'Go to account and preferences' },
     approvals: {

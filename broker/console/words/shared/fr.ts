@@ -18,6 +18,7 @@ export const sharedTexts: SharedTexts = {
     settings: { title: 'Réglages', go: 'Aller aux réglages de tous les véhicules' },
     people: { title: 'Personnes', go: 'Aller aux personnes' },
     rules: { title: 'Règles et envois', short: 'Règles', go: 'Aller aux règles' },
+    releases: { title: 'Versions du programme', short: 'Versions', go: 'Aller aux versions du programme' },
     practice: { title: 'Flotte d’exercice', short: 'Exercice', go: 'Aller à la flotte d’exercice' },
     account: { title: 'Compte et préférences', go: 'Aller au compte et aux préférences' },
     approvals: {

@@ -1,6 +1,7 @@
 // The tabs of a vehicle in Arabic.
 
 import { type Forms, isolated, many, n } from '../base/arabic.ts';
+import { placeTexts } from '../place/ar.ts';
 import type { TabTexts } from './en.ts';
 
 const satellites: Forms = {
@@ -18,6 +19,7 @@ const entries: Forms = {
 const stops: Forms = { one: 'وقفة واحدة', two: 'وقفتان', few: 'وقفات', many: 'وقفة' };
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'اعرض الأقدم' },
   proof: {
     bothStored: 'كلاهما مخزَّن',

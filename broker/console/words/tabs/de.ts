@@ -1,12 +1,14 @@
 // The tabs of a vehicle in German.
 
 import { counterOf, formatNumber } from '../base/format.ts';
+import { placeTexts } from '../place/de.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('de');
 const n = (value: number): string => formatNumber(value, 'de');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Ältere zeigen' },
   proof: {
     bothStored: 'Beide sind gespeichert',

@@ -1,11 +1,13 @@
 // The tabs of a vehicle in English: proof, trips and replay, commands, health, messages, audit.
 import type { Widened } from '../base/catalogue.ts';
 import { counterOf, formatNumber } from '../base/format.ts';
+import { placeTexts } from '../place/en.ts';
 
 const many = counterOf('en');
 const n = (value: number): string => formatNumber(value, 'en');
 
 export const tabTexts = {
+  ...placeTexts,
   paging: { older: 'Show older ones' },
   proof: {
     bothStored: 'Both are stored',

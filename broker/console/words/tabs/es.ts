@@ -1,12 +1,14 @@
 // The tabs of a vehicle in Spanish.
 
 import { counterOf, formatNumber } from '../base/format.ts';
+import { placeTexts } from '../place/es.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('es');
 const n = (value: number): string => formatNumber(value, 'es');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Ver los anteriores' },
   proof: {
     bothStored: 'Ambos están guardados',

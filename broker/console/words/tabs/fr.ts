@@ -1,12 +1,14 @@
 // The tabs of a vehicle in French.
 
 import { counterOf, formatNumber } from '../base/format.ts';
+import { placeTexts } from '../place/fr.ts';
 import type { TabTexts } from './en.ts';
 
 const many = counterOf('fr');
 const n = (value: number): string => formatNumber(value, 'fr');
 
 export const tabTexts: TabTexts = {
+  ...placeTexts,
   paging: { older: 'Voir les plus anciens' },
   proof: {
     bothStored: 'Les deux sont enregistrés',

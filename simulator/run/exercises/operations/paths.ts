@@ -54,6 +54,9 @@ export const operationPaths = {
   withdrawCommand: 'POST /command/withdraw/authorization',
   resetBreaker: 'POST /command/resetbreaker/authorization',
   firmware: 'POST /command/firmware/authorization',
+  createRelease: 'POST /release/create/authorization',
+  startReleaseStage: 'POST /release/startstage/authorization',
+  stopRelease: 'POST /release/stop/authorization',
   takeAlarm: 'POST /alarm/take/authorization',
   releaseAlarm: 'POST /alarm/release/authorization',
   assignAlarm: 'POST /alarm/assign/authorization',
@@ -96,4 +99,7 @@ export const refusedHere: Readonly<Partial<Record<OperationID, string>>> = {
   beginLoginAgain: 'the broker of a run has no login provider',
   finishLoginAgain: 'the broker of a run has no login provider',
   firmware: 'the broker of a run allows no host of releases',
+  createRelease: 'the broker of a run allows no host of releases',
+  startReleaseStage: 'the broker of a run allows no host of releases',
+  stopRelease: 'the broker of a run allows no host of releases',
 };

@@ -37,5 +37,28 @@ export const unavailable = area<string>(
         bench.look(commands.length === 0, 'a refused release is listed as a command');
       },
     },
+    {
+      operation: 'createRelease',
+      async run(bench) {
+        const body = { ...release, stages: ['operations-none'] };
+        await mustRefuse(bench, 'createRelease', { body, code: 'invalid_content' });
+        await mustRefuse(bench, 'createRelease', { as: 'operator', body, code: 'forbidden' });
+        const { releases } = await bench.read<{ releases: readonly unknown[] }>('/release/list');
+        bench.look(releases.length === 0, 'a refused release is listed');
+      },
+    },
+    {
+      operation: 'startReleaseStage',
+      run: (bench) =>
+        mustRefuse(bench, 'startReleaseStage', {
+          body: { releaseID: 'operations-none', stage: 1 },
+          code: 'not_found',
+        }),
+    },
+    {
+      operation: 'stopRelease',
+      run: (bench) =>
+        mustRefuse(bench, 'stopRelease', { body: { releaseID: 'operations-none' }, code: 'not_found' }),
+    },
   ],
 );

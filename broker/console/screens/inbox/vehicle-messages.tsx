@@ -1,0 +1,100 @@
+// What vehicles wrote and this user has not marked as read, of all vehicles, and the one mark of it.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Empty, Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFailure, View } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { connection, vehicles } from '../../service/live.ts';
+import { unreadMessagesKey, useUnreadMessages } from '../../service/unread-messages.ts';
+import { formWords } from '../../words/forms/words.ts';
+import { inboxWords } from '../../words/inbox/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+
+const mutationKey = ['messages-read'];
+
+function useRead() {
+  const queries = useQueryClient();
+  const { state } = useValue(connection);
+  const reading = useMutation({
+    mutationKey,
+    mutationFn: (upTo: number) => call('readMessages', { body: { upTo } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: unreadMessagesKey }),
+  });
+  return {
+    isOff: state !== 'live' || reading.isPending,
+    isDown: state !== 'live',
+    failure: reading.error,
+    read: (upTo: number): void => {
+      if (queries.isMutating({ mutationKey }) === 0) reading.mutate(upTo);
+    },
+  };
+}
+
+/** The mark is up to the newest message that is shown: what comes meanwhile stays unread. */
+export function VehicleMessages() {
+  const { inbox, forms, messages: common, stream } = useWords(inboxWords, formWords, tabWords);
+  const { fromVehicles: texts } = inbox;
+  const fleet = useValue(vehicles);
+  const { data, error } = useUnreadMessages();
+  const marking = useRead();
+  const failure = useFailure(marking.failure, forms.failed);
+  const shown = data?.messages;
+  return (
+    <section className="card" aria-labelledby="from-vehicles-title">
+      <header>
+        <h2 id="from-vehicles-title">{texts.title}</h2>
+      </header>
+      <View
+        error={error}
+        isLoaded={shown !== undefined}
+        empty={
+          shown?.length === 0 ? (
+            <Empty icon="message-square" title={texts.none}>
+              <p>{texts.hint}</p>
+            </Empty>
+          ) : null
+        }
+      >
+        <ul className="card-body thread">
+          {shown?.toReversed().map(({ messageNo, deviceID, message, timestamp }) => (
+            <li key={messageNo}>
+              <span className="avatar" aria-hidden="true">
+                <Icon name="truck" />
+              </span>
+              <div>
+                <p className="message-text">
+                  <bdi>{message}</bdi>
+                </p>
+                <small>
+                  <Link to="/vehicle/$deviceID" params={{ deviceID }} search={{ tab: 'messages' }}>
+                    {fleet.get(deviceID)?.name ?? deviceID}
+                  </Link>{' '}
+                  · <Time at={timestamp} />
+                </small>
+              </div>
+            </li>
+          ))}
+        </ul>
+        {data?.more === true ? <p className="card-body muted">{common.more}</p> : null}
+        <div className="card-body row wrap">
+          <span className="muted">{marking.isDown ? stream.commandsOff : texts.own}</span>
+          <ActionButton
+            className="button secondary push"
+            isOff={marking.isOff}
+            onPress={() => {
+              const newest = shown?.at(-1);
+              if (newest !== undefined) marking.read(newest.messageNo);
+            }}
+          >
+            <Icon name="check" />
+            {texts.read}
+          </ActionButton>
+        </div>
+      </View>
+      {failure}
+    </section>
+  );
+}

@@ -1,0 +1,15 @@
+// What an address may name of the releases. Apart from the rest, as the router loads it at the start.
+import type { Result } from '../../api/operations.ts';
+
+export const releaseDialogs = ['create', 'begin', 'stop', 'again'] as const;
+export type ReleaseDialog = (typeof releaseDialogs)[number];
+
+export type Phase = Result<'getReleaseUnits'>['units'][number]['phase'];
+
+export const phases = [
+  'waiting',
+  'underWay',
+  'failed',
+  'withdrawn',
+  'done',
+] as const satisfies readonly Phase[];

@@ -1,0 +1,116 @@
+// Releases in English.
+import type { Widened } from '../base/catalogue.ts';
+import { counterOf, formatNumber } from '../base/format.ts';
+
+const n = (value: number): string => formatNumber(value, 'en');
+const many = counterOf('en');
+const units = (count: number): string => many(count, 'unit', 'units');
+const devices = (count: number): string => many(count, 'device', 'devices');
+
+export const releaseTexts = {
+  releases: {
+    release: 'Release',
+    named: (version: string) => `Release ${version}`,
+    adminsOnly: 'Releases are staged by administrators',
+    adminsOnlyHint: 'Ask an administrator of your account',
+    caption: 'Releases, the newest first',
+    columns: {
+      release: 'Release',
+      state: 'State',
+      stages: 'Stage',
+      made: 'Made',
+      unit: 'Unit',
+      runs: 'Runs',
+      reason: 'Reason',
+    },
+    empty: 'No releases yet',
+    emptyHint: 'A release brings a new program to the units, group after group',
+    noHosts: 'No host of releases is listed',
+    noHostsHint: 'The operator of the service lists hosts that files may lie at: the setting firmware.hosts',
+    pick: 'Choose a release to see its stages and units',
+    gone: 'There is no such release any more',
+    create: 'Make a release',
+    createTitle: 'New release',
+    createText: 'Nothing is sent yet: each stage is begun by itself',
+    signed: 'Units take a file only with the signature of their release key. Nothing is uploaded here',
+    fields: {
+      version: 'Version',
+      versionWrong: 'Use letters, digits and . + ~ _ -',
+      url: 'Address of the file',
+      urlHint: (hosts: string) => `https, at ${hosts}`,
+      urlWrong: 'It must be https at a host that is listed',
+      sha256: 'SHA-256 of the file',
+      sha256Hint: 'The build of the release prints it',
+      sha256Wrong: 'It has 64 hexadecimal digits',
+      stages: 'Groups, one for each stage',
+      stagesHint: 'The first that you tick is the first stage. A device in several groups is in the earliest',
+      order: 'Stages in their order',
+      noGroups: 'The account has no groups. Make one among the people first',
+      stopAfter: 'Failed units that stop it',
+      stopAfterHint: 'The service then stops it by itself',
+      days: 'Days that a unit may take',
+      daysHint: 'A unit that was not reached by then counts as failed',
+      numberWrong: (most: number) => `Use a number from 1 to ${n(most)}`,
+      note: 'Note',
+      reason: 'Reason, for the record',
+    },
+    states: {
+      ready: 'Not begun',
+      running: 'Running',
+      stopping: 'Stopping',
+      stopped: 'Stopped',
+      done: 'Done',
+    },
+    phases: {
+      waiting: 'No job yet',
+      underWay: 'Under way',
+      done: 'Run it',
+      failed: 'Failed',
+      withdrawn: 'Withdrawn',
+    },
+    unitStates: { waiting: 'No job yet', current: 'Ran it already' },
+    madeBy: 'Made by',
+    devices,
+    stage: (stage: number) => `Stage ${n(stage)}`,
+    begunOf: (begun: number, all: number) => `${n(begun)} of ${n(all)}`,
+    notBegun: 'Not begun',
+    begunBy: (user: string) => `Begun by ${user}`,
+    groupGone: (group: string) => `The group ${group} was deleted`,
+    progressOf: (stage: number) => `Units of stage ${n(stage)} that run the version`,
+    progress: (done: number, all: number) => `Run it: ${n(done)} of ${units(all)}`,
+    begin: (stage: number) => `Begin stage ${n(stage)}`,
+    beginTitle: (stage: number, version: string) => `Begin stage ${n(stage)} of ${version}`,
+    beginText: (count: number, group: string) =>
+      `The job goes to ${devices(count)} of ${group}; devices of an earlier stage are left out`,
+    beginFailed: (count: number) => `${units(count)} of earlier stages failed`,
+    beginOpen: (count: number) => `${units(count)} of earlier stages have not ended`,
+    beginHint: (most: number) =>
+      `Each unit restarts for it only when it is parked with the ignition off. ${many(most, 'failed unit stops', 'failed units stop')} the release`,
+    stop: 'Stop the release',
+    stopTitle: (version: string) => `Stop release ${version}`,
+    stopText: (count: number) =>
+      `For good. The jobs of ${units(count)} are withdrawn, and no further one is made`,
+    stopHint: 'Units that run it keep it. One that restarts for it now goes on',
+    stoppedBy: (user: string) => `Stopped by ${user}`,
+    stoppedForFailures: (count: number) => `Stopped by the service: ${units(count)} failed`,
+    units: 'Units',
+    unitsCaption: 'Units of the release in the order of their ids',
+    filter: 'Filter by state',
+    every: 'All',
+    stageFilter: 'Filter by stage',
+    everyStage: 'All stages',
+    noUnits: 'No stage was begun',
+    noUnitsHint: 'The devices of a group are listed when its stage begins',
+    noneSo: 'No unit stands so',
+    moreUnits: 'Show more units',
+    notReported: 'not reported',
+    again: 'Order again',
+    againOf: (unit: string) => `Order again for ${unit}`,
+    againTitle: (unit: string) => `Order again for ${unit}`,
+    againAction: (unit: string) => `Order for ${unit}`,
+    againText:
+      'A further job for this unit alone, which then counts in the release. A key in the address is not shown: add it again',
+  },
+} as const;
+
+export type ReleaseTexts = Widened<typeof releaseTexts>;
