@@ -161,6 +161,7 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'testRule',
       'tryRule',
       'auditEntries',
+      'checkAudit',
     ],
   },
 };
