@@ -21,8 +21,8 @@ import {
 } from '../store/accounts/audit-log.ts';
 import { readHead, type SignedHead, signedHeadOf, signHead } from './signed-head.ts';
 
-/** Entries that are hashed in one turn of the event loop: some 2 ms. */
-const pageSize = 250;
+/** Entries that are hashed in one turn of the event loop: some 1 ms. */
+const pageSize = 100;
 /** The sealer chains an entry within seconds; one that waits for longer is reported. */
 const sealedWithinMs = 60_000;
 

@@ -5,6 +5,7 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { numberText } from '../components/texts.tsx';
 import { useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
+import { useRole } from '../service/role.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
 interface FurtherPage {
@@ -17,15 +18,18 @@ interface FurtherPage {
     | '/devices'
     | '/people'
     | '/settings'
-    | '/rules';
+    | '/rules'
+    | '/audit';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: { readonly count: number; readonly hasMore: boolean } | null;
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, inbox, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const { devices, inbox, people, practice, reports, routes, zones, settings, rules, shell } = useWords();
   const unviewed = useUnviewed();
+  const isAdmin = useRole() === 'admin';
+  const log = { to: '/audit', icon: 'shield-check', text: shell.audit } as const;
   const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
   return [
     ...(useIsPractice() ? [own] : []),
@@ -37,6 +41,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/settings', icon: 'sliders', text: settings.title },
     { to: '/people', icon: 'users', text: people.title },
     { to: '/rules', icon: 'bell-ring', text: rules.short },
+    ...(isAdmin ? [log] : []),
   ];
 }
 

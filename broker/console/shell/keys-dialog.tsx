@@ -2,6 +2,7 @@
 import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
+import { useRole } from '../service/role.ts';
 import { setSingleKeys, singleKeys } from './single-keys.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
@@ -30,6 +31,7 @@ export function KeysDialog({
     [rules.go, ['g n']],
     ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
     [inbox.go, ['g i']],
+    ...(useRole() === 'admin' ? ([[shell.goAudit, ['g x']]] as const) : []),
     [account.go, ['g c']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],

@@ -18,6 +18,7 @@ import { Mark } from '../components/mark.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
 import { askRestore } from '../service/restore.ts';
+import { useRole } from '../service/role.ts';
 import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
 import { signOut } from './menus.tsx';
 import { useIsPractice } from './use-is-practice.ts';
@@ -152,8 +153,16 @@ function useFleetPages(go: Go): readonly Action[] {
 
 /** Pages about the user and the account. */
 function useOwnPages(go: Go): readonly Action[] {
-  const { account, inbox } = useWords();
+  const { account, inbox, shell } = useWords();
   const navigate = useNavigate();
+  const isAdmin = useRole() === 'admin';
+  const audit: Action = {
+    id: 'audit',
+    icon: 'shield-check',
+    text: shell.goAudit,
+    keys: 'g x',
+    run: go(() => navigate({ to: '/audit' })),
+  };
   return [
     { id: 'inbox', icon: 'inbox', text: inbox.go, keys: 'g i', run: go(() => navigate({ to: '/inbox' })) },
     {
@@ -163,6 +172,7 @@ function useOwnPages(go: Go): readonly Action[] {
       keys: 'g c',
       run: go(() => navigate({ to: '/account' })),
     },
+    ...(isAdmin ? [audit] : []),
   ];
 }
 

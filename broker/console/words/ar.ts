@@ -1,6 +1,7 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
 import { accountTexts } from './account/ar.ts';
+import { auditTexts } from './audit/ar.ts';
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
 import { busTexts } from './bus/ar.ts';
 import { codes } from './codes/ar.ts';
@@ -27,6 +28,7 @@ export const ar: Words = {
   locale,
   codes,
   ...accountTexts,
+  ...auditTexts,
   ...tabTexts,
   ...busTexts,
   ...inboxTexts,
@@ -116,6 +118,8 @@ export const ar: Words = {
     nothingFound: (text) => `لا مركبة ولا صفحة ولا إجراء يطابق «${isolated(text)}». تحقق من الكتابة`,
     goLive: 'إلى الخريطة المباشرة',
     goAlarms: 'إلى الإنذارات',
+    audit: 'التدقيق',
+    goAudit: 'إلى سجل التدقيق',
     openPalette: 'ابحث في كل شيء',
     showKeys: 'اعرض المفاتيح',
     nextAlarm: 'افتح أول إنذار في القائمة',

@@ -1,6 +1,7 @@
 // German.
 
 import { accountTexts } from './account/de.ts';
+import { auditTexts } from './audit/de.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/de.ts';
 import { codes } from './codes/de.ts';
@@ -27,6 +28,7 @@ export const de: Words = {
   locale,
   codes,
   ...accountTexts,
+  ...auditTexts,
   ...tabTexts,
   ...busTexts,
   ...inboxTexts,
@@ -118,6 +120,8 @@ export const de: Words = {
       `Kein Fahrzeug, keine Seite und keine Aktion passt zu „${text}“. Prüfen Sie die Schreibweise`,
     goLive: 'Zur Live-Karte',
     goAlarms: 'Zu den Alarmen',
+    audit: 'Audit',
+    goAudit: 'Zum Audit-Protokoll',
     openPalette: 'Alles durchsuchen',
     showKeys: 'Tasten zeigen',
     nextAlarm: 'Ersten Alarm der Liste öffnen',

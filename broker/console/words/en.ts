@@ -1,6 +1,7 @@
 // English, the reference catalogue: the other languages have the same keys, or they do not compile.
 
 import { accountTexts } from './account/en.ts';
+import { auditTexts } from './audit/en.ts';
 import type { Widened } from './base/catalogue.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/en.ts';
@@ -28,6 +29,7 @@ export const en = {
   locale,
   codes,
   ...accountTexts,
+  ...auditTexts,
   ...tabTexts,
   ...busTexts,
   ...inboxTexts,
@@ -117,6 +119,8 @@ export const en = {
     nothingFound: (text: string) => `No vehicle, page or action matches "${text}". Check the spelling`,
     goLive: 'Go to the live map',
     goAlarms: 'Go to the alarms',
+    audit: 'Audit',
+    goAudit: 'Go to the audit log',
     openPalette: 'Search everything',
     showKeys: 'Show the keys',
     nextAlarm: 'Open the first alarm of the queue',

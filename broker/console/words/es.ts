@@ -1,6 +1,7 @@
 // Spanish.
 
 import { accountTexts } from './account/es.ts';
+import { auditTexts } from './audit/es.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/es.ts';
 import { codes } from './codes/es.ts';
@@ -27,6 +28,7 @@ export const es: Words = {
   locale,
   codes,
   ...accountTexts,
+  ...auditTexts,
   ...tabTexts,
   ...busTexts,
   ...inboxTexts,
@@ -117,6 +119,8 @@ export const es: Words = {
       `Ningún vehículo, página ni acción coincide con «${text}». Compruebe la ortografía`,
     goLive: 'Ir al mapa en vivo',
     goAlarms: 'Ir a las alarmas',
+    audit: 'Auditoría',
+    goAudit: 'Ir al registro de auditoría',
     openPalette: 'Buscar en todo',
     showKeys: 'Mostrar las teclas',
     nextAlarm: 'Abrir la primera alarma de la cola',

@@ -1,6 +1,7 @@
 // French.
 
 import { accountTexts } from './account/fr.ts';
+import { auditTexts } from './audit/fr.ts';
 import { counterOf, formatNumber } from './base/format.ts';
 import { busTexts } from './bus/fr.ts';
 import { codes } from './codes/fr.ts';
@@ -27,6 +28,7 @@ export const fr: Words = {
   locale,
   codes,
   ...accountTexts,
+  ...auditTexts,
   ...tabTexts,
   ...busTexts,
   ...inboxTexts,
@@ -118,6 +120,8 @@ export const fr: Words = {
       `Aucun véhicule, page ou action ne correspond à « ${text} ». Vérifiez l’orthographe`,
     goLive: 'Aller à la carte en direct',
     goAlarms: 'Aller aux alarmes',
+    audit: 'Audit',
+    goAudit: 'Aller au journal d’audit',
     openPalette: 'Tout rechercher',
     showKeys: 'Afficher les touches',
     nextAlarm: 'Ouvrir la première alarme de la file',
