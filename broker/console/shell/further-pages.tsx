@@ -29,7 +29,7 @@ function usePages(): readonly FurtherPage[] {
   const { devices, inbox, people, practice, reports, routes, zones, settings, rules, shell } = useWords();
   const unviewed = useUnviewed();
   const isAdmin = useRole() === 'admin';
-  const log = { to: '/audit', icon: 'shield-check', text: shell.audit } as const;
+  const log = { to: '/audit', icon: 'shield-check', text: shell.audit.title } as const;
   const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
   return [
     ...(useIsPractice() ? [own] : []),

@@ -31,7 +31,7 @@ export function KeysDialog({
     [rules.go, ['g n']],
     ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
     [inbox.go, ['g i']],
-    ...(useRole() === 'admin' ? ([[shell.goAudit, ['g x']]] as const) : []),
+    ...(useRole() === 'admin' ? ([[shell.audit.go, ['g x']]] as const) : []),
     [account.go, ['g c']],
     [cut.restore.key, ['Shift R']],
     [here.middle, ['Enter']],

@@ -159,7 +159,7 @@ function useOwnPages(go: Go): readonly Action[] {
   const audit: Action = {
     id: 'audit',
     icon: 'shield-check',
-    text: shell.goAudit,
+    text: shell.audit.go,
     keys: 'g x',
     run: go(() => navigate({ to: '/audit' })),
   };

@@ -1,5 +1,4 @@
 // German.
-
 import { accountTexts } from './account/de.ts';
 import { auditTexts } from './audit/de.ts';
 import { counterOf, formatNumber } from './base/format.ts';
@@ -120,8 +119,7 @@ export const de: Words = {
       `Kein Fahrzeug, keine Seite und keine Aktion passt zu „${text}“. Prüfen Sie die Schreibweise`,
     goLive: 'Zur Live-Karte',
     goAlarms: 'Zu den Alarmen',
-    audit: 'Audit',
-    goAudit: 'Zum Audit-Protokoll',
+    audit: { title: 'Audit', go: 'Zum Audit-Protokoll' },
     openPalette: 'Alles durchsuchen',
     showKeys: 'Tasten zeigen',
     nextAlarm: 'Ersten Alarm der Liste öffnen',

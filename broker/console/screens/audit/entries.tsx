@@ -1,7 +1,6 @@
 // The entries of the log, the newest first. Only rows in sight are in the document.
 import { Link } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useRef } from 'react';
+import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
@@ -77,34 +76,13 @@ function Row({ entry }: { readonly entry: Entry }) {
 
 export function Entries({ entries }: { readonly entries: readonly Entry[] }) {
   const { auditLog: texts } = useWords();
-  const frame = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: entries.length,
-    getScrollElement: () => frame.current,
-    estimateSize: useCallback(() => rowPx, []),
-    getItemKey: (index) => entries[index]?.entryID ?? index,
-    overscan: 8,
-  });
   return (
-    <div className="audit-list" ref={frame} tabIndex={0} role="region" aria-label={texts.caption}>
-      <ul style={{ blockSize: rows.getTotalSize(), position: 'relative' }}>
-        {rows.getVirtualItems().map(({ index, start, key }) => {
-          const entry = entries[index];
-          return entry === undefined ? null : (
-            <li
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              aria-setsize={entries.length}
-              aria-posinset={index + 1}
-              className="virtual-row"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <Row entry={entry} />
-            </li>
-          );
-        })}
-      </ul>
-    </div>
+    <VirtualList
+      items={entries}
+      rowPx={rowPx}
+      frame={{ className: 'audit-list', tabIndex: 0, role: 'region', 'aria-label': texts.caption }}
+      keyOf={({ entryID }) => entryID}
+      row={(entry) => <Row entry={entry} />}
+    />
   );
 }
