@@ -1,11 +1,12 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
 import type { EventTexts } from '../src/core/events/event-text.ts';
-import type { NotifyingDatabase } from '../src/ports.ts';
+import type { NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf } from './api/base/caller.ts';
 import type { ApiServices } from './api/base/operation.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
+import { createAccountChecks } from './audit/account-check.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/accounts/login-throttle.ts';
@@ -38,6 +39,8 @@ export interface ServicesOptions {
   /** Channels of notifications; closed with the rest. */
   readonly senders: Senders;
   readonly enrolment: EnrolmentOptions;
+  /** Checks what the broker signed. */
+  readonly verifier: Verifier;
   /** Where users log in who have no password; null or absent: nowhere. */
   readonly identityProvider?: IdentityProvider | null | undefined;
   /** Map files; null or absent: there are none. */
@@ -100,6 +103,7 @@ export function createServices({
   maps,
   mapStyle,
   practice,
+  verifier,
 }: ServicesOptions): Services {
   const { onCommit } = broker.db;
   const live = createLiveHub({
@@ -112,7 +116,7 @@ export function createServices({
   const archive = inSpareTime(broker.db, createSpareTime({ clock: broker.clock, lagMs }));
   const eventTexts = createEventTexts(broker.db);
   const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
-  const sealer = createAuditSealer(upkeep);
+  const sealer = createAuditSealer({ ...upkeep, verifier });
   const purge = createPurge(upkeep);
   const deletion = createAccountDeletion(upkeep);
   const notices = createNotices({
@@ -141,6 +145,7 @@ export function createServices({
       pageLimit: createPageLimit(),
       eventTexts,
       archive,
+      auditChecks: createAccountChecks({ ...broker, db: archive, verifier }),
       fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
       senders,
       maps: maps ?? noMaps,

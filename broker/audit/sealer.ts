@@ -1,17 +1,28 @@
-// Chains new audit entries every second, and every hour logs the signed head of each chain that grew, so that a copy of
-// the log shows later whether the end of a chain was cut off. It must never change what an entry says.
+// Chains new audit entries every second and keeps the signed head of each chain beside it; every hour logs the heads of the
+// chains that grew, so that a copy of the log shows later whether the end of a chain was cut off. It must never change what an entry says.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
+import type { Clock, Database, Log, Signer, Statement, Verifier } from '../../src/ports.ts';
 import { type ChainHead, chainEntries } from '../core/accounts/audit-chain.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/accounts/audit-log.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
+import {
+  type AuditRow,
+  chainHead,
+  keepHead,
+  keptHead,
+  sealEntry,
+  sha256,
+  unsealedEntries,
+} from '../store/accounts/audit-log.ts';
 import { isDataFault } from '../store/base/store-faults.ts';
+import { signedHeadOf, signHead } from './signed-head.ts';
 
 export interface AuditSealerOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly signer: Signer;
+  readonly verifier: Verifier;
   /** False while another process seals; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
@@ -23,24 +34,11 @@ export interface AuditSealer {
   close(): Promise<void>;
 }
 
-/** Type of a signed head; its payload is the JSON of `SignedHead`. */
-export const headType = 'fleetward-audit-head-1';
-
-export interface SignedHead extends ChainHead {
-  readonly accountID: string;
-  readonly atMs: number;
-}
-
 const periodMs = 1000;
 const reportMs = 3600 * 1000;
 const entriesMost = 500;
 /** Other processes may seal at the same time; each pass leaves fewer conflicts. */
 const passesMost = 20;
-
-/** The head of a chain as a signed text of one line. */
-export function signHead(signer: Signer, head: SignedHead): string {
-  return signer.sign(new TextEncoder().encode(JSON.stringify(head)), headType);
-}
 
 function byAccount(rows: readonly AuditRow[]): ReadonlyMap<string, readonly AuditRow[]> {
   const groups = new Map<string, AuditRow[]>();
@@ -48,14 +46,48 @@ function byAccount(rows: readonly AuditRow[]): ReadonlyMap<string, readonly Audi
   return groups;
 }
 
+/**
+ * Statements that keep the end of a chain whose entries are sealed in the same batch. A head that another key has signed is taken over,
+ * with an entry that says so: it is a new key of the service, or the work of another program. One whose values are not those that were
+ * signed stays, and the check of the chain finds it.
+ */
+async function keepEnd(
+  { db, clock, signer, verifier }: AuditSealerOptions,
+  accountID: string,
+  links: readonly ChainHead[],
+): Promise<readonly Statement[]> {
+  const [first, end] = [links[0], links.at(-1)];
+  if (first === undefined || end === undefined) return [];
+  const atMs = Math.round(clock.utcMs());
+  const head = { chainNo: end.chainNo, hash: end.hash };
+  const signed = signHead(signer, { accountID, ...head, atMs });
+  const keep = keepHead(accountID, { ...head, signed }, first.chainNo === 1);
+  const kept = await keptHead(db, accountID);
+  if (kept === null) return keep;
+  const own = signedHeadOf(kept, verifier, accountID);
+  if (own !== null) return own.chainNo === kept.chainNo && own.hash === kept.hash ? keep : [];
+  const detail = { chainNumber: kept.chainNo };
+  const entry = {
+    accountID,
+    atMs,
+    actor: 'service',
+    source: '',
+    action: 'audit.adopthead',
+    object: accountID,
+  };
+  return [...keep, insertAudit({ ...entry, detail })];
+}
+
 /** Seals one page; gives how many entries. Every account is a batch of its own: one broken chain holds up no other. */
-async function sealPage(db: Database, heads: Map<string, ChainHead>): Promise<number> {
+async function sealPage(options: AuditSealerOptions, heads: Map<string, ChainHead>): Promise<number> {
+  const { db } = options;
   const rows = await unsealedEntries(db, entriesMost);
   let sealed = 0;
   for (const [accountID, entries] of byAccount(rows)) {
     const links = chainEntries(sha256, await chainHead(db, accountID), entries);
+    const keep = await keepEnd(options, accountID, links);
     try {
-      const results = await db.write(links.map(sealEntry));
+      const results = await db.write([...links.map(sealEntry), ...keep]);
       const own = links.filter((_link, index) => results[index]?.changes === 1);
       sealed += own.length;
       const last = own.at(-1);
@@ -70,7 +102,7 @@ async function sealPage(db: Database, heads: Map<string, ChainHead>): Promise<nu
 
 /** Starts sealing; it goes on until `close`. */
 export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
-  const { db, clock, log, signer, isOurs } = options;
+  const { clock, log, signer, isOurs } = options;
   /** Heads of chains that grew since the last report. */
   const heads = new Map<string, ChainHead>();
   let reportedMs = clock.monoMs();
@@ -78,7 +110,7 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
   const seal = async (): Promise<number> => {
     let sealed = 0;
     for (let pass = 0; pass < passesMost; pass++) {
-      const count = await sealPage(db, heads);
+      const count = await sealPage(options, heads);
       sealed += count;
       if (count < entriesMost) break;
     }

@@ -159,7 +159,8 @@ export async function runCheck(flags: Flags): Promise<void> {
       db,
       clock,
       sample,
-      verifyAudit: (onProgress) => verifyAudit({ db, clock, accountID: null, saved: [], onProgress }),
+      verifyAudit: (onProgress) =>
+        verifyAudit({ db, clock, verifier: null, accountID: null, saved: [], onProgress }),
       onProgress: printProgress,
     });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [

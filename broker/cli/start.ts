@@ -3,7 +3,7 @@ import { type HeldDatabase, openDatabase } from '../../src/adapters/database/dat
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { untilStopped } from '../../src/adapters/program.ts';
-import { createSigner } from '../../src/adapters/signing.ts';
+import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { readEnvironment } from '../../src/config.ts';
@@ -234,6 +234,7 @@ async function open(config: BrokerConfig): Promise<Running> {
       firmwareHosts: config.firmware.hosts,
       senders,
       identityProvider,
+      verifier: createVerifier(key.publicKey),
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
       ...files,
       practice,

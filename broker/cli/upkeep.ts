@@ -1,4 +1,5 @@
 // `fleetward-broker audit`, `retention` and `config`, on the machine itself.
+import { existsSync } from 'node:fs';
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
@@ -26,12 +27,12 @@ export async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promis
         await reportHeads({ db, clock, signer: createSigner(key().privatePem) }, accountID),
       );
     }
-    const kept =
-      typeof file === 'string'
-        ? { text: readText(file, 'the saved heads'), verifier: createVerifier(key().publicKey) }
-        : null;
+    const kept = typeof file === 'string' ? readText(file, 'the saved heads') : null;
+    // Without its file the key would be made anew here, and could have signed nothing.
+    const isKeyHere = kept !== null || existsSync(config.signingKeyFile);
+    const verifier = isKeyHere ? createVerifier(key().publicKey) : null;
     const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
-    const report = await reportVerify({ db, clock, accountID, kept, onProgress });
+    const report = await reportVerify({ db, clock, accountID, verifier, kept, onProgress });
     print(flags, report);
     // Not a fault of the program or of its input: the log itself is wrong.
     if (!report.isGood) process.exitCode = 1;

@@ -13,6 +13,7 @@ import { session } from './service/session.ts';
 import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { Shell } from './shell/shell.tsx';
 import { accountDialogs } from './state/account/account-view.ts';
+import { type AuditSearch, actionOf } from './state/account/audit-view.ts';
 import { inboxFilters } from './state/account/inbox-view.ts';
 import { alarmFilters } from './state/alarm-view.ts';
 import { parseCut } from './state/cut-view.ts';
@@ -309,6 +310,20 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => withWords(import('./screens/inbox/inbox.tsx')), 'InboxScreen'),
 });
 
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/audit',
+  // Each member is named, also one that is absent: what the address holds in its place would show through.
+  validateSearch: ({ actor, action, object, from, to }: Given): AuditSearch => ({
+    actor: textOf(actor),
+    action: actionOf(textOf(action)),
+    object: textOf(object),
+    from: epochOf(from),
+    to: epochOf(to),
+  }),
+  component: lazyRouteComponent(() => withWords(import('./screens/audit/audit.tsx')), 'AuditScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -331,6 +346,7 @@ export const router = createRouter({
       practice,
       account,
       inbox,
+      audit,
     ]),
   ]),
   basepath: '/console',

@@ -1,6 +1,8 @@
 // Checks the whole database, part by part: pages and indexes, references, rows without their device, the present of
 // devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
 import type { Clock, Database } from '../../src/ports.ts';
+import type { ChainFaultReason } from '../core/accounts/audit-chain.ts';
+import { chainFaultTexts } from '../core/accounts/audit-chain-text.ts';
 import { textOf, textOrNull } from '../store/base/row.ts';
 import { findGaps, findOrphans, findStale, notifierAhead, sampleDevices } from '../store/checking.ts';
 
@@ -11,7 +13,7 @@ export interface AuditVerdict {
   readonly faults: readonly {
     readonly accountID: string;
     readonly chainNo: number;
-    readonly reason: string;
+    readonly reason: ChainFaultReason;
   }[];
 }
 
@@ -106,7 +108,7 @@ async function checkAudit({ clock, verifyAudit, onProgress }: IntegrityOptions):
     .slice(0, faultsMost)
     .map(
       ({ accountID, chainNo, reason }) =>
-        `${accountID === '' ? 'the service' : accountID}, entry ${chainNo}: ${reason}`,
+        `${accountID === '' ? 'the service' : accountID}, entry ${chainNo}: ${chainFaultTexts[reason]}`,
     );
   return { name: 'audit', looked: `${verdict.entries} entries in ${verdict.chains} chains`, faults };
 }

@@ -11,7 +11,7 @@ import { createServices } from '../../broker/services.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
-import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
+import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 
 const [url = ''] = process.argv.slice(2);
@@ -34,6 +34,7 @@ const post = createGuardedPost({
 const services = createServices({
   broker: broker.services,
   passwords: createPasswords(),
+  verifier: createVerifier(publicKey),
   senders: {
     webhook: createWebhookSender(post),
     push: async () => ({ kind: 'gone', fault: 'gone' }),

@@ -1,7 +1,8 @@
 // The audit log shows every change that is made to it afterwards, wherever it is made: real store, sealer and verifier.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAuditSealer, type SignedHead } from '../../broker/audit/sealer.ts';
+import { createAuditSealer } from '../../broker/audit/sealer.ts';
+import type { SignedHead } from '../../broker/audit/signed-head.ts';
 import { auditHeads, readHeads, verifyAudit } from '../../broker/audit/verify.ts';
 import { insertAudit } from '../../broker/store/accounts/audit.ts';
 import { sha256 } from '../../broker/store/accounts/audit-log.ts';
@@ -31,7 +32,7 @@ async function createBench(length: number) {
   const db = await openBenchDatabase();
   const clock = createBenchClock();
   const log = createBenchLog();
-  const sealer = createAuditSealer({ db, clock, log, signer });
+  const sealer = createAuditSealer({ db, clock, log, signer, verifier });
   for (let index = 0; index < length; index++) {
     await db.write([entry('acme', index), entry('rival', index)]);
     if (index % 4 === 3) await sealer.seal();
@@ -41,7 +42,14 @@ async function createBench(length: number) {
 }
 
 const verify = (db: Database, saved: readonly SignedHead[] = []) =>
-  verifyAudit({ db, clock: createBenchClock(), accountID: null, saved, onProgress: () => undefined });
+  verifyAudit({
+    db,
+    clock: createBenchClock(),
+    verifier,
+    accountID: null,
+    saved,
+    onProgress: () => undefined,
+  });
 
 const length = 9;
 const place = fc.integer({ min: 1, max: length });
@@ -51,7 +59,14 @@ const nth = (chainNo: number): Statement => sql`(SELECT audit_no FROM audit
 describe('the audit log', () => {
   it('verifies when untouched, and reports how much was checked', async () => {
     const { db, sealer } = await createBench(length);
-    expect(await verify(db)).toEqual({ chains: 2, entries: 2 * length, erased: 0, unsealed: 0, faults: [] });
+    expect(await verify(db)).toEqual({
+      chains: 2,
+      entries: 2 * length,
+      erased: 0,
+      unsealed: 0,
+      unproven: 0,
+      faults: [],
+    });
     await sealer.close();
   });
 
@@ -99,11 +114,11 @@ describe('the audit log', () => {
       sql`UPDATE audit SET detail = ${detail}, detail_hash = ${sha256(detail)} WHERE audit_no = ${nth(4)}`,
     ]);
     expect((await verify(db)).faults).toEqual([
-      { accountID: 'acme', chainNo: 4, auditNo: 7, reason: 'it was changed' },
+      { accountID: 'acme', chainNo: 4, auditNo: 7, reason: 'changed' },
     ]);
   });
 
-  it('shows a deletion anywhere but at the end; there it shows against a saved head', async () => {
+  it('shows a deletion anywhere, also of the newest entries', async () => {
     await fc.assert(
       fc.asyncProperty(place, fc.integer({ min: 1, max: 3 }), async (chainNo, count) => {
         const { db, clock } = await createBench(length);
@@ -115,11 +130,8 @@ describe('the audit log', () => {
         await db.write([
           sql`DELETE FROM audit WHERE account_id = 'acme' AND chain_no BETWEEN ${chainNo} AND ${last}`,
         ]);
-        const faults =
-          last === length
-            ? []
-            : [{ accountID: 'acme', chainNo, auditNo: null, reason: 'a row is missing here' }];
-        expect((await verify(db)).faults).toEqual(faults);
+        const reason = last === length ? 'cut_off' : 'missing';
+        expect((await verify(db)).faults).toEqual([{ accountID: 'acme', chainNo, auditNo: null, reason }]);
         expect((await verify(db, saved)).faults).toMatchObject([{ accountID: 'acme', chainNo }]);
         await db.close();
       }),
@@ -127,10 +139,12 @@ describe('the audit log', () => {
     );
   });
 
-  it('shows against its saved head that a whole chain is missing', async () => {
+  it('shows that a whole chain is missing, without the kept head only against a saved one', async () => {
     const { db, clock } = await createBench(2);
     const saved = await auditHeads({ db, clock, signer }, null);
     await db.write([sql`DELETE FROM audit WHERE account_id = 'acme'`]);
+    expect((await verify(db)).faults).toMatchObject([{ accountID: 'acme', chainNo: 1, reason: 'cut_off' }]);
+    await db.write([sql`DELETE FROM audit_heads WHERE account_id = 'acme'`]);
     expect((await verify(db)).faults).toEqual([]);
     expect((await verify(db, saved)).faults).toMatchObject([{ accountID: 'acme', chainNo: 1 }]);
   });
@@ -181,9 +195,7 @@ describe('the audit log', () => {
       sql`UPDATE audit SET chain_no = NULL, prev_hash = NULL, hash = NULL, object = 'x' WHERE audit_no = ${nth(5)}`,
     ]);
     await sealer.seal();
-    expect((await verify(db)).faults).toMatchObject([
-      { accountID: 'acme', chainNo: 5, reason: 'a row is missing here' },
-    ]);
+    expect((await verify(db)).faults).toMatchObject([{ accountID: 'acme', chainNo: 5, reason: 'missing' }]);
   });
 
   it('still verifies when details are erased, and counts them', async () => {
@@ -199,13 +211,86 @@ describe('the audit log', () => {
   });
 });
 
+describe('the kept head of a chain', () => {
+  const cutOff = (chainNo: number): Statement =>
+    sql`DELETE FROM audit WHERE account_id = 'acme' AND chain_no >= ${chainNo}`;
+
+  it('stays where it is after the newest entries were removed, however many come after them', async () => {
+    await fc.assert(
+      fc.asyncProperty(place, fc.integer({ min: 1, max: 12 }), async (chainNo, further) => {
+        const { db, sealer } = await createBench(length);
+        await db.write([cutOff(chainNo)]);
+        for (let index = 0; index < further; index++) {
+          await db.write([entry('acme', 100 + index)]);
+          await sealer.seal();
+        }
+        expect((await verify(db)).faults).toMatchObject([{ accountID: 'acme' }]);
+        await sealer.close();
+        await db.close();
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('shows a last entry that was taken out, changed and sealed anew', async () => {
+    const { db, sealer } = await createBench(length);
+    await db.write([
+      sql`UPDATE audit SET chain_no = NULL, prev_hash = NULL, hash = NULL, object = 'x' WHERE audit_no = ${nth(length)}`,
+    ]);
+    await sealer.seal();
+    expect((await verify(db)).faults).toMatchObject([{ chainNo: length, reason: 'replaced' }]);
+    await sealer.close();
+  });
+
+  it('is missed when it was removed, and is not made again', async () => {
+    const { db, sealer } = await createBench(length);
+    await db.write([cutOff(5), sql`DELETE FROM audit_heads WHERE account_id = 'acme'`, entry('acme', 50)]);
+    await sealer.seal();
+    expect((await verify(db)).faults).toMatchObject([{ accountID: 'acme', reason: 'head_missing' }]);
+    await sealer.close();
+  });
+
+  it('with the signature of another key is taken over, and an entry says so for good', async () => {
+    const { db, sealer } = await createBench(length);
+    await db.write([
+      cutOff(5),
+      sql`UPDATE audit_heads SET chain_no = 4, signed = 'made.up.head',
+        hash = (SELECT hash FROM audit WHERE account_id = 'acme' AND chain_no = 4) WHERE account_id = 'acme'`,
+      entry('acme', 50),
+    ]);
+    await sealer.seal();
+    await sealer.seal();
+    expect(await verify(db)).toMatchObject({ unproven: 0, faults: [] });
+    expect(
+      await db.read(sql`SELECT actor, chain_no, detail FROM audit WHERE action = 'audit.adopthead'`),
+    ).toEqual([{ actor: 'service', chain_no: 6, detail: '{"chainNumber":4}' }]);
+    await sealer.close();
+  });
+
+  it('is not proven when another program moved it back, and what it signed still counts', async () => {
+    const { db, sealer } = await createBench(length);
+    const moved = sql`UPDATE audit_heads SET chain_no = 4,
+      hash = (SELECT hash FROM audit WHERE account_id = 'acme' AND chain_no = 4)`;
+    await db.write([cutOff(5), sql`${moved} WHERE account_id = 'acme'`]);
+    expect((await verify(db)).faults).toMatchObject([{ chainNo: 5, reason: 'cut_off' }]);
+    await db.write([entry('acme', 50)]);
+    await sealer.seal();
+    expect((await verify(db)).faults).toMatchObject([{ chainNo: 6, reason: 'cut_off' }]);
+    await db.write([sql`UPDATE audit_heads SET signed = 'made.up.head' WHERE account_id = 'acme'`]);
+    expect(await verify(db)).toMatchObject({ unproven: 1, faults: [] });
+    await sealer.close();
+  });
+});
+
 describe('the sealer', () => {
   it('may run twice at once over one store: one chain, every entry in it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(2), { minLength: 5, maxLength: 40 }), async (steps) => {
         const db = await openBenchDatabase();
         const clock = createBenchClock();
-        const sealers = [0, 1].map(() => createAuditSealer({ db, clock, log: createBenchLog(), signer }));
+        const sealers = [0, 1].map(() =>
+          createAuditSealer({ db, clock, log: createBenchLog(), signer, verifier }),
+        );
         let entries = 0;
         const running: Promise<unknown>[] = [];
         for (const one of steps) {
@@ -225,7 +310,7 @@ describe('the sealer', () => {
   it('seals by itself within a second or so, and all that is left when it closes', async () => {
     const db = await openBenchDatabase();
     const clock = createBenchClock();
-    const sealer = createAuditSealer({ db, clock, log: createBenchLog(), signer });
+    const sealer = createAuditSealer({ db, clock, log: createBenchLog(), signer, verifier });
     await db.write([entry('acme', 1)]);
     clock.advance(1000);
     await waitUntil('the first seal', async () => (await verify(db)).entries === 1);

@@ -16,6 +16,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/account': 'checkAccount getAccount updateAccount resetBreaker',
   'screens/alarms':
     'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote takeAlarms closeAlarms assignAlarm',
+  'screens/audit': 'checkAudit',
   'screens/approvals': 'commandLimits approveCommand refuseCommand',
   'screens/cut':
     'commandFeature commandDevices cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',

@@ -5,6 +5,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import type { EventTexts } from '../../../src/core/events/event-text.ts';
 import type { Clock, Database, Entropy, Log } from '../../../src/ports.ts';
+import type { AccountChecks } from '../../audit/account-check.ts';
 import type { CommandLedger } from '../../commands/commands.ts';
 import type { DeviceRequests } from '../../commands/device-requests.ts';
 import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
@@ -83,6 +84,8 @@ export interface ApiServices {
   readonly eventTexts: KeptTexts;
   /** The devices of accounts, ready for answers. */
   readonly fleet: FleetCache;
+  /** Checks of the audit log. */
+  readonly auditChecks: AccountChecks;
   /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
   readonly archive: Database;
 }

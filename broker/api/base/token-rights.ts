@@ -167,6 +167,7 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'testRule',
       'tryRule',
       'auditEntries',
+      'checkAudit',
     ],
   },
 };

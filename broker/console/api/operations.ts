@@ -169,6 +169,7 @@ export const routes = {
   setMessages: 'POST /notificationqueue/setMessages/authorization',
   sentMessages: 'GET /notificationqueue/sentmessages/{deviceID}/authorization',
   auditEntries: 'GET /audit/entries/authorization',
+  checkAudit: 'GET /audit/check/authorization',
   commandLimits: 'GET /command/limits/authorization',
   getCommand: 'GET /command/get/{commandID}/authorization',
   listApprovals: 'GET /command/approvals/authorization',

@@ -14,6 +14,7 @@ const MoreMenu = lazy(async () => ({ default: (await withWords(import('./more-me
 function usePages(): readonly FurtherPage[] {
   const { pages } = useWords();
   const isAdmin = useRole() === 'admin';
+  const log = { to: '/audit', icon: 'shield-check', text: pages.audit.title } as const;
   const programs = { to: '/releases', icon: 'refresh-cw', text: pages.releases.short } as const;
   const unviewed = useUnviewed();
   const own = { to: '/practice', icon: 'flask-conical', text: pages.practice.short } as const;
@@ -27,7 +28,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/settings', icon: 'sliders', text: pages.settings.title },
     { to: '/people', icon: 'users', text: pages.people.title },
     { to: '/rules', icon: 'bell-ring', text: pages.rules.short },
-    ...(isAdmin ? [programs] : []),
+    ...(isAdmin ? [programs, log] : []),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
+import { useRole } from '../service/role.ts';
 import { setSingleKeys, singleKeys } from './single-keys.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
@@ -29,6 +30,7 @@ export function KeysDialog({
     [pages.releases.go, ['g f']],
     ...(useIsPractice() ? ([[pages.practice.go, ['g w']]] as const) : []),
     [pages.inbox.go, ['g i']],
+    ...(useRole() === 'admin' ? ([[pages.audit.go, ['g x']]] as const) : []),
     [pages.account.go, ['g c']],
     [texts.restore, ['Shift R']],
     [texts.middle, ['Enter']],

@@ -14,7 +14,8 @@ export interface FurtherPage {
     | '/people'
     | '/settings'
     | '/rules'
-    | '/releases';
+    | '/releases'
+    | '/audit';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: { readonly count: number; readonly hasMore: boolean } | null;

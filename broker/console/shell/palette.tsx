@@ -156,6 +156,20 @@ function useOwnPages(go: Go): readonly Action[] {
   const { pages } = useWords();
   const navigate = useNavigate();
   const isAdmin = useRole() === 'admin';
+  const audit: Action = {
+    id: 'audit',
+    icon: 'shield-check',
+    text: pages.audit.go,
+    keys: 'g x',
+    run: go(() => navigate({ to: '/audit' })),
+  };
+  const releases: Action = {
+    id: 'releases',
+    icon: 'refresh-cw',
+    text: pages.releases.go,
+    keys: 'g f',
+    run: go(() => navigate({ to: '/releases' })),
+  };
   return [
     {
       id: 'inbox',
@@ -171,17 +185,7 @@ function useOwnPages(go: Go): readonly Action[] {
       keys: 'g c',
       run: go(() => navigate({ to: '/account' })),
     },
-    ...(isAdmin
-      ? [
-          {
-            id: 'releases',
-            icon: 'refresh-cw',
-            text: pages.releases.go,
-            keys: 'g f',
-            run: go(() => navigate({ to: '/releases' })),
-          } as const,
-        ]
-      : []),
+    ...(isAdmin ? [releases, audit] : []),
   ];
 }
 

@@ -52,6 +52,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g n') void navigate({ to: '/rules' });
       else if (chord === 'g w' && isPractice()) void navigate({ to: '/practice' });
       else if (chord === 'g i') void navigate({ to: '/inbox' });
+      else if (chord === 'g x') void navigate({ to: '/audit' });
       else if (chord === 'g c') void navigate({ to: '/account' });
       else return;
       event.preventDefault();

@@ -66,13 +66,34 @@ export function chainEntries(
   });
 }
 
+/** What can be wrong at a place of a chain. */
+export const chainFaults = [
+  /** Two rows hold this place. */
+  'doubled',
+  /** The row of this place is missing; others come after it. */
+  'missing',
+  /** It does not follow from the row before it. */
+  'unlinked',
+  /** Its detail was changed. */
+  'detail_changed',
+  /** Another of its values was changed. */
+  'changed',
+  /** It is not the row of a head that was kept. */
+  'replaced',
+  /** The chain ends before a head that was kept. */
+  'cut_off',
+  /** The head that was kept is missing. */
+  'head_missing',
+] as const;
+export type ChainFaultReason = (typeof chainFaults)[number];
+
 /** The first thing that is wrong with a chain. `chainNo` is the place of the fault. */
 export interface ChainFault {
   readonly accountID: string;
   readonly chainNo: number;
   /** The row where it shows; null when that is the missing one. */
   readonly auditNo: number | null;
-  readonly reason: string;
+  readonly reason: ChainFaultReason;
 }
 
 export interface ChainCheck {
@@ -85,26 +106,32 @@ export interface ChainCheck {
   erased(): number;
 }
 
-function wrongIn(hash: Hash, head: ChainHead, entry: ChainedEntry): string | null {
-  if (entry.chainNo <= head.chainNo) return 'two rows hold this place';
-  if (entry.chainNo !== head.chainNo + 1) return 'a row is missing here';
-  if (entry.prevHash !== head.hash) return 'it does not follow from the row before it';
-  if (entry.detail !== null && hash(entry.detail) !== entry.detailHash) return 'its detail was changed';
-  if (entryHash(hash, entry.prevHash, entry) !== entry.hash) return 'it was changed';
+function wrongIn(hash: Hash, head: ChainHead, entry: ChainedEntry): ChainFaultReason | null {
+  if (entry.chainNo <= head.chainNo) return 'doubled';
+  if (entry.chainNo !== head.chainNo + 1) return 'missing';
+  if (entry.prevHash !== head.hash) return 'unlinked';
+  if (entry.detail !== null && hash(entry.detail) !== entry.detailHash) return 'detail_changed';
+  if (entryHash(hash, entry.prevHash, entry) !== entry.hash) return 'changed';
   return null;
 }
 
-/**
- * Checks one chain from its beginning.
- * @param saved heads of this chain that were kept elsewhere: the chain must have passed through each.
- */
+/** What a check of a chain begins with. */
+export interface ChainStart {
+  readonly accountID: string;
+  /** Heads of this chain that were kept: the chain must have passed through each. */
+  readonly saved?: readonly ChainHead[];
+  /** The entry that was checked last; absent: from the beginning. */
+  readonly after?: ChainHead;
+}
+
+/** Checks one chain, or the rest of it. */
 export function createChainCheck(
   hash: Hash,
-  { accountID, saved = [] }: { readonly accountID: string; readonly saved?: readonly ChainHead[] },
+  { accountID, saved = [], after = emptyChain }: ChainStart,
 ): ChainCheck {
-  let head = emptyChain;
+  let head = after;
   let erased = 0;
-  const fault = (chainNo: number, auditNo: number | null, reason: string): ChainFault => ({
+  const fault = (chainNo: number, auditNo: number | null, reason: ChainFaultReason): ChainFault => ({
     accountID,
     chainNo,
     auditNo,
@@ -120,15 +147,11 @@ export function createChainCheck(
       head = { chainNo: entry.chainNo, hash: entry.hash };
       if (entry.detail === null) erased += 1;
       const other = saved.find((one) => one.chainNo === head.chainNo && one.hash !== head.hash);
-      return other === undefined
-        ? null
-        : fault(head.chainNo, entry.auditNo, 'it is not the row of the saved head');
+      return other === undefined ? null : fault(head.chainNo, entry.auditNo, 'replaced');
     },
     finish() {
       const beyond = saved.find((one) => one.chainNo > head.chainNo);
-      return beyond === undefined
-        ? null
-        : fault(head.chainNo + 1, null, 'rows up to the saved head are missing');
+      return beyond === undefined ? null : fault(head.chainNo + 1, null, 'cut_off');
     },
     head: () => head,
     erased: () => erased,

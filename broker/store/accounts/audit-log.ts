@@ -43,10 +43,14 @@ export async function unsealedEntries(db: Database, limit: number): Promise<read
   return rows.map(toAuditRow);
 }
 
-/** Entries without a place that came before `beforeMs`. */
-export async function countUnsealed(db: Database, beforeMs: number): Promise<number> {
+/** Entries without a place that came before `beforeMs`. @param accountID null: of all accounts. */
+export async function countUnsealed(
+  db: Database,
+  { accountID, beforeMs }: { readonly accountID: string | null; readonly beforeMs: number },
+): Promise<number> {
+  const own = accountID === null ? sql`` : sql`AND account_id = ${accountID}`;
   const [row] = await db.read(
-    sql`SELECT COUNT(*) AS there FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs}`,
+    sql`SELECT COUNT(*) AS there FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs} ${own}`,
   );
   return row === undefined ? 0 : numberOf(row, 'there');
 }
@@ -89,6 +93,48 @@ export function sealEntry(link: {
     WHERE audit_no = ${link.auditNo} AND chain_no IS NULL AND ${link.chainNo === 1 ? sql`1 = 1` : follows}`;
 }
 
+/** The head of a chain as it was kept when its last entry was sealed. */
+export interface KeptHead extends ChainHead {
+  /** The same, signed by the service. */
+  readonly signed: string;
+}
+
+/** The kept head of an account's chain; null: there is none. */
+export async function keptHead(db: Database, accountID: string): Promise<KeptHead | null> {
+  const [row] = await db.read(
+    sql`SELECT chain_no, hash, signed FROM audit_heads WHERE account_id = ${accountID}`,
+  );
+  if (row === undefined) return null;
+  return {
+    chainNo: numberOf(row, 'chain_no'),
+    hash: textOf(row, 'hash'),
+    signed: textOf(row, 'signed'),
+  };
+}
+
+/**
+ * Keeps the head of a chain, in the batch that seals its entry. The head only moves on along its chain: where rows were removed
+ * or changed, it stays, and so does the fault. @param isFirst the batch begins the chain.
+ */
+export function keepHead(accountID: string, head: KeptHead, isFirst: boolean): readonly Statement[] {
+  const isIn = (chainNo: Statement, hash: Statement) => sql`EXISTS (SELECT 1 FROM audit p
+    WHERE p.account_id = ${accountID} AND p.chain_no = ${chainNo} AND p.hash = ${hash})`;
+  const isSealed = isIn(sql`${head.chainNo}`, sql`${head.hash}`);
+  const begin = sql`INSERT INTO audit_heads (account_id, chain_no, hash, signed)
+    SELECT ${accountID}, ${head.chainNo}, ${head.hash}, ${head.signed}
+    WHERE ${isSealed} AND NOT EXISTS (SELECT 1 FROM audit_heads WHERE account_id = ${accountID})`;
+  const move = sql`UPDATE audit_heads SET chain_no = ${head.chainNo}, hash = ${head.hash}, signed = ${head.signed}
+    WHERE account_id = ${accountID} AND chain_no < ${head.chainNo} AND ${isSealed}
+      AND ${isIn(sql`audit_heads.chain_no`, sql`audit_heads.hash`)}`;
+  return isFirst ? [begin, move] : [move];
+}
+
+/** Accounts whose chain has a kept head. */
+export async function headedAccounts(db: Database): Promise<readonly string[]> {
+  const rows = await db.read(sql`SELECT account_id FROM audit_heads`);
+  return rows.map((row) => textOf(row, 'account_id'));
+}
+
 /** Accounts that have entries, after `after` in the order of ids; '' is the service's own and comes first. */
 export async function auditedAccounts(
   db: Database,
@@ -123,21 +169,60 @@ export async function chainPage(
   }));
 }
 
-/** Entries of an account, newest first. */
+/** Which entries of the log are asked for; null: all. */
+export interface AuditFilter {
+  readonly object: string | null;
+  readonly actor: string | null;
+  /** One action, `user.create`, or all of one resource, `user`. */
+  readonly action: string | null;
+  /** Not before. */
+  readonly fromMs: number | null;
+  /** Not after. */
+  readonly untilMs: number | null;
+}
+
+/** Rows that one page of a filtered list looks at. */
+export const auditScanned = 20_000;
+
+function conditionsOf({ actor, action, fromMs, untilMs }: AuditFilter): Statement {
+  const by = actor === null ? sql`` : sql`AND actor = ${actor}`;
+  const did =
+    action === null
+      ? sql``
+      : sql`AND (action = ${action} OR substr(action, 1, ${action.length + 1}) = ${`${action}.`})`;
+  const from = fromMs === null ? sql`` : sql`AND at_ms >= ${fromMs}`;
+  const until = untilMs === null ? sql`` : sql`AND at_ms <= ${untilMs}`;
+  return sql`${by} ${did} ${from} ${until}`;
+}
+
+/**
+ * Entries of an account, newest first.
+ * @returns `scannedTo`: the number of the last row that was looked at when the page ends because enough were; null: it is whole.
+ */
 export async function auditPage(
   db: Database,
   page: {
     readonly accountID: string;
-    /** Entries about this object only; null: all. */
-    readonly object: string | null;
-    /** Entries older than this number only; null: from the newest. */
-    readonly before: number | null;
+    readonly filter: AuditFilter;
+    /** Entries older than this number only. */
+    readonly before: number;
     readonly limit: number;
   },
-): Promise<readonly AuditRow[]> {
-  const about = page.object === null ? sql`` : sql`AND object = ${page.object}`;
-  const older = page.before === null ? sql`` : sql`AND audit_no < ${page.before}`;
-  const rows = await db.read(sql`SELECT * FROM audit WHERE account_id = ${page.accountID} ${about} ${older}
-    ORDER BY audit_no DESC LIMIT ${page.limit}`);
-  return rows.map(toAuditRow);
+): Promise<{ readonly rows: readonly AuditRow[]; readonly scannedTo: number | null }> {
+  const { accountID, filter, before, limit } = page;
+  const about = filter.object === null ? sql`` : sql`AND object = ${filter.object}`;
+  const span = sql`FROM audit WHERE account_id = ${accountID} ${about} AND audit_no < ${before}
+    ORDER BY audit_no DESC`;
+  const isWhole = [filter.actor, filter.action, filter.fromMs, filter.untilMs].every((one) => one === null);
+  if (isWhole) {
+    const rows = await db.read(sql`SELECT * ${span} LIMIT ${limit}`);
+    return { rows: rows.map(toAuditRow), scannedTo: null };
+  }
+  // A filter that nothing matches would read the whole log; each page reads a part.
+  const [end] = await db.read(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
+  const last = end === undefined ? null : numberOf(end, 'audit_no');
+  const beyond = last === null ? sql`` : sql`AND audit_no >= ${last}`;
+  const rows = await db.read(sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
+    AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`);
+  return { rows: rows.map(toAuditRow), scannedTo: rows.length < limit ? last : null };
 }

@@ -126,6 +126,13 @@ export const accountTables: readonly Statement[] = [
     hash TEXT)`),
   ddl('CREATE UNIQUE INDEX audit_chain ON audit (account_id, chain_no) WHERE chain_no IS NOT NULL'),
   ddl('CREATE INDEX audit_unsealed ON audit (audit_no) WHERE chain_no IS NULL'),
+  // The last sealed entry of each chain, written in the batch that seals it: a chain whose newest rows were removed ends before
+  // its head. `signed`: the head with the key of the service, so that a row made by another program shows. It never goes back.
+  ddl(`CREATE TABLE audit_heads (
+    account_id TEXT NOT NULL PRIMARY KEY,
+    chain_no BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    signed TEXT NOT NULL)`),
   // `account_id` is no reference: a row lives for a day and blocks nothing. `answer` is null while the first request
   // runs, and stays null when its outcome is unknown.
   ddl(`CREATE TABLE idempotency_keys (

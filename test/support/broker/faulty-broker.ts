@@ -228,6 +228,7 @@ export async function startFaultyBroker(
     broker: broker.services,
     passwords,
     senders: createOfflineSenders(),
+    verifier: createVerifier(key.publicKey),
     firmwareHosts: [],
     enrolment: {
       crypto: createEnrolmentCrypto(entropy),

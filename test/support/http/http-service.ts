@@ -23,7 +23,7 @@ import type { PracticeWorld } from '../../../broker/ports/practice-world.ts';
 import { createServices } from '../../../broker/services.ts';
 import { findDevice } from '../../../broker/store/devices/devices.ts';
 import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
-import { createSigner, generateSigningKey } from '../../../src/adapters/signing.ts';
+import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import type { Log, LogFields, NotifyingDatabase, SqlValue, Statement } from '../../../src/ports.ts';
 import { createOfflineSenders } from '../broker/senders.ts';
@@ -153,6 +153,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       passwords,
       senders,
       identityProvider,
+      verifier: createVerifier(signingKey.publicKey),
       firmwareHosts,
       enrolment: { ...enrolment },
       maps: limits.maps,

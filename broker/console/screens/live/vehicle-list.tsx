@@ -1,8 +1,8 @@
 // The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
 import { Link } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useCallback, useRef } from 'react';
+import { type KeyboardEvent } from 'react';
 import { Mark } from '../../components/mark.tsx';
+import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, codeText, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { severityOf, stateOf, type Vehicle } from '../../state/fleet.ts';
@@ -78,35 +78,16 @@ export function VehicleList({
   readonly selected: string | null;
 }) {
   const { live } = useWords(mapWords);
-  const frame = useRef<HTMLDivElement>(null);
   // Asked once and not for each row, and rows have no keys here: the list of a large fleet changes four times a second.
   const rowPx = matchMedia('(pointer: coarse), (max-width: 720px)').matches ? 56 : 44;
-  const rows = useVirtualizer({
-    count: vehicles.length,
-    getScrollElement: () => frame.current,
-    estimateSize: useCallback(() => rowPx, [rowPx]),
-    overscan: 8,
-  });
   return (
-    <div className="list" ref={frame} onKeyDown={moveFocus}>
-      <ul aria-label={live.list} style={{ blockSize: rows.getTotalSize(), position: 'relative' }}>
-        {rows.getVirtualItems().map(({ index, start }) => {
-          const vehicle = vehicles[index];
-          return vehicle === undefined ? null : (
-            <li
-              key={vehicle.id}
-              ref={rows.measureElement}
-              data-index={index}
-              aria-setsize={vehicles.length}
-              aria-posinset={index + 1}
-              className="virtual-row"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <Row vehicle={vehicle} isSelected={vehicle.id === selected} />
-            </li>
-          );
-        })}
-      </ul>
-    </div>
+    <VirtualList
+      items={vehicles}
+      rowPx={rowPx}
+      frame={{ className: 'list', onKeyDown: moveFocus }}
+      label={live.list}
+      keyOf={({ id }) => id}
+      row={(vehicle) => <Row vehicle={vehicle} isSelected={vehicle.id === selected} />}
+    />
   );
 }

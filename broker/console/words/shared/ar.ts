@@ -17,6 +17,7 @@ export const sharedTexts: SharedTexts = {
     people: { title: 'الأشخاص', go: 'إلى الأشخاص' },
     rules: { title: 'القواعد وعمليات التسليم', short: 'القواعد', go: 'إلى القواعد' },
     releases: { title: 'إصدارات البرنامج', short: 'الإصدارات', go: 'إلى إصدارات البرنامج' },
+    audit: { title: 'التدقيق', go: 'إلى سجل التدقيق' },
     practice: { title: 'أسطول التدريب', short: 'تدريب', go: 'إلى أسطول التدريب' },
     account: { title: 'الحساب والتفضيلات', go: 'إلى الحساب والتفضيلات' },
     approvals: {

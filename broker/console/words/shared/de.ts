@@ -19,6 +19,7 @@ export const sharedTexts: SharedTexts = {
     people: { title: 'Personen', go: 'Zu den Personen' },
     rules: { title: 'Regeln und Zustellungen', short: 'Regeln', go: 'Zu den Regeln' },
     releases: { title: 'Programmstände', short: 'Programm', go: 'Zu den Programmständen' },
+    audit: { title: 'Audit', go: 'Zum Audit-Protokoll' },
     practice: { title: 'Übungsflotte', short: 'Übung', go: 'Zur Übungsflotte' },
     account: { title: 'Konto und Vorlieben', go: 'Zu Konto und Vorlieben' },
     approvals: {

@@ -19,6 +19,7 @@ export const sharedTexts: SharedTexts = {
     people: { title: 'Personnes', go: 'Aller aux personnes' },
     rules: { title: 'Règles et envois', short: 'Règles', go: 'Aller aux règles' },
     releases: { title: 'Versions du programme', short: 'Versions', go: 'Aller aux versions du programme' },
+    audit: { title: 'Audit', go: 'Aller au journal d’audit' },
     practice: { title: 'Flotte d’exercice', short: 'Exercice', go: 'Aller à la flotte d’exercice' },
     account: { title: 'Compte et préférences', go: 'Aller au compte et aux préférences' },
     approvals: {

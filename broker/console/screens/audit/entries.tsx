@@ -1,0 +1,90 @@
+// The entries of the log, the newest first. Only rows in sight are in the document.
+import { Link } from '@tanstack/react-router';
+import { VirtualList } from '../../components/rows/virtual-list.tsx';
+import { Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { vehicles } from '../../service/live.ts';
+import { auditWords } from '../../words/audit/words.ts';
+import { tabWords } from '../../words/tabs/words.ts';
+import type { Entry } from './use-entries.ts';
+
+/** Characters of a hash that tell entries apart at a glance; the whole one is its title. */
+const hashShown = 8;
+const rowPx = 64;
+
+/** What changed, as the service names it: members with their values. */
+function detailText(detail: Entry['detail']): string {
+  return Object.entries(detail ?? {})
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' · ');
+}
+
+/** A user: the entries of this one alone. */
+function Actor({ userID }: Pick<Entry, 'userID'>) {
+  const { audit, auditLog: texts, alarms } = useWords(auditWords, tabWords);
+  const known: Readonly<Record<string, string>> = { service: alarms.service, operator: audit.operator };
+  return (
+    <Link to="/audit" search={{ actor: userID }} aria-label={texts.onlyActor(known[userID] ?? userID)}>
+      <bdi>{known[userID] ?? userID}</bdi>
+    </Link>
+  );
+}
+
+/** What was changed: a vehicle leads to its page, everything else to its entries. */
+function ObjectLink({ object }: Pick<Entry, 'object'>) {
+  const { auditLog: texts } = useWords(auditWords);
+  const vehicle = useValue(vehicles).get(object);
+  return vehicle === undefined ? (
+    <Link to="/audit" search={{ object }} aria-label={texts.onlyObject(object)}>
+      <bdi>{object}</bdi>
+    </Link>
+  ) : (
+    <Link to="/vehicle/$deviceID" params={{ deviceID: object }} search={{ tab: 'audit' }}>
+      <bdi>{vehicle.name}</bdi>
+    </Link>
+  );
+}
+
+function Row({ entry }: { readonly entry: Entry }) {
+  const { audit, auditLog } = useWords(auditWords, tabWords);
+  const actions: Readonly<Record<string, string>> = { ...audit.actions, ...auditLog.actions };
+  const { timestamp, userID, action, object, detail, source, chainNumber, hash } = entry;
+  return (
+    <article className="audit-entry" data-entry={entry.entryID}>
+      <p className="audit-line">
+        <span className="nowrap muted">
+          <Time at={timestamp} />
+        </span>
+        <strong>
+          <Actor userID={userID} />
+        </strong>
+        <span>{actions[action] ?? <code>{action}</code>}</span>
+        {object === '' ? null : <ObjectLink object={object} />}
+        <span className="mono muted push" title={hash ?? undefined}>
+          {chainNumber === null ? (
+            audit.unsealed
+          ) : (
+            <bdi>{`${chainNumber} ${(hash ?? '').slice(0, hashShown)}`}</bdi>
+          )}
+        </span>
+      </p>
+      <p className="mono muted audit-detail">
+        <bdi>{detail === null ? audit.erased : detailText(detail)}</bdi>
+        {source === '' ? null : <bdi>{` ${audit.source} ${source}`}</bdi>}
+      </p>
+    </article>
+  );
+}
+
+export function Entries({ entries }: { readonly entries: readonly Entry[] }) {
+  const { auditLog: texts } = useWords(auditWords);
+  return (
+    <VirtualList
+      items={entries}
+      rowPx={rowPx}
+      frame={{ className: 'audit-list', tabIndex: 0, role: 'region', 'aria-label': texts.caption }}
+      keyOf={({ entryID }) => entryID}
+      row={(entry) => <Row entry={entry} />}
+    />
+  );
+}
