@@ -13,7 +13,6 @@ import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FurtherPages } from './further-pages.tsx';
-import { LanguageNotice } from './language-notice.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
@@ -24,6 +23,7 @@ const PracticeStrip = lazy(async () => ({
   default: (await withWords(import('./practice-mark.tsx'))).PracticeStrip,
 }));
 const KeysDialog = lazy(async () => ({ default: (await withWords(import('./keys-dialog.tsx'))).KeysDialog }));
+const Toasts = lazy(async () => ({ default: (await withWords(import('./toasts/toasts.tsx'))).Toasts }));
 const Palette = lazy(async () => ({ default: (await withWords(import('./palette.tsx'))).Palette }));
 
 function NavigationLink({
@@ -180,12 +180,14 @@ export function Shell() {
         <div className="content">
           <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
-          <LanguageNotice />
           <Outlet />
         </div>
       </div>
       <ConnectionStatus />
       <AlarmAnnouncer />
+      <Suspense>
+        <Toasts />
+      </Suspense>
       <Suspense>
         <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
       </Suspense>

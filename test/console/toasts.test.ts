@@ -1,0 +1,152 @@
+// Toasts in Chromium against the real broker and a simulated fleet: what happened elsewhere or later, by keyboard too, and never without a place
+// on a screen.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
+import { createUserPages } from '../support/http/user-pages.ts';
+import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
+
+const why = whyNoConsole();
+const panic = 63_553;
+const panicEnd = 63_554;
+
+interface Alarm {
+  readonly alarmID: string;
+  readonly deviceID: string;
+}
+
+describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () => {
+  let demo: DemoProgram;
+  const { openAs, closePages, close } = createUserPages(() => demo);
+  let token = '';
+
+  const raise = async (deviceID: string): Promise<void> => {
+    for (const code of [panicEnd, panic])
+      await demo.call(`events/createactivation/${deviceID}/${code}/authorization`, { token });
+  };
+  const newAlarms = async (): Promise<readonly Alarm[]> => {
+    const path = `alarm/alarms/authorization?state=new&limit=200`;
+    return (await demo.call(path, { token }))['alarms'] as readonly Alarm[];
+  };
+  const closeAlarms = async (): Promise<void> => {
+    for (const { alarmID } of await newAlarms())
+      await demo.call('alarm/close/authorization', { token, body: { alarmID, reason: 'test' } });
+  };
+  /** The road of the demo has alarms of its own; they are closed as they come. */
+  const expectNone = (page: Page) =>
+    expect
+      .poll(
+        async () => {
+          await closeAlarms();
+          return page.locator('.toast').count();
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(0);
+  const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text });
+
+  beforeAll(async () => {
+    demo = await startDemoProgram(3);
+    token = await demo.login('admin', demo.password);
+    await closeAlarms();
+  });
+
+  afterEach(async () => {
+    await closePages();
+    await closeAlarms();
+  });
+
+  afterAll(async () => {
+    await close();
+    await demo?.stop();
+  });
+
+  it('say an alarm that comes in on another screen, stay, and go when it is taken', async () => {
+    const { page, open } = await openAs('admin');
+    await open('/zones');
+    await page.getByText('No zones yet').waitFor();
+    await raise('van-01');
+    await toast(page, 'New alarm: Panic, van-01').waitFor();
+    await raise('van-02');
+    await toast(page, /and \d+ more new alarm/).waitFor();
+    expect(await page.locator('.toast').count()).toBe(1);
+    expect(await findFaultsInThemes(page)).toEqual([]);
+    await page.waitForTimeout(8000);
+    expect(await page.locator('.toast').count()).toBe(1);
+    await expectNone(page);
+  });
+
+  it('of alarms are reached and closed by keyboard, and lead to the alarm', async () => {
+    const { page, user, open } = await openAs('admin');
+    await open('/zones');
+    await page.getByText('No zones yet').waitFor();
+    await raise('van-03');
+    await toast(page, 'van-03').waitFor();
+    for (let press = 0; press < 6; press += 1) {
+      await page.keyboard.press('F6');
+      if ((await page.locator('.toasts :focus, .toasts:focus').count()) > 0) break;
+    }
+    await user.goTo('Close');
+    await page.keyboard.press('Enter');
+    await toast(page, 'Panic, van-03').waitFor({ state: 'detached' });
+    await user.expectFocus();
+    await raise('van-01');
+    await toast(page, 'van-01').getByRole('link', { name: 'Show the alarm' }).click();
+    await page.waitForURL(/\/alarms\?alarm=/);
+    await expect.poll(() => page.locator('.toast').count()).toBe(0);
+  });
+
+  it('say no alarm on the screen of the alarms, which shows it', async () => {
+    const { page, open } = await openAs('admin');
+    await open('/alarms');
+    await page.getByText('No open alarms').or(page.locator('.queue')).first().waitFor();
+    await raise('van-01');
+    await page.locator('.queue').getByText('van-01').first().waitFor();
+    expect(await page.locator('.toast').count()).toBe(0);
+    await page.getByRole('link', { name: 'Zones' }).click();
+    await page.getByText('No zones yet').waitFor();
+    expect(await toast(page, 'Panic').count()).toBe(0);
+  });
+
+  it('say that the connection is back, and leave by themselves', async () => {
+    const { page, open } = await openAs('admin');
+    await page.route('**/events/stream/**', (route) => route.abort());
+    await open('/zones');
+    await page.locator('.stale-notice').waitFor();
+    expect(await toast(page, 'connection').count()).toBe(0);
+    await page.unroute('**/events/stream/**');
+    await toast(page, 'The connection is back').waitFor();
+    await toast(page, 'The connection is back').waitFor({ state: 'detached' });
+    expect(await page.locator('.stale-notice').count()).toBe(0);
+  });
+
+  it('say how a restore has ended to the user who has gone to another screen', async () => {
+    const { page, open } = await openAs('admin');
+    for (const ending of ['fails', 'is confirmed'] as const) {
+      const held: { release(): void }[] = [];
+      await page.route('**/api/v1/command/**', async (route) => {
+        if (route.request().method() !== 'POST') return route.continue();
+        await new Promise<void>((resolve) => {
+          held.push({ release: resolve });
+        });
+        return ending === 'fails' ? route.abort() : route.continue();
+      });
+      await open('/vehicle/van-01');
+      await page.getByRole('button', { name: 'Restore engine' }).first().click();
+      await expect.poll(() => held.length, { timeout: 30_000 }).toBe(1);
+      await page.getByRole('link', { name: 'Zones' }).click();
+      await page.getByText('No zones yet').waitFor();
+      held[0]?.release();
+      if (ending === 'fails') {
+        await toast(page, 'Restore of van-01 has not ended well').waitFor();
+        await page.waitForTimeout(8000);
+        await toast(page, 'van-01').getByRole('link', { name: 'Open the vehicle' }).click();
+        await page.waitForURL(/\/vehicle\/van-01/);
+      } else {
+        await toast(page, 'van-01 restored').waitFor();
+        await toast(page, 'van-01 restored').waitFor({ state: 'detached' });
+      }
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    }
+  });
+});
