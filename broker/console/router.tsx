@@ -32,6 +32,7 @@ import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
+import { shareFilters, shareKinds } from './state/shares/share-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft, routePointsMost } from './state/zones/zone-draft.ts';
 
@@ -124,7 +125,7 @@ const alarmList = createRoute({
 const vehicle = createRoute({
   getParentRoute: () => shell,
   path: '/vehicle/$deviceID',
-  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut }: Given) =>
+  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut, share }: Given) =>
     present({
       tab: oneOf(vehicleTabs, tab),
       range: oneOf(ranges, range),
@@ -136,6 +137,7 @@ const vehicle = createRoute({
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
       command: textOf(command),
       cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
+      share: oneOf(shareKinds, share),
     }),
   component: lazyRouteComponent(() => import('./screens/vehicle/vehicle.tsx'), 'VehicleScreen'),
 });
@@ -289,6 +291,14 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'InboxScreen'),
 });
 
+const shareList = createRoute({
+  getParentRoute: () => shell,
+  path: '/shares',
+  validateSearch: ({ show, vehicle: of, revoke }: Given) =>
+    present({ show: oneOf(shareFilters, show), vehicle: textOf(of), revoke: textOf(revoke) }),
+  component: lazyRouteComponent(() => import('./screens/shares/shares.tsx'), 'SharesScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -306,6 +316,7 @@ export const router = createRouter({
       routeList,
       reports,
       settings,
+      shareList,
       ruleList,
       practice,
       account,

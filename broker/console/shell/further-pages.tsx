@@ -16,6 +16,7 @@ interface FurtherPage {
     | '/reports'
     | '/devices'
     | '/people'
+    | '/shares'
     | '/settings'
     | '/rules';
   readonly icon: IconName;
@@ -24,7 +25,7 @@ interface FurtherPage {
 }
 
 function usePages(): readonly FurtherPage[] {
-  const { devices, inbox, people, practice, reports, routes, zones, settings, rules } = useWords();
+  const { devices, inbox, people, practice, reports, routes, shares, zones, settings, rules } = useWords();
   const unviewed = useUnviewed();
   const own = { to: '/practice', icon: 'flask-conical', text: practice.short } as const;
   return [
@@ -34,6 +35,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/routes', icon: 'route', text: routes.title },
     { to: '/reports', icon: 'table', text: reports.title },
     { to: '/devices', icon: 'hard-drive', text: devices.title },
+    { to: '/shares', icon: 'link', text: shares.title },
     { to: '/settings', icon: 'sliders', text: settings.title },
     { to: '/people', icon: 'users', text: people.title },
     { to: '/rules', icon: 'bell-ring', text: rules.short },

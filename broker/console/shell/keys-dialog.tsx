@@ -14,7 +14,7 @@ export function KeysDialog({
 }) {
   const words = useWords();
   const { shell, account, common, approvals, cut, devices, here, inbox } = words;
-  const { people, reports, routes, rules, settings, zones } = words;
+  const { people, reports, routes, rules, settings, shares, zones } = words;
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
@@ -28,6 +28,7 @@ export function KeysDialog({
     [routes.go, ['g o']],
     [reports.go, ['g r']],
     [rules.go, ['g n']],
+    [shares.go, ['g h']],
     ...(useIsPractice() ? ([[words.practice.go, ['g w']]] as const) : []),
     [inbox.go, ['g i']],
     [account.go, ['g c']],

@@ -80,7 +80,7 @@ type Go = (run: () => unknown) => () => void;
 
 /** Pages about the fleet. */
 function useFleetPages(go: Go): readonly Action[] {
-  const { shell, approvals, devices, people, reports, routes, zones, settings, rules } = useWords();
+  const { shell, approvals, devices, people, reports, routes, zones, settings, rules, shares } = useWords();
   const navigate = useNavigate();
   return [
     { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
@@ -146,6 +146,13 @@ function useFleetPages(go: Go): readonly Action[] {
       text: rules.go,
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
+    },
+    {
+      id: 'shares',
+      icon: 'link',
+      text: shares.go,
+      keys: 'g h',
+      run: go(() => navigate({ to: '/shares' })),
     },
   ];
 }

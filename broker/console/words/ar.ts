@@ -16,6 +16,7 @@ import { reportTexts } from './reports/ar.ts';
 import { routeTexts } from './routes/ar.ts';
 import { ruleTexts } from './rules/ar.ts';
 import { settingTexts } from './settings/ar.ts';
+import { shareTexts } from './shares/ar.ts';
 import { tabTexts } from './tabs/ar.ts';
 import { zoneTexts } from './zones/ar.ts';
 
@@ -38,6 +39,7 @@ export const ar: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...shareTexts,
   ...ruleTexts,
   ...zoneTexts,
   cut,

@@ -16,6 +16,7 @@ import { reportTexts } from './reports/de.ts';
 import { routeTexts } from './routes/de.ts';
 import { ruleTexts } from './rules/de.ts';
 import { settingTexts } from './settings/de.ts';
+import { shareTexts } from './shares/de.ts';
 import { tabTexts } from './tabs/de.ts';
 import { zoneTexts } from './zones/de.ts';
 
@@ -38,6 +39,7 @@ export const de: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...shareTexts,
   ...ruleTexts,
   ...zoneTexts,
   cut,

@@ -16,6 +16,7 @@ import { reportTexts } from './reports/en.ts';
 import { routeTexts } from './routes/en.ts';
 import { ruleTexts } from './rules/en.ts';
 import { settingTexts } from './settings/en.ts';
+import { shareTexts } from './shares/en.ts';
 import { tabTexts } from './tabs/en.ts';
 import { zoneTexts } from './zones/en.ts';
 
@@ -39,6 +40,7 @@ export const en = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...shareTexts,
   ...ruleTexts,
   ...zoneTexts,
   cut,

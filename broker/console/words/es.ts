@@ -16,6 +16,7 @@ import { reportTexts } from './reports/es.ts';
 import { routeTexts } from './routes/es.ts';
 import { ruleTexts } from './rules/es.ts';
 import { settingTexts } from './settings/es.ts';
+import { shareTexts } from './shares/es.ts';
 import { tabTexts } from './tabs/es.ts';
 import { zoneTexts } from './zones/es.ts';
 
@@ -38,6 +39,7 @@ export const es: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...shareTexts,
   ...ruleTexts,
   ...zoneTexts,
   cut,

@@ -16,6 +16,7 @@ import { reportTexts } from './reports/fr.ts';
 import { routeTexts } from './routes/fr.ts';
 import { ruleTexts } from './rules/fr.ts';
 import { settingTexts } from './settings/fr.ts';
+import { shareTexts } from './shares/fr.ts';
 import { tabTexts } from './tabs/fr.ts';
 import { zoneTexts } from './zones/fr.ts';
 
@@ -38,6 +39,7 @@ export const fr: Words = {
   ...reportTexts,
   ...routeTexts,
   ...settingTexts,
+  ...shareTexts,
   ...ruleTexts,
   ...zoneTexts,
   cut,

@@ -15,10 +15,12 @@ import {
   placeText,
   spanText,
   Time,
+  timeText,
 } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
+import { ShareTripLink } from '../shares/vehicle-shares.tsx';
 import { Replay } from './replay/replay.tsx';
 
 type Item =
@@ -94,6 +96,16 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
             : texts.fromTo(percent(startFuelLevel), percent(endFuelLevel))}
         </bdi>
       </td>
+      <td>
+        {isOpen ? null : (
+          <ShareTripLink
+            deviceID={deviceID}
+            fromS={startTime}
+            toS={endTime}
+            label={words.shares.tripOf(timeText(startTime))}
+          />
+        )}
+      </td>
     </tr>
   );
 }
@@ -118,12 +130,13 @@ function StopRow({ stop }: { readonly stop: Stop }) {
         <bdi>{stop.idleTime === null ? words.common.unknown : spanText(stop.idleTime, words)}</bdi>
       </td>
       <td />
+      <td />
     </tr>
   );
 }
 
 function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item[] }) {
-  const { trips: texts } = useWords();
+  const { trips: texts, shares } = useWords();
   const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
   return (
     <div className="scroll">
@@ -138,6 +151,9 @@ function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item
                 {name}
               </th>
             ))}
+            <th scope="col">
+              <span className="hidden">{shares.share}</span>
+            </th>
           </tr>
         </thead>
         <tbody>
