@@ -8,7 +8,7 @@ import { isRightToLeft, languageOf, loadTexts } from './words.ts';
 import '../styles/tokens.css';
 import '../styles/parts.css';
 import '../styles/console.css';
-import './share.css';
+import '../styles/share.css';
 
 async function begin(place: Element): Promise<void> {
   const language = languageOf(navigator.languages);
