@@ -34,6 +34,7 @@ import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { sorts } from './state/reports/columns.ts';
 import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
+import { shareFilters, shareKinds } from './state/shares/share-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
 import { parseDraft, routePointsMost } from './state/zones/zone-draft.ts';
 import { withWords } from './words/word-set.ts';
@@ -127,7 +128,7 @@ const alarmList = createRoute({
 const vehicle = createRoute({
   getParentRoute: () => shell,
   path: '/vehicle/$deviceID',
-  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut }: Given) =>
+  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut, share }: Given) =>
     present({
       tab: oneOf(vehicleTabs, tab),
       range: oneOf(ranges, range),
@@ -139,6 +140,7 @@ const vehicle = createRoute({
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
       command: textOf(command),
       cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
+      share: oneOf(shareKinds, share),
     }),
   component: lazyRouteComponent(() => withWords(import('./screens/vehicle/vehicle.tsx')), 'VehicleScreen'),
 });
@@ -324,6 +326,14 @@ const audit = createRoute({
   component: lazyRouteComponent(() => withWords(import('./screens/audit/audit.tsx')), 'AuditScreen'),
 });
 
+const shareList = createRoute({
+  getParentRoute: () => shell,
+  path: '/shares',
+  validateSearch: ({ show, vehicle: of, revoke }: Given) =>
+    present({ show: oneOf(shareFilters, show), vehicle: textOf(of), revoke: textOf(revoke) }),
+  component: lazyRouteComponent(() => withWords(import('./screens/shares/shares.tsx')), 'SharesScreen'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -341,6 +351,7 @@ export const router = createRouter({
       routeList,
       reports,
       settings,
+      shareList,
       ruleList,
       releaseList,
       practice,

@@ -34,7 +34,6 @@ export interface ShareStreams {
 export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
 
 const periodMs = 1000;
-const keepAliveRuns = 15;
 /** Shares that cannot be read for this long count as ended. */
 const unreadableMs = 30_000;
 
@@ -88,21 +87,19 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const slots = createLiveSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
   let isClosed = false;
-  let runs = 0;
   let readableMs = clock.monoMs();
   const run = async (): Promise<number> => {
-    runs += 1;
     try {
       await readShares(options, readers);
       readableMs = clock.monoMs();
+      // Only after a read: without it the position that was sent last may not be the newest.
+      for (const { queue, stream } of readers) {
+        queue.offerComment(shareKeepAlive);
+        stream.wake();
+      }
     } catch (thrown) {
       log.error('shares_unreadable', { reason: messageOf(thrown) });
       if (clock.monoMs() - readableMs >= unreadableMs) for (const { stream } of readers) stream.end();
-    }
-    if (runs % keepAliveRuns !== 0) return periodMs;
-    for (const { queue, stream } of readers) {
-      queue.offerComment(shareKeepAlive);
-      stream.wake();
     }
     return periodMs;
   };

@@ -9,7 +9,9 @@ const title = isBuilt ? 'the built console' : 'the built console [skipped, dist 
 
 describe.skipIf(!isBuilt)(title, () => {
   const names = isBuilt ? readdirSync(`${folder}assets`) : [];
-  const page = isBuilt ? readFileSync(`${folder}index.html`, 'utf8') : '';
+  const pageOf = (name: string): string => (isBuilt ? readFileSync(`${folder}${name}`, 'utf8') : '');
+  const page = pageOf('index.html');
+  const sharePage = pageOf('share.html');
   const bytesOf = (name: string): Buffer => readFileSync(`${folder}assets/${name}`);
   const gzipped = (all: Iterable<string>): number =>
     [...all].reduce((sum, name) => sum + gzipSync(bytesOf(name), { level: 9 }).length, 0);
@@ -28,8 +30,8 @@ describe.skipIf(!isBuilt)(title, () => {
     return loaded;
   }
 
-  const linked = (extension: string): readonly string[] =>
-    [...page.matchAll(/(?:src|href)="\/console\/assets\/([^"]+)"/g)]
+  const linked = (extension: string, from = page): readonly string[] =>
+    [...from.matchAll(/(?:src|href)="\/console\/assets\/([^"]+)"/g)]
       .map(([, name = '']) => name)
       .filter((name) => name.endsWith(extension));
   const first = linked('.js').reduce((loaded, name) => addWithImports(name, loaded), new Set(linked('.css')));
@@ -37,6 +39,14 @@ describe.skipIf(!isBuilt)(title, () => {
   it('needs at most 190 kB, gzipped, for login, shell and alarms', () => {
     expect(first.size).toBeGreaterThan(2);
     expect(gzipped(first)).toBeLessThan(190_000);
+  });
+
+  it('needs at most 90 kB, gzipped, for the page of a share link before its map', () => {
+    const css = new Set(linked('.css', sharePage));
+    const loaded = linked('.js', sharePage).reduce((all, name) => addWithImports(name, all), css);
+    const texts = names.filter((name) => /^(en|de|fr|es|ar)-/.test(name)).map((name) => gzipped([name]));
+    expect(loaded.size).toBeGreaterThan(2);
+    expect(gzipped(loaded) + Math.min(...texts)).toBeLessThan(90_000);
   });
 
   it('adds at most 525 kB, gzipped, for the map with menus and dialogs, and 1.5 MB in all, with brotli, the world included', () => {
@@ -47,10 +57,14 @@ describe.skipIf(!isBuilt)(title, () => {
     expect(names.reduce((sum, name) => sum + brotliOf(name), 0)).toBeLessThan(1_500_000);
   });
 
-  it('has no inline script or style in its page, and its page loads from its own host only', () => {
-    expect(page).not.toMatch(/<style|style=|<script(?![^>]*\ssrc=)|\son\w+=/);
-    expect(
-      [...page.matchAll(/(?:src|href)="([^"]*)"/g)].filter(([, path = '']) => !path.startsWith('/console/')),
-    ).toEqual([]);
+  it('has no inline script or style in its pages, and they load from their own host only', () => {
+    for (const text of [page, sharePage]) {
+      expect(text).not.toMatch(/<style|style=|<script(?![^>]*\ssrc=)|\son\w+=/);
+      expect(
+        [...text.matchAll(/(?:src|href)="([^"]*)"/g)].filter(
+          ([, path = '']) => !path.startsWith('/console/'),
+        ),
+      ).toEqual([]);
+    }
   });
 });

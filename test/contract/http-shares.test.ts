@@ -280,6 +280,25 @@ describe('a share ends', () => {
 });
 
 describe('the stream of a share', () => {
+  it('gives signs of life while the service reads the position, and none while it cannot', async () => {
+    const { token, shareID } = await share();
+    const stream = await openStream(token);
+    const signs = (): number => stream.text().split(': keep-alive').length - 1;
+    const failures = (): number =>
+      service.logLines.filter((line) => line.includes('shares_unreadable')).length;
+    await waitUntil('the first sign of life', () => signs() > 0);
+    await service.sql('ALTER TABLE shares RENAME TO shares_away');
+    const first = failures();
+    await waitUntil('a failed read', () => failures() > first);
+    const silentAt = signs();
+    await waitUntil('another failed read', () => failures() > first + 1);
+    expect(signs()).toBe(silentAt);
+    await service.sql('ALTER TABLE shares_away RENAME TO shares');
+    await waitUntil('the next sign of life', () => signs() > silentAt);
+    await post('/share/revoke', { shareID }, operator);
+    await stream.ended;
+  });
+
   it('gives the last position and each new one of its vehicle, and nothing of others', async () => {
     const { token, shareID } = await share();
     const stream = await openStream(token);

@@ -35,6 +35,7 @@ const places: Readonly<Record<string, string>> = {
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
   'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',
+  'screens/shares': 'createShare getShares revokeShare',
   'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog setMessages sentMessages diagnostic listRequests
     auditEntries passengerCount updateAddress`,
   'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
@@ -47,17 +48,16 @@ const places: Readonly<Record<string, string>> = {
 const readByPath: Readonly<Record<string, string>> = {
   'service/stream.ts': 'streamEvents',
   'service/track.ts': 'exportGpx exportCsv exportGeojson',
+  // For the person who has a link, without a session: a page of its own.
+  'share/follow.ts': 'viewShare shareTrack streamShare',
 };
 
 /** Screen that is to come -> its operations. */
-const awaited: Readonly<Record<string, string>> = {
-  Shares: 'createShare getShares revokeShare',
-};
+const awaited: Readonly<Record<string, string>> = {};
 
 /** Reason -> operations that have no place for it. */
 const withoutPlace: Readonly<Record<string, string>> = {
   'For the unit, which calls it with its code': 'enrolDevice',
-  'For the person who has a link, without a session': 'viewShare shareTrack streamShare',
   'Another form of what the console calls already': `commandFeatureEngineCutoff updateDeviceEngineCutoff updateDeviceCargoAccess commandSend latestEvent deviceData deviceMetadata
     deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary fleetDataRange fleetMetadata`,
   'An operator at a desk records nothing in the name of a vehicle': 'createActivation',

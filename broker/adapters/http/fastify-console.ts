@@ -1,5 +1,6 @@
 // The web console under `/console/`: files that were read at the start, with a content security policy of their own. Each is compressed
-// once for each coding and kept. A path without an ending is a view of the console and gets its index; anything else is not found.
+// once for each coding and kept. A path without an ending is a page of its own, or a view of the console and gets its index; anything else
+// is not found.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
@@ -29,7 +30,12 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
+/** The page for people with a share link: it shows the map that ships, and asks no other host whatever is set. */
+const sharePage = 'share.html';
+
 const headers = {
+  // Links of people stand in no search engine.
+  'x-robots-tag': 'noindex, nofollow',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
@@ -53,10 +59,10 @@ function createPacker() {
   };
 }
 
-/** The file of a path, or the index for a view; null for neither. */
-function fileAt(files: ConsoleFiles, path: string): ConsoleFile | null {
-  const isView = !/\.[^/]*$/.test(path);
-  return files.get(path) ?? (isView ? (files.get('index.html') ?? null) : null);
+/** The name of the file of a path: itself, the page of that name, or the index for a view. */
+function nameOf(files: ConsoleFiles, path: string): string {
+  if (/\.[^/]*$/.test(path) || files.has(path)) return path;
+  return files.has(`${path}.html`) ? `${path}.html` : 'index.html';
 }
 
 /**
@@ -71,9 +77,11 @@ export function addConsole(
 ): void {
   const packed = createPacker();
   const policy = contentSecurityPolicy(mapStyle?.origins ?? []);
+  const ownPolicy = contentSecurityPolicy([]);
   const send = async ({ request, reply }: Exchange, path: string): Promise<unknown> => {
-    const file = files === null ? null : fileAt(files, path);
-    if (file === null) {
+    const name = files === null ? path : nameOf(files, path);
+    const file = files?.get(name);
+    if (file === undefined) {
       throw new AppError(
         'not_found',
         files === null ? 'No console is installed at this service' : `The console has no file ${path}`,
@@ -85,7 +93,7 @@ export function addConsole(
     const caching = file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache';
     void reply.headers({
       ...headers,
-      'content-security-policy': policy,
+      'content-security-policy': name === sharePage ? ownPolicy : policy,
       etag: file.etag,
       'cache-control': caching,
       vary: 'accept-encoding',

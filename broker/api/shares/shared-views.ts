@@ -142,8 +142,9 @@ const streamShare = operation({
   summary: 'Where a shared vehicle is, while it moves',
   description: `With the token of a live share: server-sent events. \`position\` with the members of \`position\` in \`viewShare\`, first the last
 known one and then each new one, at most one a second; \`end\` when the share has ended, then the stream ends. There is nothing to resume: a new
-connection begins with the last position. Comments \`: keep-alive\` come every 15 seconds. The token of a trip answers 422
-\`conflict\`; more than 20 streams of a share at once answer 503 \`throttled\`.`,
+connection begins with the last position. A comment \`: keep-alive\` comes each second in which the service has read the position and the share,
+so that silence means that the last position may not be the newest. The token of a trip answers 422 \`conflict\`; more than 20 streams of a
+share at once answer 503 \`throttled\`.`,
   params: Type.Object({}),
   body: null,
   result: Type.String({ description: 'Server-sent events' }),

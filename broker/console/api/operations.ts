@@ -53,6 +53,8 @@ import type { releaseOperations } from '../../api/releases/releases.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
+import type { sharedViewOperations } from '../../api/shares/shared-views.ts';
+import type { shareOperations } from '../../api/shares/shares.ts';
 
 type Served =
   | (typeof accountOperations)[number]
@@ -105,6 +107,8 @@ type Served =
   | (typeof ruleTestOperations)[number]
   | (typeof ruleTrialOperations)[number]
   | (typeof serviceCodeOperations)[number]
+  | (typeof shareOperations)[number]
+  | (typeof sharedViewOperations)[number]
   | (typeof userOperations)[number]
   | (typeof vehicleSettingOperations)[number];
 
@@ -238,6 +242,9 @@ export const routes = {
   unregisterPush: 'GET /notification/unregister-push/{pushID}/authorization',
   beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
   finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
+  createShare: 'POST /share/create/authorization',
+  getShares: 'GET /share/shares/authorization',
+  revokeShare: 'POST /share/revoke/authorization',
 } as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };
 
 export type OperationID = keyof typeof routes;
@@ -277,3 +284,6 @@ export type CommandRecord = Result<'getCommand'>;
 export type Approval = Result<'listApprovals'>['approvals'][number];
 export type Verdict = NonNullable<CommandRecord['verdict']>;
 export type Finding = Verdict['rules'][number];
+export type Share = Result<'getShares'>['shares'][number];
+/** What a share link shows to its holder. */
+export type SharedView = Static<Of<'viewShare'>['result']>;

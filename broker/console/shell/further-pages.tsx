@@ -25,6 +25,7 @@ function usePages(): readonly FurtherPage[] {
     { to: '/routes', icon: 'route', text: pages.routes.title },
     { to: '/reports', icon: 'table', text: pages.reports.title },
     { to: '/devices', icon: 'hard-drive', text: pages.devices.title },
+    { to: '/shares', icon: 'link', text: pages.shares.title },
     { to: '/settings', icon: 'sliders', text: pages.settings.title },
     { to: '/people', icon: 'users', text: pages.people.title },
     { to: '/rules', icon: 'bell-ring', text: pages.rules.short },

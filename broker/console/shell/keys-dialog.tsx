@@ -28,6 +28,7 @@ export function KeysDialog({
     [pages.reports.go, ['g r']],
     [pages.rules.go, ['g n']],
     [pages.releases.go, ['g f']],
+    [pages.shares.go, ['g h']],
     ...(useIsPractice() ? ([[pages.practice.go, ['g w']]] as const) : []),
     [pages.inbox.go, ['g i']],
     ...(useRole() === 'admin' ? ([[pages.audit.go, ['g x']]] as const) : []),

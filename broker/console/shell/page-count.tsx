@@ -15,7 +15,8 @@ export interface FurtherPage {
     | '/settings'
     | '/rules'
     | '/releases'
-    | '/audit';
+    | '/audit'
+    | '/shares';
   readonly icon: IconName;
   readonly text: string;
   readonly count?: { readonly count: number; readonly hasMore: boolean } | null;

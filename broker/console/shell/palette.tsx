@@ -148,6 +148,13 @@ function useFleetPages(go: Go): readonly Action[] {
       keys: 'g n',
       run: go(() => navigate({ to: '/rules' })),
     },
+    {
+      id: 'shares',
+      icon: 'link',
+      text: pages.shares.go,
+      keys: 'g h',
+      run: go(() => navigate({ to: '/shares' })),
+    },
   ];
 }
 

@@ -47,6 +47,7 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       else if (chord === 'g u') void navigate({ to: '/people' });
       else if (chord === 'g r') void navigate({ to: '/reports' });
       else if (chord === 'g o') void navigate({ to: '/routes' });
+      else if (chord === 'g h') void navigate({ to: '/shares' });
       else if (chord === 'g z') void navigate({ to: '/zones' });
       else if (chord === 'g f') void navigate({ to: '/releases' });
       else if (chord === 'g n') void navigate({ to: '/rules' });

@@ -33,5 +33,5 @@ export function sharedPositionMessage(position: Shareable): string {
 /** The share has ended; nothing follows. */
 export const shareEndMessage = 'event: end\ndata: {}\n\n';
 
-/** Keeps the connection open; it is no message to a client. */
+/** The position that was sent last is the newest; it is no message to a client. */
 export const shareKeepAlive = ': keep-alive\n\n';

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Device, Result } from '../../api/operations.ts';
+import { QrCode } from '../../components/codes/qr-code.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
@@ -12,7 +13,6 @@ import { enrolCommand } from '../../state/device-view.ts';
 import { deviceWords } from '../../words/devices/words.ts';
 import { formWords } from '../../words/forms/words.ts';
 import { Choice } from '../cut/choice.tsx';
-import { QrCode } from './qr-code.tsx';
 import type { useDeviceDialog } from './use-dialog.ts';
 
 export type MadeCode = Result<'createEnrolmentCode'>;

@@ -15,11 +15,14 @@ import {
   placeText,
   spanText,
   Time,
+  timeText,
 } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
+import { shareWords } from '../../words/shares/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
+import { ShareTripLink } from '../shares/vehicle-shares.tsx';
 import { Replay } from './replay/replay.tsx';
 
 type Item =
@@ -51,7 +54,7 @@ interface RowProps {
 }
 
 function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip }) {
-  const words = useWords(tabWords);
+  const words = useWords(tabWords, shareWords);
   const { trips: texts, units } = words;
   const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
   const percent = (level: number): number => Math.round(level * 100);
@@ -95,6 +98,16 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
             : texts.fromTo(percent(startFuelLevel), percent(endFuelLevel))}
         </bdi>
       </td>
+      <td>
+        {isOpen ? null : (
+          <ShareTripLink
+            deviceID={deviceID}
+            fromS={startTime}
+            toS={endTime}
+            label={words.shares.tripOf(timeText(startTime))}
+          />
+        )}
+      </td>
     </tr>
   );
 }
@@ -119,12 +132,13 @@ function StopRow({ stop }: { readonly stop: Stop }) {
         <bdi>{stop.idleTime === null ? words.common.unknown : spanText(stop.idleTime, words)}</bdi>
       </td>
       <td />
+      <td />
     </tr>
   );
 }
 
 function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item[] }) {
-  const { trips: texts } = useWords(tabWords);
+  const { trips: texts, shares } = useWords(tabWords, shareWords);
   const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
   return (
     <div className="scroll">
@@ -139,6 +153,9 @@ function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item
                 {name}
               </th>
             ))}
+            <th scope="col">
+              <span className="hidden">{shares.share}</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -15,6 +15,7 @@ import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
 import { CutDialog } from '../cut/cut.tsx';
 import { OpenCut } from '../cut/open-cut.tsx';
 import { useRestore } from '../cut/restore.tsx';
+import { ShareButton, SharedBadge, VehicleShare } from '../shares/vehicle-shares.tsx';
 import { VehicleAudit } from './audit.tsx';
 import { AlarmMark, CutBadge, StateBadge } from './badges.tsx';
 import { VehicleCommands } from './commands.tsx';
@@ -59,6 +60,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
                 {words.vehicle.cut}
               </Badge>
             ) : null}
+            <SharedBadge deviceID={device.deviceID} />
           </div>
           <p className="muted">
             {[device.deviceDescription, device.deviceID].filter((text) => text !== '').join(' · ')}
@@ -75,6 +77,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             <Icon name="map" />
             {words.vehicle.onMap}
           </Link>
+          <ShareButton deviceID={device.deviceID} />
         </div>
         {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
         <HeroFacts vehicle={vehicle} />
@@ -152,6 +155,7 @@ export function VehicleScreen() {
       <Head vehicle={live ?? vehicleOf(device, undefined)} device={device} />
       <Tab device={device} />
       <CutDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
+      <VehicleShare deviceID={deviceID} name={live?.name ?? deviceID} />
     </main>
   );
 }

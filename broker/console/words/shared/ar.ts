@@ -18,6 +18,7 @@ export const sharedTexts: SharedTexts = {
     rules: { title: 'القواعد وعمليات التسليم', short: 'القواعد', go: 'إلى القواعد' },
     releases: { title: 'إصدارات البرنامج', short: 'الإصدارات', go: 'إلى إصدارات البرنامج' },
     audit: { title: 'التدقيق', go: 'إلى سجل التدقيق' },
+    shares: { title: 'المشاركات', go: 'إلى المشاركات' },
     practice: { title: 'أسطول التدريب', short: 'تدريب', go: 'إلى أسطول التدريب' },
     account: { title: 'الحساب والتفضيلات', go: 'إلى الحساب والتفضيلات' },
     approvals: {

@@ -20,6 +20,7 @@ export const sharedTexts: SharedTexts = {
     rules: { title: 'Regeln und Zustellungen', short: 'Regeln', go: 'Zu den Regeln' },
     releases: { title: 'Programmstände', short: 'Programm', go: 'Zu den Programmständen' },
     audit: { title: 'Audit', go: 'Zum Audit-Protokoll' },
+    shares: { title: 'Geteilt', go: 'Zu den geteilten Links' },
     practice: { title: 'Übungsflotte', short: 'Übung', go: 'Zur Übungsflotte' },
     account: { title: 'Konto und Vorlieben', go: 'Zu Konto und Vorlieben' },
     approvals: {

@@ -21,6 +21,7 @@ export const sharedTexts = {
     rules: { title: 'Rules and deliveries', short: 'Rules', go: 'Go to the rules' },
     releases: { title: 'Releases', short: 'Releases', go: 'Go to the releases' },
     audit: { title: 'Audit', go: 'Go to the audit log' },
+    shares: { title: 'Shares', go: 'Go to the shares' },
     practice: { title: 'Practice fleet', short: 'Practice', go: 'Go to the practice fleet' },
     account: { title: 'Account and preferences', go: 'Go to account and preferences' },
     approvals: {

@@ -20,6 +20,7 @@ export const sharedTexts: SharedTexts = {
     rules: { title: 'Reglas y envíos', short: 'Reglas', go: 'Ir a las reglas' },
     releases: { title: 'Versiones del programa', short: 'Versiones', go: 'Ir a las versiones del programa' },
     audit: { title: 'Auditoría', go: 'Ir al registro de auditoría' },
+    shares: { title: 'Compartidos', go: 'Ir a los compartidos' },
     practice: { title: 'Flota de práctica', short: 'Práctica', go: 'Ir a la flota de práctica' },
     account: { title: 'Cuenta y preferencias', go: 'Ir a la cuenta y las preferencias' },
     approvals: {

@@ -20,6 +20,7 @@ export const sharedTexts: SharedTexts = {
     rules: { title: 'Règles et envois', short: 'Règles', go: 'Aller aux règles' },
     releases: { title: 'Versions du programme', short: 'Versions', go: 'Aller aux versions du programme' },
     audit: { title: 'Audit', go: 'Aller au journal d’audit' },
+    shares: { title: 'Partages', go: 'Aller aux partages' },
     practice: { title: 'Flotte d’exercice', short: 'Exercice', go: 'Aller à la flotte d’exercice' },
     account: { title: 'Compte et préférences', go: 'Aller au compte et aux préférences' },
     approvals: {

@@ -1,0 +1,161 @@
+// The page of a share link: until when, whether it is live, the map, and the same as text.
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Icon, type IconName } from '../components/icon.tsx';
+import type { ShareEnd, ShareState } from '../state/shares/shared-view.ts';
+import type { Value } from '../state/value.ts';
+import { formatTime } from '../words/base/format.ts';
+import type { SharePageTexts } from '../words/share-page/en.ts';
+import { LiveFacts, TripFacts } from './facts.tsx';
+import { spanText } from './spans.ts';
+
+const ShareMap = lazy(async () => ({ default: (await import('./share-map.tsx')).ShareMap }));
+
+/** The time of this computer in ms, anew each second. */
+function useNowMs(): number {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}
+
+interface SaidProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly hint: string;
+  readonly role: 'alert' | 'status';
+}
+
+function Said({ icon, title, hint, role }: SaidProps) {
+  return (
+    <div className="notice look" role={role}>
+      <Icon name={icon} />
+      <div>
+        <strong>{title}</strong>
+        <p className="muted">{hint}</p>
+      </div>
+    </div>
+  );
+}
+
+const useTitle = (title: string): void => {
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+};
+
+const linkLooks = {
+  opening: ['circle-dashed', 'badge'],
+  live: ['signal', 'badge ok'],
+  down: ['wifi-off', 'badge look'],
+} as const;
+
+/** Whether the page is live. The state is announced when it changes; the seconds beside it are not. */
+function LinkState({ state, texts }: { readonly state: ShareState; readonly texts: SharePageTexts }) {
+  const [icon, look] = linkLooks[state.link];
+  return (
+    <span className={look} role="status" data-link={state.link}>
+      <Icon name={icon} />
+      {texts.link[state.link]}
+    </span>
+  );
+}
+
+interface StateProps {
+  readonly state: ShareState;
+  readonly texts: SharePageTexts;
+}
+
+/** Why the page is not live, if it is not. */
+function Disturbance({ state, texts, nowMs }: StateProps & { readonly nowMs: number }) {
+  const { link, fault, aliveMs, view } = state;
+  if (view?.kind === 'trip' || (link !== 'down' && fault === null)) return null;
+  const hint = aliveMs === 0 ? texts.faultHint : texts.downHint(spanText(nowMs - aliveMs, texts.locale));
+  return (
+    <div className="notice look">
+      <Icon name="triangle-alert" />
+      <div>
+        <strong role="alert">{fault === null ? texts.link.down : texts.faults[fault]}</strong>
+        <p className="muted">{hint}</p>
+      </div>
+    </div>
+  );
+}
+
+/** Nothing more is shown, and why: no place of a vehicle stays on a page whose share has ended. */
+export function EndedPage({ end, texts }: { readonly end: ShareEnd; readonly texts: SharePageTexts }) {
+  useTitle(texts.ends[end]);
+  return (
+    <main className="share">
+      <h1>{texts.titles.none}</h1>
+      <Said icon="ban" title={texts.ends[end]} hint={texts.endHints[end]} role="alert" />
+    </main>
+  );
+}
+
+function Beginning({ state, texts }: StateProps) {
+  useTitle(texts.titles.none);
+  return (
+    <main className="share" aria-busy={state.fault === null}>
+      <h1>{texts.titles.none}</h1>
+      {state.fault === null ? (
+        <p className="muted" role="status">
+          {texts.loading}
+        </p>
+      ) : (
+        <Said icon="wifi-off" title={texts.faults[state.fault]} hint={texts.faultHint} role="alert" />
+      )}
+    </main>
+  );
+}
+
+function Shown({ state, texts }: StateProps) {
+  const nowMs = useNowMs();
+  const { view, positions, skewS } = state;
+  const isTrip = view?.kind === 'trip';
+  const title = view?.title || texts.titles[isTrip ? 'trip' : 'live'];
+  useTitle(title);
+  if (view === null) return null;
+  const until = formatTime(new Date(view.expires * 1000), texts.locale, 'day');
+  const last = positions?.at(-1);
+  return (
+    <main className="share">
+      <header className="stack">
+        <div className="row wrap">
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {isTrip ? null : <LinkState state={state} texts={texts} />}
+        </div>
+        <p className="muted">
+          {texts.until(until)} · {isTrip ? texts.onlyTrip : texts.only}
+        </p>
+      </header>
+      <Disturbance state={state} texts={texts} nowMs={nowMs} />
+      {isTrip ? (
+        <TripFacts state={state} texts={texts} />
+      ) : (
+        <LiveFacts state={state} texts={texts} nowS={nowMs / 1000 + skewS} />
+      )}
+      {last === undefined || positions === null ? null : (
+        <Suspense>
+          <ShareMap positions={positions} isTrip={isTrip} texts={texts} />
+        </Suspense>
+      )}
+    </main>
+  );
+}
+
+export function SharePage({
+  state: value,
+  texts,
+}: {
+  readonly state: Value<ShareState>;
+  readonly texts: SharePageTexts;
+}) {
+  const state = useSyncExternalStore(value.subscribe, value.get);
+  if (state.end !== null) return <EndedPage end={state.end} texts={texts} />;
+  if (state.view === null) return <Beginning state={state} texts={texts} />;
+  return <Shown state={state} texts={texts} />;
+}

@@ -1,0 +1,46 @@
+// La página de un enlace compartido, en español.
+import type { SharePageTexts } from './en.ts';
+
+export const sharePageTexts: SharePageTexts = {
+  locale: 'es',
+  titles: { live: 'Vehículo compartido', trip: 'Viaje compartido', none: 'Enlace compartido' },
+  until: (time) => `Compartido hasta ${time}`,
+  loading: 'Cargando',
+  link: { opening: 'Conectando', live: 'En directo', down: 'No en directo' },
+  downHint: (span) => `Lo que ve tiene ${span}. Conectando de nuevo`,
+  faults: {
+    busy: 'Este enlace está abierto demasiadas veces, o el servicio está ocupado',
+    unreachable: 'El servicio no responde',
+  },
+  faultHint: 'Se intenta de nuevo automáticamente',
+  ends: {
+    incomplete: 'Este enlace está incompleto',
+    unknown: 'Este enlace no muestra nada',
+    expired: 'Este enlace ha caducado',
+    revoked: 'Se ha dejado de compartir',
+  },
+  endHints: {
+    incomplete: 'Ábralo con todos sus caracteres, tal como se lo enviaron',
+    unknown: 'Ha caducado, se anuló o no es correcto. Pregunte a la persona que se lo envió',
+    expired: 'Pida uno nuevo a la persona que se lo envió',
+    revoked: 'Terminó antes de tiempo. Pregunte a la persona que le envió el enlace',
+  },
+  speed: 'Velocidad',
+  place: 'Posición',
+  reported: 'Comunicado',
+  noPosition: 'Aún sin posición',
+  noPositionHint: 'Aparece aquí cuando el vehículo comunica una',
+  way: 'La línea es el camino desde que abrió esta página',
+  from: 'Desde',
+  to: 'Hasta',
+  distance: 'Distancia',
+  noWay: 'No se registró ninguna posición en este tiempo',
+  map: 'Mapa; los valores de esta página dicen lo mismo',
+  zoomIn: 'Acercar',
+  zoomOut: 'Alejar',
+  show: 'Mostrar el vehículo',
+  fit: 'Mostrar todo el viaje',
+  noWebgl: 'El mapa necesita WebGL, que este navegador no ofrece. Los valores de esta página dicen lo mismo',
+  only: 'Usted ve este vehículo y nada más',
+  onlyTrip: 'Usted ve este viaje y nada más',
+};
