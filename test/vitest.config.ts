@@ -16,7 +16,7 @@ interface Project {
 
 /** Files that take one to three minutes, of which some are short texts: one that began last would be waited for alone. */
 const longFiles =
-  /\/(base-maps|chain|clicker|deb|deb-broker|doctor-relays|fuel-calibrate|readme-simulator|simulator-commands|simulator-truth|update)\.test\.ts$/;
+  /\/(base-maps|chain|clicker|deb|deb-broker|doctor-relays|fuel-calibrate|garage|readme-simulator|simulator-commands|simulator-truth|update)\.test\.ts$/;
 
 /** As usual, larger files first; but the long ones before all others. */
 class LongFirst extends BaseSequencer {
