@@ -16,7 +16,7 @@ interface Project {
 
 /** Files that take one to three minutes, of which some are short texts: one that began last would be waited for alone. */
 const longFiles =
-  /\/(base-maps|chain|clicker|deb|deb-broker|doctor-relays|fuel-calibrate|readme-simulator|simulator-commands|simulator-truth|update)\.test\.ts$/;
+  /\/(base-maps|chain|clicker|deb|deb-broker|doctor-relays|fuel-calibrate|garage|readme-simulator|simulator-commands|simulator-truth|update)\.test\.ts$/;
 
 /** As usual, larger files first; but the long ones before all others. */
 class LongFirst extends BaseSequencer {
@@ -33,7 +33,7 @@ const chain = 'test/system/chain.test.ts';
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
   bench-panel ca-cli cluster-auth cluster-ingress deb deb-broker demo doctor-relays driver-reader enrolment foreign-tracker
-  fuel-calibrate hardware-bench http-browser http-localhost launcher modbus-pymodbus mqtt-suites notify-tls obd-bus oidc
+  fuel-calibrate garage hardware-bench http-browser http-localhost launcher modbus-pymodbus mqtt-suites notify-tls obd-bus oidc
   openapi-tools operations
   power-loss readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty
   simulator-facts simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run

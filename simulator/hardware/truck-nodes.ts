@@ -27,6 +27,12 @@ export interface TruckFaults {
   readonly hasCodes: boolean;
   /** Speeds are multiplied by this, as of other tyres or of miles. 0.1 to 10. */
   readonly speedScale: number;
+  /** Something keeps all units awake with the key off, as an open body controller or a charging bus does. No fault. */
+  readonly isKeptAwake: boolean;
+  /** The parking brake is released, also on a truck that stands. No fault: its driver has left it so. */
+  readonly isBrakeReleased: boolean;
+  /** A gateway goes on with the last frame of each unit, whatever the unit measures. */
+  readonly isRepeating: boolean;
 }
 
 const noTruckFaults: TruckFaults = {
@@ -37,6 +43,9 @@ const noTruckFaults: TruckFaults = {
   isVinWrong: false,
   hasCodes: false,
   speedScale: 1,
+  isKeptAwake: false,
+  isBrakeReleased: false,
+  isRepeating: false,
 };
 
 /** Frames are due at multiples of this, ms. */
@@ -103,7 +112,7 @@ const createVin = (entropy: SeededEntropy): string =>
 export interface TruckNodes {
   /** Frames that are due now; time must not go back. Empty while the bus sleeps. */
   step(truth: TruckTruth, nowMs: number): readonly CanFrame[];
-  /** Whether the next step may have frames: key on, or off for less than 123 s. */
+  /** Whether the next step may have frames: key on, off for less than 123 s, or kept awake. */
   isAwake(): boolean;
   setFaults(change: Partial<TruckFaults>): void;
   faults(): TruckFaults;
@@ -203,6 +212,18 @@ function createLongMessages() {
   };
 }
 
+/** A gateway, which keeps the last frame of each identifier. */
+function createGateway() {
+  const last = new Map<number, CanFrame>();
+  return {
+    pass(frames: readonly CanFrame[], isRepeating: boolean): readonly CanFrame[] {
+      if (isRepeating) return frames.map((frame) => last.get(frame.id) ?? frame);
+      for (const frame of frames) last.set(frame.id, frame);
+      return frames;
+    },
+  };
+}
+
 /** Hours, litres and temperature of the engine over time; starts warm where the engine runs already. */
 function createEngineCounters(entropy: SeededEntropy, startKm: number) {
   let runMs = 0;
@@ -238,6 +259,7 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
   const startKm = entropy.integer(80_000, 400_000);
   const counters = createEngineCounters(entropy, startKm);
   const messages = createLongMessages();
+  const gateway = createGateway();
   let faults = noTruckFaults;
   let stuck: { readonly speedKmh: number; readonly rpm: number } | null = null;
   let stuckKm: number | null = null;
@@ -248,7 +270,8 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
 
   const turnKey = (isOn: boolean, nowMs: number): void => {
     if (key?.isOn === isOn) return;
-    const isEngineAwake = key !== null && nowMs - key.sinceMs < truckTiming.engineSleepsMs;
+    const { isKeptAwake } = faults;
+    const isEngineAwake = key !== null && (isKeptAwake || nowMs - key.sinceMs < truckTiming.engineSleepsMs);
     // Units that are still awake keep their values.
     const sinceMs = key === null || (isOn && isEngineAwake) ? Number.NEGATIVE_INFINITY : nowMs;
     key = { isOn, sinceMs };
@@ -257,7 +280,7 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
     turnKey(truth.ignition, nowMs);
     const beforeMs = steppedMs ?? nowMs - busStepMs;
     steppedMs = nowMs;
-    if (truth.speedKmh > 0) isBraked = false;
+    if (truth.speedKmh > 0 || faults.isBrakeReleased) isBraked = false;
     else if (!truth.ignition) isBraked = true;
     const forMs = nowMs - (key?.sinceMs ?? nowMs);
     const seen = { speedKmh: truth.speedKmh * faults.speedScale, rpm: rpmOf(truth) };
@@ -284,7 +307,8 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
     step(truth, nowMs) {
       counters.step(truth, nowMs);
       const moment = momentOf(truth, nowMs);
-      awake = moment.offMs < truckTiming.busSleepsMs;
+      const { isKeptAwake, isRepeating } = faults;
+      awake = isKeptAwake || moment.offMs < truckTiming.busSleepsMs;
       if (!awake) {
         messages.clear();
         return [];
@@ -293,13 +317,14 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
       stuckKm = faults.isOdometerStuck ? (stuckKm ?? km) : null;
       const readings = counters.readings(km);
       const { isEngineSilent, isEngineAlone, hasCodes } = faults;
-      const isEngineAwake = !isEngineSilent && moment.offMs < truckTiming.engineSleepsMs;
+      const isEngineOn = isKeptAwake || moment.offMs < truckTiming.engineSleepsMs;
+      const isEngineAwake = !isEngineSilent && isEngineOn;
       if (!isEngineAlone) beginMessages(moment, isEngineAwake);
-      return [
+      const frames = [
         ...(isEngineAwake ? engineFrames(moment, readings, isEngineAlone) : []),
         ...(isEngineAlone ? [] : otherFrames(moment, { ...readings, km: stuckKm ?? km }, hasCodes)),
-        ...messages.due(nowMs),
       ];
+      return [...gateway.pass(frames, isRepeating), ...messages.due(nowMs)];
     },
     isAwake: () => awake,
     setFaults(change) {

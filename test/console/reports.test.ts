@@ -24,6 +24,8 @@ const kinds = ['summary', 'trips', 'stops', 'alarms', 'decisions', 'events'] as 
 const daysDriven = 3;
 const daySeconds = 86_400;
 const metre = 1 / 111_195;
+/** The key of a driver, who drives the first trip of van-01. */
+const ann = '0200000000000A11';
 
 /** Days that end now: two drives a day of 40 and 30 minutes, a record each 20 s. Of `isPlain` nothing says whether the ignition is on. */
 function daysOf(startS: number, isPlain: boolean): readonly object[] {
@@ -81,6 +83,8 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
       events: [
         { seq: 1, timestamp: startS + 3600, statusCode: 63553, latitude: 43, longitude: -79.3 },
         { seq: 2, timestamp: startS + 7200, statusCode: 61968, latitude: 43, longitude: -79.3 },
+        { seq: 3, timestamp: startS + 3300, statusCode: 4400, attributes: { driverUniqueId: ann } },
+        { seq: 4, timestamp: startS + 6900, statusCode: 4401, attributes: { previousDriverUniqueId: ann } },
       ],
     });
     await service.sql("UPDATE accounts SET needs_approval = 1 WHERE account_id = 'demo'");
@@ -126,6 +130,20 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
     await page.locator('table.report tbody th a').first().click();
     await page.waitForURL(/\/vehicle\/van-01/);
     expect(new URL(page.url()).searchParams.get('tab')).toBe('trips');
+    expect(complaints).toEqual([]);
+  });
+
+  it('say on the tab of a vehicle who drove each trip, and nothing of drivers where no trip has one', async () => {
+    const { page, complaints, open: go } = await open();
+    const drivers = page.locator('table.trips tbody tr:not(.stop-row) td[data-label="Driver"]');
+    await go('/vehicle/van-01?tab=trips&range=week');
+    await drivers.last().waitFor();
+    const shown = (await drivers.allInnerTexts()).map((text) => text.trim());
+    expect(shown).toEqual([...shown.slice(1).map(() => 'unknown'), ann]);
+    expect(await findFaultsInThemes(page)).toEqual([]);
+    await go('/vehicle/van-02?tab=trips&range=week');
+    await page.locator('table.trips tbody tr').first().waitFor();
+    expect(await drivers.count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

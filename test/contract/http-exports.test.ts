@@ -14,6 +14,7 @@ interface Trip {
   readonly busDistance: number | null;
   readonly busFuelUsed: number | null;
   readonly busEngineHours: number | null;
+  readonly driverUniqueIds: readonly string[];
 }
 
 let service: Service;
@@ -24,6 +25,9 @@ const startS = nowS - 4 * 86_400;
 const metre = 1 / 111_195;
 
 const get = (path: string, as = token) => service.call({ path: `/api/v1${path}/authorization`, token: as });
+
+/** The key of a driver, who has the first drive of each day. */
+const ann = '0200000000000A11';
 
 /** Three days of parking and driving, a record each 20 s, sent in the wrong order. */
 function days(): readonly object[] {
@@ -36,6 +40,10 @@ function days(): readonly object[] {
     if (!isDriving || km - saidKm < 1) return {};
     saidKm = km;
     return { attributes: { busOdometer: km, fuelUsed: km / 4, engineHours: km / 50, rpm: 1200 } };
+  };
+  const driverOf = (hour: number): object => {
+    if (hour === 5.5) return { statusCode: 4400, attributes: { driverUniqueId: ann } };
+    return hour === 8 ? { statusCode: 4401, attributes: { previousDriverUniqueId: ann } } : {};
   };
   for (let second = 0; second < 3 * 86_400; second += 20) {
     const hour = (second / 3600) % 24;
@@ -52,6 +60,7 @@ function days(): readonly object[] {
       speed: isDriving ? 54 : 0,
       inputs: { ignition: isDriving },
       ...busOf(isDriving),
+      ...driverOf(hour),
     });
   }
   return events;
@@ -124,6 +133,13 @@ describe('the report of trips', () => {
     expect(fleet.map((device) => device['deviceID'])).toEqual(['long', 'parked', 'van-1', 'van-2']);
     expect(fleet[2]).toEqual(one);
     expect(fleet[0]).toMatchObject({ trips: 0, distance: 0, startFuelLevel: null });
+  });
+
+  it('names the drivers of each trip by the keys of which the vehicle said that they count, and none where it said nothing', async () => {
+    for (const { startTime, driverUniqueIds } of await trips(startS, 0)) {
+      const hour = ((startTime - startS) / 3600) % 24;
+      expect(driverUniqueIds).toEqual(hour > 5 && hour < 8 ? [ann] : []);
+    }
   });
 
   it('shows beside the distance what the vehicle counted on its bus, and null for a vehicle without one', async () => {

@@ -117,6 +117,21 @@ describe('a truck in a garage without a position', () => {
     expect(rig.changes).toMatchObject([{ relay: 0 }]);
   });
 
+  it.each([
+    { lost: 'two seconds, twelve seconds ago', lostS: 2, thenS: 12, isDone: true },
+    { lost: 'two seconds, six seconds ago', lostS: 2, thenS: 6, isDone: false },
+    { lost: 'more than three seconds', lostS: 5, thenS: 40, isDone: false },
+  ])('is cut: $isDone, after its board was silent for $lost', async ({ lostS, thenS, isDone }) => {
+    const { rig, bus } = await garagedTruck();
+    rig.board.setFaults({ silent: true });
+    bus.run(lostS);
+    rig.board.setFaults({ silent: false });
+    bus.run(thenS);
+    rig.command('enginecutoff', '1');
+    bus.run(2);
+    expect(isCut(rig)).toBe(isDone);
+  });
+
   it('is not cut where the bus is the only witness beside an ignition that was never proven', async () => {
     const rig = await createVehicleRig({ bus: truckBusConfig, isCommissioned: false });
     const bus = createTruckBus(rig).run(15);

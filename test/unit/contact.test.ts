@@ -69,6 +69,20 @@ describe('a lost board', () => {
     expect([input.restS(), input.why()]).toEqual([10, null]);
   });
 
+  it('of at most three seconds is part of the time for which it has read off; a longer one, or an "on", begins that anew', () => {
+    const offS = (input: ReturnType<typeof createInput>) => {
+      const { offSinceMs } = input.contact();
+      return offSinceMs === null ? null : (input.nowMs() - offSinceMs) / 1000;
+    };
+    expect(offS(alive())).toBe(60);
+    expect(offS(alive().read(null, 2500).read(false, 10_000))).toBe(72.5);
+    expect(offS(alive().read(null, 2500).read(false, 5000).read(null, 2500).read(false, 10_000))).toBe(80);
+    expect(offS(alive().read(null, 3500).read(false, 10_000))).toBe(10);
+    expect(offS(alive().read(null, 1000).read(true, 250).read(false, 10_000))).toBe(10);
+    expect(offS(alive().read(true, 250))).toBe(null);
+    expect(offS(createInput())).toBe(null);
+  });
+
   it('of more than three seconds suspends what is read after it, until life or place confirm it', () => {
     const lost = alive().read(null, 3500).read(false, 60_000);
     expect([lost.restS(), lost.why()]).toEqual([null, 'board']);

@@ -94,6 +94,8 @@ const table: readonly Line[] = [
   ['common_cause', cut, { ...blind, causes: livingCauses }],
   ['allowed', cut, garage],
   ['ignition_off_s', cut, { ...garage, ignition: { value: false, sinceMs: ago(59_999) } }],
+  ['ignition_off_s', cut, { ...garage, ignition: { value: false, sinceMs: ago(9999) }, offSinceMs: 0 }],
+  ['allowed', cut, { ...garage, ignition: { value: false, sinceMs: ago(10_000) }, offSinceMs: 0 }],
   ['position_trusted_s', cut, { ...garage, suspectMs: ago(59_999) }],
   ['no_position_allowed', cut, garage, waitRules],
   ['allowed', cut, {}, fuelRules],
@@ -235,19 +237,21 @@ const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
     restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
     causes: fc.oneof(fc.constant<Cause[]>([`sensor:${name}`]), anyCauses),
   });
+const ofBus = (one: Witness): Witness => ({ ...one, causes: ['bus'] });
 const witnesses: fc.Arbitrary<Witnesses> = fc.record({
   gnss: witness('gnss'),
   motion: witness('motion'),
   ignition: witness('ignition'),
   rpm: witness('rpm'),
   voltage: witness('voltage'),
-  bus_speed: witness('bus_speed'),
-  bus_rpm: witness('bus_rpm'),
+  bus_speed: witness('bus_speed').map(ofBus),
+  bus_rpm: witness('bus_rpm').map(ofBus),
 });
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
   ignition: sensed,
   isIgnitionSuspended: fc.boolean(),
+  offSinceMs: fc.option(fc.integer({ min: 0, max: nowMs })),
   panic: sensed,
   gnss: gnssClaim,
   suspectMs: fc.option(fc.integer({ min: 0, max: nowMs })),

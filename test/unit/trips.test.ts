@@ -27,6 +27,7 @@ function eventAt(timestampMs: number, change: Partial<TripEvent> = {}): TripEven
     fuelLevel: null,
     ignition: null,
     bus: null,
+    driver: null,
     ...change,
   };
 }

@@ -49,6 +49,8 @@ export interface Contact {
   readonly roseMs: number;
   /** When it last became inactive. */
   readonly fellMs: number;
+  /** Since when it has read "off", over losses of samples shorter than `gapMs`; null: it does not, or was never read. */
+  readonly offSinceMs: number | null;
   /** When its board was last silent; null: never in this run. */
   readonly silence: Span | null;
   /** When samples stopped; null while they come. */
@@ -68,6 +70,7 @@ export function createContact(nowMs: number, isLive: boolean): Contact {
     activeMs: Number.NEGATIVE_INFINITY,
     roseMs: Number.NEGATIVE_INFINITY,
     fellMs: Number.NEGATIVE_INFINITY,
+    offSinceMs: null,
     silence: null,
     lostMs: nowMs,
     flipsMs: [],
@@ -93,6 +96,13 @@ function withLife(contact: Contact, nowMs: number): Contact {
   return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs } : contact;
 }
 
+/** Since when it has read "off": a short loss of samples between two readings of it ends nothing, an "on" of one sample does. */
+function offSinceAfter({ offSinceMs, activeMs }: Contact, seen: Sensed, isGone: boolean): number | null {
+  if (seen.value === null) return offSinceMs;
+  if (seen.value) return null;
+  return offSinceMs === null || isGone ? Math.max(seen.sinceMs, activeMs) : offSinceMs;
+}
+
 /** Records the reading of this moment. `countsFlips`: detect chatter (the ignition; a motion sensor pulses). */
 export function recordReading(
   before: Contact,
@@ -107,8 +117,10 @@ export function recordReading(
       ? before
       : { ...before, sensed: seen };
   if (seen.value === null) return next.lostMs === null ? { ...next, lostMs: atMs } : next;
+  const isReturn = next.lostMs !== null && atMs - next.lostMs > contactLimits.gapMs;
+  const offSinceMs = offSinceAfter(next, seen, isReturn);
+  if (offSinceMs !== next.offSinceMs) next = { ...next, offSinceMs };
   if (next.lostMs !== null) {
-    const isReturn = atMs - next.lostMs > contactLimits.gapMs;
     const silence = { fromMs: next.lostMs, toMs: atMs };
     next = { ...(isReturn ? suspendByBoard(next) : next), lostMs: null, silence };
   }

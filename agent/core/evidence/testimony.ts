@@ -134,6 +134,8 @@ export interface Evidence {
   readonly ignition: Sensed;
   /** The ignition reading is suspended: it does not count. */
   readonly isIgnitionSuspended: boolean;
+  /** Since when the ignition has read off, over losses of samples shorter than 3 s; null: it does not. */
+  readonly offSinceMs: number | null;
   readonly panic: Sensed;
   readonly gnss: GnssClaim;
   /** When the last doubtful or moving position arrived, monotonic; null if never. */
@@ -167,13 +169,17 @@ export interface Evidence {
 export function testimonyOf(
   state: EvidenceState,
   now: StepTime,
-): Pick<Evidence, 'ignition' | 'isIgnitionSuspended' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'> {
+): Pick<
+  Evidence,
+  'ignition' | 'isIgnitionSuspended' | 'offSinceMs' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'
+> {
   const claim = claimOf(state, now.atMs);
-  const { sensed, suspension, activeMs } = countedContact(state, 'ignition', claim);
+  const { sensed, suspension, activeMs, offSinceMs } = countedContact(state, 'ignition', claim);
   const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
   return {
     ignition: { value: sensed.value, sinceMs },
     isIgnitionSuspended: suspension !== null,
+    offSinceMs: sensed.value === false ? offSinceMs : null,
     gnss: claim,
     suspectMs: state.gnss.suspectMs,
     witnesses: witnessesOf(state, now, claim),

@@ -134,13 +134,23 @@ function engineRule({ witnesses, bus }: Evidence): RuleFinding {
   return found('engine_at_rest', { isMet: by === 'none', value: by, needed: 'none' });
 }
 
+/**
+ * How long the key has been off where no position shows the standstill, ms: over short losses of samples, as a board that answers late now
+ * and then would keep a vehicle in a garage from being cut for ever. The last of it must be read without a loss.
+ */
+function offForMs({ ignition, offSinceMs, nowMs }: Evidence): number | null {
+  if (ignition.value !== false) return null;
+  const unbrokenMs = nowMs - ignition.sinceMs;
+  return unbrokenMs < interlockLimits.ignitionOffMs ? unbrokenMs : nowMs - (offSinceMs ?? ignition.sinceMs);
+}
+
 /** Without a position: the motion input, or the speeds of the vehicle bus beside its parking brake, show it. */
 function standstillWithoutPosition(
   evidence: Evidence,
   rules: InterlockRules,
   fault: string,
 ): readonly RuleFinding[] {
-  const { witnesses, ignition, nowMs } = evidence;
+  const { witnesses, nowMs } = evidence;
   const isAllowedWithout = rules.noGnss === 'ignition_off_only';
   const policy = found('no_position_allowed', {
     isMet: isAllowedWithout,
@@ -156,12 +166,11 @@ function standstillWithoutPosition(
     bus.state === 'proven' && bus.claim === 'rest' && (bus.restForMs ?? 0) >= rules.standstillMs;
   const lacking = isProven ? 'motion_quiet_s' : state === 'absent' ? fault : 'motion_unproven';
   const value = isQuiet ? 'motion' : isBusAtRest ? 'bus_speed' : lacking;
-  const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   return [
     policy,
     found('standstill', { isMet: isQuiet || isBusAtRest, value, needed: 'proven' }),
     trustedPosition(evidence),
-    lasting('ignition_off_s', offMs, rules.ignitionOffNoFixMs, nowMs),
+    lasting('ignition_off_s', offForMs(evidence), rules.ignitionOffNoFixMs, nowMs),
   ];
 }
 

@@ -143,6 +143,7 @@ const sample: TrackEvent = {
   fuelLevel: 0.62,
   ignition: true,
   bus: null,
+  driver: null,
   geozoneID: 'depot',
 };
 const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };

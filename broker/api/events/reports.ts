@@ -1,6 +1,7 @@
 // Reports from the records: trips, stops, and their sums. `core/events/trips.ts` decides what is a trip; here are the
 // periods, texts and pages.
 import { type Static, Type } from 'typebox';
+import { driversMost } from '../../core/events/trip-drivers.ts';
 import type { Stop, TrackPosition, Trip, TripOrStop } from '../../core/events/trips.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import { listDevices } from '../../store/devices/devices.ts';
@@ -46,6 +47,10 @@ const tripShape = Type.Object({
   startFuelLevel: orNull('Fraction of the tank; null without a sensor'),
   endFuelLevel: orNull('Fraction of the tank; null without a sensor'),
   ...busShape,
+  driverUniqueIds: Type.Array(Type.String(), {
+    maxItems: driversMost,
+    description: "Ids of the keys of its drivers, in order; empty where no driver's key was known on the way",
+  }),
   isOpen: Type.Boolean({ description: 'It was still going on with the last record' }),
 });
 type TripView = Static<typeof tripShape>;
@@ -106,6 +111,7 @@ function viewTrip(deviceID: string, trip: Trip): TripView {
     startFuelLevel: trip.fuelStart,
     endFuelLevel: trip.fuelEnd,
     ...viewBusSums(trip.bus),
+    driverUniqueIds: [...trip.drivers],
     isOpen: trip.isOpen,
   };
 }
@@ -145,7 +151,8 @@ trip where the vehicle was last seen; what it did meanwhile is not counted. A ju
 out; a position that jitters around a parked vehicle adds nothing. \`distance\` is the vehicle's own odometer where it has
 one that fits its positions, else the way between its positions. \`busDistance\`, \`busFuelUsed\` and \`busEngineHours\` are what
 the vehicle counted on its own bus (J1939), from the trip's start until it has stood at its end; they replace no other member, and a
-counter that went back or leapt gives null. Everything goes by event time: records that arrive late
+counter that went back or leapt gives null. \`driverUniqueIds\` are the keys of which the vehicle said that their owners drive
+while it moved (DRIVER_IDENTIFIED, DRIVER_CLEARED and \`driverUniqueId\` of other events). Everything goes by event time: records that arrive late
 count where they belong.`;
 
 const periodText = (
@@ -176,6 +183,7 @@ const tripExample: TripView = {
   busDistance: 21.6,
   busFuelUsed: 7,
   busEngineHours: 1,
+  driverUniqueIds: ['3F0000001A2B3C01'],
   isOpen: false,
 };
 const exampleParams = { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' } as const;

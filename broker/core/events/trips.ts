@@ -13,6 +13,7 @@ import {
   noCounters,
   startCounters,
 } from './bus-counters.ts';
+import { type DriverMark, type KnownDriver, laterDriver, withDriver } from './trip-drivers.ts';
 
 /** Distances, stop and gap follow research on what fleets use (Traccar 6: 200 m, 180 s, 3,600 s). */
 const tripLimits = {
@@ -53,6 +54,8 @@ export interface TripEvent {
   readonly ignition: boolean | null;
   /** Of the vehicle bus; null: the event has none. */
   readonly bus: BusCounters | null;
+  /** Null: the event does not say who drives. */
+  readonly driver: DriverMark | null;
 }
 
 export interface TrackPosition extends Point {
@@ -71,6 +74,8 @@ interface TrackMark {
   readonly odometer: number | null;
   readonly fuelLevel: number | null;
   readonly bus: KnownCounters;
+  /** Who drove since it last stood, in the order of their keys; a driver who comes or leaves while it stands did not. */
+  readonly drivers: readonly string[];
 }
 
 export interface Trip {
@@ -87,6 +92,8 @@ export interface Trip {
   readonly fuelEnd: number | null;
   /** What the vehicle bus counted from its start to the stop at its end. */
   readonly bus: BusSums;
+  /** Ids of the drivers' keys, in order; empty: no key was known on the way. */
+  readonly drivers: readonly string[];
   /** It was still going on when the events ended. */
   readonly isOpen: boolean;
 }
@@ -131,6 +138,7 @@ export interface TripState {
   readonly odometer: number | null;
   readonly fuelLevel: number | null;
   readonly bus: KnownCounters;
+  readonly driver: KnownDriver | null;
   readonly contradictions: number;
 }
 
@@ -143,6 +151,7 @@ export const startTrips: TripState = {
   odometer: null,
   fuelLevel: null,
   bus: noCounters,
+  driver: null,
   contradictions: 0,
 };
 
@@ -178,6 +187,7 @@ const tripOf = (
     fuelStart: start.fuelLevel,
     fuelEnd: end.fuelLevel,
     bus: busSums(start.bus, seen.bus, seen.place.timestampMs - start.place.timestampMs),
+    drivers: end.drivers,
     isOpen,
   },
 });
@@ -193,6 +203,7 @@ const fresh = (mark: TrackMark): TrackMark => ({
   reachedM: 0,
   speedMost: 0,
   idleMs: mark.idleMs === null ? null : 0,
+  drivers: [],
 });
 
 /** A way there and back within the time of a stop is a jump of the receiver. */
@@ -217,10 +228,10 @@ function ignitionOf(event: TripEvent): boolean | null {
 
 /** The way goes on to a further position. */
 function advance(state: TripState, place: TrackPosition, speed: number): TrackMark {
-  const { last, from, ignition, odometer, fuelLevel, bus } = state;
+  const { last, from, ignition, odometer, fuelLevel, bus, driver } = state;
   if (last === null || from === null) {
     const idleMs = ignition === null ? null : 0;
-    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs, odometer, fuelLevel, bus };
+    return { place, drivenM: 0, reachedM: 0, speedMost: 0, idleMs, odometer, fuelLevel, bus, drivers: [] };
   }
   const stepM = distanceM(last.place, place);
   const stepMs = place.timestampMs - last.place.timestampMs;
@@ -235,6 +246,7 @@ function advance(state: TripState, place: TrackPosition, speed: number): TrackMa
     odometer,
     fuelLevel,
     bus,
+    drivers: withDriver(last.drivers, driver),
   };
 }
 
@@ -329,6 +341,7 @@ export function stepTrips(before: TripState, event: TripEvent): TripStep {
     odometer: event.odometer ?? before.odometer,
     fuelLevel: event.fuelLevel ?? before.fuelLevel,
     bus: laterCounters(before.bus, event.bus, event.timestampMs),
+    driver: laterDriver(before.driver, event.driver, event.timestampMs),
     from:
       event.bus === null || before.from === null
         ? before.from

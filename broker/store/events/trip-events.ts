@@ -3,6 +3,7 @@
 import type { Database, Row } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { countersOf } from '../../core/events/bus-counters.ts';
+import { driverOf } from '../../core/events/trip-drivers.ts';
 import type { TripEvent } from '../../core/events/trips.ts';
 import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
@@ -64,17 +65,21 @@ function toTrackEvent(row: Row): TrackEvent {
   // Without a time of its own an event has the time of its arrival, when the vehicle may have been elsewhere.
   const isTimed = textOf(row, 'time_quality') !== 'none';
   const ignition = jsonObjectOrNull(row, 'inputs')?.['ignition'];
+  const attributes = textOrNull(row, 'attributes');
+  const parse = () => jsonObjectOrNull(row, 'attributes');
+  const statusCode = numberOf(row, 'status_code');
   return {
     eventID: `${textOf(row, 'boot')}:${numberOf(row, 'seq')}`,
     timestampMs: numberOf(row, 'timestamp_ms'),
     receivedMs: numberOf(row, 'received_ms'),
-    statusCode: numberOf(row, 'status_code'),
+    statusCode,
     point: latitude === null || longitude === null || !isTimed ? null : { latitude, longitude },
     speed: numberOrNull(row, 'speed'),
     odometer: numberOrNull(row, 'odometer'),
     fuelLevel: numberOrNull(row, 'fuel_level'),
     ignition: typeof ignition === 'boolean' ? ignition : null,
-    bus: countersOf(textOrNull(row, 'attributes'), () => jsonObjectOrNull(row, 'attributes')),
+    bus: countersOf(attributes, parse),
+    driver: driverOf({ statusCode, text: attributes }, parse),
     altitude: numberOrNull(row, 'altitude'),
     heading: numberOrNull(row, 'heading'),
     hdop: numberOrNull(row, 'hdop'),

@@ -223,21 +223,13 @@ function createSenses(given: HostileSetup) {
     record: () => evidence.record,
     newestUtcMs: () => newestUtcMsAt(time, nowMs),
     testimony(boardAlive: boolean, warning: NonNullable<Evidence['warning']>): Evidence {
-      const { ignition, isIgnitionSuspended, gnss, suspectMs, witnesses, drive } = testimonyOf(
-        evidence,
-        stamp(),
-      );
+      const seen = testimonyOf(evidence, stamp());
       const veto = busVetoAt(bus, nowMs);
       return {
         nowMs,
         ...(veto === null ? {} : { bus: veto }),
-        ignition,
-        isIgnitionSuspended,
+        ...seen,
         panic: pressed,
-        gnss,
-        suspectMs,
-        witnesses,
-        drive,
         trustedUtcMs: trustedUtcMs(time, nowMs),
         latestUtcMs: latestUtcMs(time, nowMs),
         isTimeBehind: time.isGnssBehind,

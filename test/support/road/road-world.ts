@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
+import { createTruckBus, type TruckBus } from '../../../simulator/hardware/truck-bus.ts';
+import { createSystemClock } from '../../../src/adapters/system.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 import { createRoadBoard, type RoadBoard } from './road-board.ts';
 import { createRoadReceiver, type RoadReceiver } from './road-receiver.ts';
@@ -14,11 +16,18 @@ export interface RoadWorld {
   readonly receiver: RoadReceiver;
   readonly boardPort: string;
   readonly gnssPort: string;
+  /** The control units behind the adapter at `busPort`; null: it is no truck. */
+  truck(): TruckBus | null;
+  readonly busPort: string;
   isIgnitionOn: boolean;
   isCargoDoorOpen: boolean;
   speedKmh(): number;
   /** Longest delay of a receiver epoch: how far this machine was behind real time. */
   longestDelayMs(): number;
+  /** How many the receiver has sent: seconds of this world, which pass more slowly on a busy machine. */
+  epochs(): number;
+  /** Spans of more than 0.8 s in which the agent asked the board nothing: its inputs become unknown. */
+  pauses(): readonly Pause[];
   /** Changes the true speed at a plausible rate; resolves when it is reached. */
   drive(speedKmh: number): Promise<void>;
   /** Hangs up the board's terminal and removes its name. */
@@ -27,10 +36,18 @@ export interface RoadWorld {
   close(): Promise<void>;
 }
 
+export interface Pause {
+  /** Epochs of the receiver when it ended. */
+  readonly epoch: number;
+  readonly ms: number;
+}
+
 export interface RoadWorldOptions {
   readonly folder: string;
   readonly seed: string;
   readonly gnssPeriodMs: number;
+  /** It is a truck with a bus, whose units stay awake. */
+  readonly hasBus?: boolean;
 }
 
 interface SerialLine {
@@ -93,6 +110,41 @@ function createMotion() {
   };
 }
 
+const pauseMs = 800;
+
+/** The bus of a truck whose adapter is at `path`. */
+async function openTruck(
+  path: string,
+  entropy: ReturnType<typeof createSeededEntropy>,
+  truth: () => { readonly speedKmh: number; readonly eastM: number; readonly isIgnitionOn: boolean },
+) {
+  const line = await openLine(path, (bytes) => truck.receive(bytes));
+  const truck = createTruckBus({
+    clock: createSystemClock(),
+    entropy,
+    truth() {
+      const { speedKmh, eastM, isIgnitionOn } = truth();
+      return {
+        speedKmh,
+        odometerM: eastM,
+        ignition: isIgnitionOn,
+        engine: isIgnitionOn ? 'running' : 'off',
+        tankLevel: 0.5,
+        supplyVolts: isIgnitionOn ? voltsRunning : voltsResting,
+      };
+    },
+    send: (bytes) => line.write(bytes),
+  });
+  truck.setFaults({ isKeptAwake: true });
+  return {
+    truck,
+    async close() {
+      truck.close();
+      await line.close();
+    },
+  };
+}
+
 /** Calls `onEpoch` at every multiple of the period in UTC, a little late as a receiver does. */
 function startEpochs(periodMs: number, onEpoch: (utcMs: number, delayMs: number) => void): () => void {
   let timer: NodeJS.Timeout;
@@ -114,7 +166,9 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
   const { folder, seed, gnssPeriodMs } = options;
   const entropy = createSeededEntropy(seed);
   const motion = createMotion();
-  const [boardPort, gnssPort] = [join(folder, 'tty-board'), join(folder, 'tty-gnss')];
+  const [boardPort, gnssPort, busPort] = ['board', 'gnss', 'bus'].map((name) =>
+    join(folder, `tty-${name}`),
+  ) as [string, string, string];
   let boardLine: SerialLine | null = null;
   const receiver = createRoadReceiver(entropy.stream('receiver'));
   const board = createRoadBoard({
@@ -128,9 +182,20 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     send: (bytes) => boardLine?.write(bytes),
   });
   const gnssLine = await openLine(gnssPort, () => undefined);
+  let bus: Awaited<ReturnType<typeof openTruck>> | null = null;
   let longestDelayMs = 0;
+  let epochs = 0;
+  const pauses: Pause[] = [];
+  let askedMs = performance.now();
+  const receive = (bytes: Uint8Array): void => {
+    const ms = performance.now() - askedMs;
+    askedMs += ms;
+    if (ms > pauseMs) pauses.push({ epoch: epochs, ms });
+    board.receive(bytes);
+  };
   const stopEpochs = startEpochs(gnssPeriodMs, (utcMs, delayMs) => {
     longestDelayMs = Math.max(longestDelayMs, delayMs);
+    epochs += 1;
     gnssLine.write(new TextEncoder().encode(receiver.burst(motion.now(), utcMs)));
   });
   const world: RoadWorld = {
@@ -138,10 +203,14 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     receiver,
     boardPort,
     gnssPort,
+    busPort,
+    truck: () => bus?.truck ?? null,
     isIgnitionOn: false,
     isCargoDoorOpen: false,
     speedKmh: () => motion.now().speedKmh,
     longestDelayMs: () => longestDelayMs,
+    epochs: () => epochs,
+    pauses: () => pauses,
     async drive(speedKmh) {
       motion.setTarget(speedKmh);
       await waitUntil(`${speedKmh} km/h`, () => motion.now().speedKmh === speedKmh, { everyMs: 50 });
@@ -151,13 +220,18 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
       boardLine = null;
     },
     async plugBoard() {
-      boardLine = await openLine(boardPort, (bytes) => board.receive(bytes));
+      boardLine = await openLine(boardPort, receive);
     },
     async close() {
       stopEpochs();
-      await Promise.all([gnssLine.close(), world.unplugBoard()]);
+      await Promise.all([gnssLine.close(), bus?.close(), world.unplugBoard()]);
     },
   };
   await world.plugBoard();
+  if (options.hasBus === true)
+    bus = await openTruck(busPort, entropy.stream('truck'), () => ({
+      ...motion.now(),
+      isIgnitionOn: world.isIgnitionOn,
+    }));
   return world;
 }

@@ -13,7 +13,7 @@ export interface TruthMutant {
   /** The run names at least one of them; `threshold`: it fails by a threshold. */
   readonly found: readonly (BreachKind | 'threshold')[];
   /** A scenario beside this file that finds it; absent: the preset `smoke`. */
-  readonly scenario?: 'operations' | 'restart' | 'cluster';
+  readonly scenario?: 'operations' | 'restart' | 'cluster' | 'bus';
   /** What the run must also meet, where the scenario asks for no speed. */
   readonly threshold?: string;
 }

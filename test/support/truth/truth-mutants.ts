@@ -1,6 +1,7 @@
 // Faults that a run of the simulator must find and name: each is one edit of the compiled program, switched on alone. The broker's are put
 // into a copy that the run starts as its own broker; the agent's into the copy that drives the vehicles.
 import { accountMutants } from './account-mutants.ts';
+import { busMutants } from './bus-mutants.ts';
 import { operationMutants } from './operation-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
 import { restartMutants } from './restart-mutants.ts';
@@ -423,6 +424,7 @@ export const truthMutants: readonly TruthMutant[] = [
     found: ['fuelWrong'],
   }),
   ...accountMutants,
+  ...busMutants,
   ...operationMutants,
   ...readingMutants,
   ...restartMutants,

@@ -70,6 +70,7 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     nowMs,
     ignition,
     isIgnitionSuspended: states.ignition === 'suspended',
+    offSinceMs: ignition.value === false ? ignition.sinceMs : null,
     panic: { value: false, sinceMs: 0 },
     suspectMs: null,
     drive: { state: drive, by: drive === 'unknown' ? null : 'gnss', sinceMs: nowMs - standingMs },

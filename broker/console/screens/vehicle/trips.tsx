@@ -51,9 +51,21 @@ interface RowProps {
   readonly deviceID: string;
   /** Start of what is replayed, epoch seconds. */
   readonly shownS: number;
+  /** A trip of the list has a driver whose key is known. */
+  readonly hasDrivers: boolean;
 }
 
-function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip }) {
+function Drivers({ ids }: { readonly ids: readonly string[] }) {
+  const { common } = useWords();
+  if (ids.length === 0) return <span className="muted">{common.unknown}</span>;
+  return ids.map((id) => (
+    <bdi className="mono" key={id}>
+      {id}{' '}
+    </bdi>
+  ));
+}
+
+function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly trip: Trip }) {
   const words = useWords(tabWords, shareWords);
   const { trips: texts, units } = words;
   const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
@@ -75,6 +87,11 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
         </Link>
       </th>
       <td data-label={texts.end}>{isOpen ? texts.goesOn : <Time at={endTime} />}</td>
+      {hasDrivers ? (
+        <td data-label={words.vehicle.driver}>
+          <Drivers ids={trip.driverUniqueIds} />
+        </td>
+      ) : null}
       <td className="num" data-label={texts.duration}>
         <bdi>{spanText(trip.drivingTime, words)}</bdi>
       </td>
@@ -112,7 +129,7 @@ function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip })
   );
 }
 
-function StopRow({ stop }: { readonly stop: Stop }) {
+function StopRow({ stop, hasDrivers }: Pick<RowProps, 'hasDrivers'> & { readonly stop: Stop }) {
   const words = useWords(tabWords);
   const { trips: texts } = words;
   return (
@@ -121,6 +138,7 @@ function StopRow({ stop }: { readonly stop: Stop }) {
         <Time at={stop.startTime} />
       </th>
       <td data-label={texts.end}>{stop.isOpen ? texts.stillThere : <Time at={stop.endTime} />}</td>
+      {hasDrivers ? <td /> : null}
       <td className="num" data-label={texts.duration}>
         <bdi>{spanText(stop.stopTime, words)}</bdi>
       </td>
@@ -137,8 +155,10 @@ function StopRow({ stop }: { readonly stop: Stop }) {
   );
 }
 
-function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item[] }) {
-  const { trips: texts, shares } = useWords(tabWords, shareWords);
+function ItemTable({ items, ...of }: Omit<RowProps, 'hasDrivers'> & { readonly items: readonly Item[] }) {
+  const { trips: texts, shares, vehicle } = useWords(tabWords, shareWords);
+  const hasDrivers = items.some((item) => item.kind === 'trip' && item.trip.driverUniqueIds.length > 0);
+  const row = { ...of, hasDrivers };
   const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
   return (
     <div className="scroll">
@@ -148,6 +168,7 @@ function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item
           <tr>
             <th scope="col">{texts.start}</th>
             <th scope="col">{texts.end}</th>
+            {hasDrivers ? <th scope="col">{vehicle.driver}</th> : null}
             {numbers.map((name) => (
               <th scope="col" key={name} className="num">
                 {name}
@@ -163,7 +184,7 @@ function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item
             item.kind === 'trip' ? (
               <TripRow key={`trip ${item.startTime}`} {...row} trip={item.trip} />
             ) : (
-              <StopRow key={`stop ${item.startTime}`} stop={item.stop} />
+              <StopRow key={`stop ${item.startTime}`} stop={item.stop} hasDrivers={hasDrivers} />
             ),
           )}
         </tbody>
