@@ -61,12 +61,11 @@ const pickedOf = (value: unknown): string | undefined => {
   return ids.length === 0 ? undefined : ids.join(',');
 };
 
-/** Only the members that are there. */
-function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}
+/**
+ * As what a screen gets: a member that is absent is undefined and not left out, for what the address holds in its place would show
+ * through (the router lays what is checked over what was given).
+ */
+const named = <T extends object>(members: T) => members as { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Paths of this console only: a link cannot lead to another host. */
 const nextOf = (value: unknown): string | undefined => {
@@ -79,7 +78,7 @@ const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: Scre
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: ({ next }: Given) => present({ next: nextOf(next) }),
+  validateSearch: ({ next }: Given) => named({ next: nextOf(next) }),
   component: LoginScreen,
 });
 
@@ -107,7 +106,7 @@ const live = createRoute({
   getParentRoute: () => shell,
   path: '/live',
   validateSearch: ({ filter, find, vehicle, at, here }: Given) =>
-    present({
+    named({
       filter: oneOf(filters, filter),
       find: textOf(find),
       vehicle: textOf(vehicle),
@@ -121,7 +120,7 @@ const alarmList = createRoute({
   getParentRoute: () => shell,
   path: '/alarms',
   validateSearch: ({ show, alarm, pick }: Given) =>
-    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm), pick: pickedOf(pick) }),
+    named({ show: oneOf(alarmFilters, show), alarm: textOf(alarm), pick: pickedOf(pick) }),
   component: AlarmsScreen,
 });
 
@@ -129,7 +128,7 @@ const vehicle = createRoute({
   getParentRoute: () => shell,
   path: '/vehicle/$deviceID',
   validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut, share }: Given) =>
-    present({
+    named({
       tab: oneOf(vehicleTabs, tab),
       range: oneOf(ranges, range),
       kind: oneOf(eventKinds, kind),
@@ -154,7 +153,7 @@ const loginAgain = createRoute({
 const approvalList = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
-  validateSearch: ({ request }: Given) => present({ request: textOf(request) }),
+  validateSearch: ({ request }: Given) => named({ request: textOf(request) }),
   component: lazyRouteComponent(
     () => withWords(import('./screens/approvals/approvals.tsx')),
     'ApprovalsScreen',
@@ -165,7 +164,7 @@ const deviceList = createRoute({
   getParentRoute: () => shell,
   path: '/devices',
   validateSearch: ({ link, find, rows, open, silent, pick }: Given) =>
-    present({
+    named({
       silent: oneOf(silences, silent),
       pick: pickedOf(pick),
       link: oneOf(deviceFilters, link),
@@ -180,7 +179,7 @@ const device = createRoute({
   getParentRoute: () => shell,
   path: '/devices/$deviceID',
   validateSearch: ({ part, open, table, entry }: Given) =>
-    present({
+    named({
       entry: textOf(entry),
       part: oneOf(deviceTabs, part),
       open: oneOf(deviceDialogs, open),
@@ -193,7 +192,7 @@ const people = createRoute({
   getParentRoute: () => shell,
   path: '/people',
   validateSearch: ({ list, user, group, session: ofSession, open }: Given) =>
-    present({
+    named({
       list: oneOf(peopleLists, list),
       user: textOf(user),
       group: textOf(group),
@@ -207,7 +206,7 @@ const ruleList = createRoute({
   getParentRoute: () => shell,
   path: '/rules',
   validateSearch: ({ list, rule, state, open }: Given) =>
-    present({
+    named({
       list: oneOf(ruleLists, list),
       rule: textOf(rule),
       state: oneOf(deliveryFilters, state),
@@ -220,7 +219,7 @@ const releaseList = createRoute({
   getParentRoute: () => shell,
   path: '/releases',
   validateSearch: ({ release, open, unit, phase, stage }: Given) =>
-    present({
+    named({
       release: textOf(release),
       open: oneOf(releaseDialogs, open),
       unit: textOf(unit),
@@ -235,7 +234,7 @@ const zoneList = createRoute({
   getParentRoute: () => shell,
   path: '/zones',
   validateSearch: ({ find, zone, at, edit, shape }: Given) =>
-    present({
+    named({
       find: textOf(find),
       zone: textOf(zone),
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
@@ -249,7 +248,7 @@ const routeList = createRoute({
   getParentRoute: () => shell,
   path: '/routes',
   validateSearch: ({ find, route, at, edit, shape }: Given) =>
-    present({
+    named({
       find: textOf(find),
       route: textOf(route),
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
@@ -269,7 +268,7 @@ const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
   validateSearch: ({ kind, vehicles, range, from, to, code, sort, rows }: Given) =>
-    present({
+    named({
       kind: oneOf(reportKinds, kind),
       vehicles: vehiclesOf(vehicles),
       range: oneOf(ranges, range),
@@ -286,21 +285,21 @@ const reports = createRoute({
 const practice = createRoute({
   getParentRoute: () => shell,
   path: '/practice',
-  validateSearch: ({ vehicle: chosen }: Given) => present({ vehicle: textOf(chosen) }),
+  validateSearch: ({ vehicle: chosen }: Given) => named({ vehicle: textOf(chosen) }),
   component: lazyRouteComponent(() => withWords(import('./screens/practice/practice.tsx')), 'PracticeScreen'),
 });
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  validateSearch: ({ table }: Given) => present({ table: oneOf(settingTables, table) }),
+  validateSearch: ({ table }: Given) => named({ table: oneOf(settingTables, table) }),
   component: lazyRouteComponent(() => withWords(import('./screens/settings/fleet.tsx')), 'SettingsScreen'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
-  validateSearch: ({ open }: Given) => present({ open: oneOf(accountDialogs, open) }),
+  validateSearch: ({ open }: Given) => named({ open: oneOf(accountDialogs, open) }),
   component: lazyRouteComponent(() => withWords(import('./screens/account/account.tsx')), 'AccountScreen'),
 });
 
@@ -308,14 +307,13 @@ const inbox = createRoute({
   getParentRoute: () => shell,
   path: '/inbox',
   validateSearch: ({ show, vehicle: of }: Given) =>
-    present({ show: oneOf(inboxFilters, show), vehicle: textOf(of) }),
+    named({ show: oneOf(inboxFilters, show), vehicle: textOf(of) }),
   component: lazyRouteComponent(() => withWords(import('./screens/inbox/inbox.tsx')), 'InboxScreen'),
 });
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
-  // Each member is named, also one that is absent: what the address holds in its place would show through.
   validateSearch: ({ actor, action, object, from, to }: Given): AuditSearch => ({
     actor: textOf(actor),
     action: actionOf(textOf(action)),
@@ -330,7 +328,7 @@ const shareList = createRoute({
   getParentRoute: () => shell,
   path: '/shares',
   validateSearch: ({ show, vehicle: of, revoke }: Given) =>
-    present({ show: oneOf(shareFilters, show), vehicle: textOf(of), revoke: textOf(revoke) }),
+    named({ show: oneOf(shareFilters, show), vehicle: textOf(of), revoke: textOf(revoke) }),
   component: lazyRouteComponent(() => withWords(import('./screens/shares/shares.tsx')), 'SharesScreen'),
 });
 

@@ -238,6 +238,45 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
     await page.getByRole('main').getByText('There is no such page').last().waitFor();
   });
 
+  it('takes nothing from an address that no page knows: each shows what it shows without it', async () => {
+    const { page, complaints, open: go } = await open({ session: { token, userID: 'admin' } });
+    const paths = [
+      'live',
+      'alarms',
+      'approvals',
+      'devices',
+      'people',
+      'rules',
+      'releases',
+      'zones',
+      'routes',
+      'reports',
+    ];
+    const members = [
+      'show',
+      'open',
+      'list',
+      'kind',
+      'table',
+      'edit',
+      'at',
+      'shape',
+      'sort',
+      'phase',
+      'stage',
+      'from',
+      'to',
+      'state',
+    ];
+    const strange = members.map((member) => `${member}=%22%3Cfoo%3E%22`).join('&');
+    for (const path of [...paths, 'settings', 'account', 'inbox', 'audit', 'shares', 'vehicle/van-01']) {
+      await go(`/${path}?${strange}`);
+      await page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
+      expect([path, await page.getByText('<foo>').count()]).toEqual([path, 0]);
+      expect([path, complaints]).toEqual([path, []]);
+    }
+  });
+
   it.each(['fr', 'de', 'es', 'ar'])(
     'speaks %s on every screen: no English sentence of the catalogue is left',
     async (language) => {

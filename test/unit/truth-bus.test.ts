@@ -13,9 +13,13 @@ const vin = 'XFWAB12345678901C';
 type Attributes = NonNullable<FleetEvent['attributes']>;
 
 /** Ten minutes at 36 km/h with a report a minute; its attributes are changed by `change`. */
-function judged(change: (atS: number) => Attributes = () => ({}), excuse?: Excuse): readonly string[] {
+function judged(
+  change: (atS: number) => Attributes = () => ({}),
+  { excuse, hasBus = true }: { readonly excuse?: Excuse; readonly hasBus?: boolean } = {},
+): readonly string[] {
   const ledger = createLedger();
   ledger.addVehicle(deviceID);
+  if (hasBus) ledger.truck(deviceID, { vin, startKm: 90_000 });
   for (let atS = 0; atS <= 600; atS += 1) {
     const place = { latitude: 43 + (atS * 10) / 111_195, longitude: -79, speedKmh: 36 };
     const moment = { utcMs: beganUtcMs + atS * 1000, ...place, drivenM: atS * 10, tankLevel: 0.5 };
@@ -60,16 +64,31 @@ describe('values of the vehicle bus', () => {
     ['an engine speed of another scale', { rpm: 9600 }, /an engine speed of 9600\/min/],
     ['a tank of another scale', { busFuelLevel: 20 }, /20 % in the tank on the bus/],
     ['the number of another vehicle', { vin: 'XFWAB12345678901D' }, /VIN XFWAB12345678901D/],
-    ['an odometer that jumps', { busOdometer: 90_004 }, /the odometer on the bus grew by 3400 m/],
+    [
+      'an odometer that jumps',
+      { busOdometer: 90_004 },
+      /90004 km on the odometer of the bus; it stood at 90002.9 to 90003.0 km/,
+    ],
   ])('are wrong with %s, and right with a fault of the bus as an excuse', (_, attributes, words) => {
     expect(judged((atS) => late(atS, attributes))).toEqual([expect.stringMatching(words)]);
     const excuse: Excuse = { kind: 'bus', fromMs: 290_000, toMs: 305_000 };
-    expect(judged((atS) => late(atS, attributes), excuse)).toEqual([]);
+    expect(judged((atS) => late(atS, attributes), { excuse })).toEqual([]);
   });
 
-  it('are wrong with an odometer that stands still', () => {
-    expect(judged(() => ({ busOdometer: 90_000 }))).toEqual([
-      expect.stringMatching(/^busWrong b1:2: the odometer on the bus grew by 0 m/),
+  it.each([
+    ['stands still', () => 90_000, /^busWrong b1:1: 90000 km/],
+    [
+      'is in miles from the first report on',
+      (atS: number) => (90_000 + atS / 100) / 1.609,
+      /^busWrong b1:1: 55935/,
+    ],
+  ])('are wrong with an odometer that %s', (_, at, words) => {
+    expect(judged((atS) => ({ busOdometer: at(atS) }))).toEqual([expect.stringMatching(words)]);
+  });
+
+  it('are wrong of a vehicle that has no bus', () => {
+    expect(judged(() => ({}), { hasBus: false })).toEqual([
+      expect.stringMatching(/of a vehicle that has none/),
     ]);
   });
 });

@@ -13,8 +13,8 @@ const momentMs = 1000;
 const speedKmh = 3;
 /** Of the tank: half a step of 0.4 %, and rounding. */
 const levelPercent = 1;
-/** Metres: an odometer is reported in 0.1 km, at both ends of the way. */
-const odometerM = 150;
+/** Kilometres: an odometer is reported in 0.1 km. */
+const odometerKm = 0.1;
 /** Engine speeds of a vehicle that drives by its engine, 1/min. */
 const rpm = { drivesKmh: 5, least: 500, most: 2000 } as const;
 
@@ -63,43 +63,29 @@ function wrongValue(vehicle: VehicleNotes, report: BusReport): string | null {
   return `${bus.fuelPercent} % in the tank on the bus; there were ${least.toFixed(1)} to ${most.toFixed(1)} %`;
 }
 
-/** What is wrong with the growth of the odometer on the bus since an earlier report. */
-function wrongGrowth(vehicle: VehicleNotes, from: BusReport, to: BusReport): string | null {
-  const grownM = ((to.bus.odometerKm ?? 0) - (from.bus.odometerKm ?? 0)) * 1000;
-  const driven = (utcMs: number): number => drivenAt(vehicle.trace, utcMs);
-  const [first, last] = [readWithin(vehicle, from), readWithin(vehicle, to)];
-  const [least, most] = [driven(last.fromMs) - driven(first.toMs), driven(last.toMs) - driven(first.fromMs)];
-  if (grownM >= Math.max(0, least) - odometerM && grownM <= most + odometerM) return null;
-  return `the odometer on the bus grew by ${Math.round(grownM)} m since ${from.eventID}; the vehicle drove ${Math.round(least)} to ${Math.round(most)} m`;
+/** What is wrong with odometer and number, by what the world knows of the truck. */
+function wrongTruck(vehicle: VehicleNotes, report: BusReport): string | null {
+  const { truck, trace } = vehicle;
+  const { bus } = report;
+  if (truck === null) return 'values of a bus of a vehicle that has none';
+  if (bus.vin !== null && bus.vin !== truck.vin) return `VIN ${bus.vin}; the truck is ${truck.vin}`;
+  if (bus.odometerKm === null) return null;
+  const { fromMs, toMs } = readWithin(vehicle, report);
+  const kmAt = (utcMs: number): number => truck.startKm + drivenAt(trace, utcMs) / 1000;
+  const [least, most] = [kmAt(fromMs), kmAt(toMs)];
+  if (bus.odometerKm >= least - odometerKm && bus.odometerKm <= most + odometerKm) return null;
+  return `${bus.odometerKm} km on the odometer of the bus; it stood at ${least.toFixed(1)} to ${most.toFixed(1)} km`;
 }
 
-/**
- * The first report of a vehicle whose values of the bus are not those of the world, or that names another vehicle than the first one. After a
- * fault of the bus, the receiver, the clock, the board or the agent the odometer counts anew.
- */
+/** The first report of a vehicle whose values of the bus are not those of the world. */
 export function judgeBus(vehicle: VehicleNotes): readonly Breach[] {
   const { deviceID } = vehicle;
   if (vehicle.trace.utcMs.length === 0) return [];
-  let first: BusReport | null = null;
-  let vin: string | null = null;
-  const isUnjudged = (span: Span): boolean =>
-    isStruck(vehicle, ['bus', 'position', 'hardware'], runSpan(vehicle, span));
   for (const report of reportsOf(vehicle)) {
-    const { bus, eventID } = report;
-    const read = readWithin(vehicle, report);
-    const since: BusReport | null = first;
-    if (since !== null && isUnjudged({ ...read, fromMs: since.utcMs })) first = null;
-    if (isUnjudged(read)) continue;
-    const growth =
-      bus.odometerKm === null || since === null || first === null
-        ? null
-        : wrongGrowth(vehicle, since, report);
-    if (bus.odometerKm !== null) first ??= report;
-    const name =
-      bus.vin === null || vin === null || bus.vin === vin ? null : `VIN ${bus.vin}, and ${vin} before`;
-    vin ??= bus.vin;
-    const words = wrongValue(vehicle, report) ?? growth ?? name;
-    if (words !== null) return [eventBreach('busWrong', { deviceID, eventID }, words)];
+    const read = runSpan(vehicle, readWithin(vehicle, report));
+    if (isStruck(vehicle, ['bus', 'position', 'hardware'], read)) continue;
+    const words = wrongValue(vehicle, report) ?? wrongTruck(vehicle, report);
+    if (words !== null) return [eventBreach('busWrong', { deviceID, eventID: report.eventID }, words)];
   }
   return [];
 }

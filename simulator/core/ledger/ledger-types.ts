@@ -229,10 +229,19 @@ export interface Stall {
   readonly toMs: number;
 }
 
+/** What a truck's bus truly says of it. */
+export interface TruckNotes {
+  readonly vin: string;
+  /** Of its odometer at the begin of the run. */
+  readonly startKm: number;
+}
+
 export interface VehicleNotes {
   readonly deviceID: string;
   /** Where it truly was; empty for a light tracker. */
   readonly trace: Trace;
+  /** Null: it has no bus. */
+  truck: TruckNotes | null;
   /** UTC in ms at the begin of the run; null for a light tracker. */
   beganUtcMs: number | null;
   /** Time of the first returned record with a position, epoch seconds. */

@@ -19,6 +19,7 @@ import type {
   SentEvent,
   ShownEvent,
   Stall,
+  TruckNotes,
   VehicleNotes,
 } from './ledger-types.ts';
 import { addMoment, emptyTrace, type TraceMoment } from './trace.ts';
@@ -28,6 +29,7 @@ export const eventsMost = 5_000_000;
 
 export interface Ledger {
   addVehicle(deviceID: string): void;
+  truck(deviceID: string, truck: TruckNotes): void;
   /** Where a vehicle truly is, about once a second. @param atMs the same moment in ms of the run. */
   moment(deviceID: string, moment: TraceMoment, atMs: number): void;
   /** @returns the number of the fact within its vehicle. */
@@ -134,6 +136,7 @@ function emptyNotes(deviceID: string, stalls: readonly Stall[]): VehicleNotes {
   return {
     deviceID,
     trace: emptyTrace(),
+    truck: null,
     beganUtcMs: null,
     firstPlaceS: null,
     facts: [],
@@ -275,6 +278,9 @@ export function createLedger(): Ledger {
     stalls,
     ...eventNotes(books),
     addVehicle: (deviceID) => void vehicleIn(books, deviceID),
+    truck(deviceID, truck) {
+      vehicleIn(books, deviceID).truck = truck;
+    },
     moment(deviceID, moment, atMs) {
       const vehicle = vehicleIn(books, deviceID);
       vehicle.beganUtcMs ??= moment.utcMs - atMs;

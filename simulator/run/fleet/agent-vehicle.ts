@@ -171,6 +171,8 @@ export async function startAgentVehicle(options: AgentVehicleOptions): Promise<A
       return recordOutbox(outbox, boot, options);
     },
   });
+  const truck = vehicle.bus?.truck;
+  if (truck !== undefined) ledger.truck(deviceID, { vin: truck.vin, startKm: truck.odometerKm(0) });
   return {
     deviceID,
     config,

@@ -29,4 +29,12 @@ export const busMutants: readonly TruthMutant[] = [
     found: ['busWrong'],
     scenario: 'bus',
   }),
+  agent({
+    fault: 'the odometer on the bus is read in miles',
+    file: signals,
+    find: 'scale: 0.005,',
+    put: 'scale: 0.005 / 1.609,',
+    found: ['busWrong'],
+    scenario: 'bus',
+  }),
 ];
