@@ -180,8 +180,9 @@ describe('imports', () => {
   });
 
   it('of the console load every part that shows words together with its words', () => {
+    // The page of a share link has one small catalogue, which it waits for before it shows anything.
     const bad = files
-      .filter((file) => file.startsWith(consoleFolder))
+      .filter((file) => file.startsWith(consoleFolder) && !file.startsWith(`${consoleFolder}share/`))
       .flatMap((file) =>
         [...(textOf.get(file) ?? '').matchAll(/(\w*)\(?import\('[^']+\.tsx'\)/g)]
           .filter(([, around]) => around !== 'withWords')
