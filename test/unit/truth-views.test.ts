@@ -104,6 +104,7 @@ const trip: ShownTrip = {
 function drive(): { ledger: Ledger; events: readonly FleetEvent[]; views: FinalViews } {
   const ledger = createLedger();
   ledger.link(vehicle, true, 0);
+  ledger.truck(vehicle, { vin: 'XFWAB12345678901C', startKm: 0 });
   for (let atMs = 0; atMs <= durationS * 1000; atMs += secondMs) {
     const place = { latitude: latitudeAt(atMs), longitude, speedKmh: 36 };
     const moment = { ...place, utcMs: beganUtcMs + atMs, drivenM: atMs / 100, tankLevel: 0.5 };
