@@ -8,6 +8,8 @@ import { type DemoProgram, startDemoProgram } from '../support/programs/demo-pro
 
 const why = whyNoConsole();
 const panic = 63_553;
+/** Ends a hang. */
+const hangMs = 120_000;
 const panicEnd = 63_554;
 
 interface Alarm {
@@ -40,7 +42,7 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
           await closeAlarms();
           return page.locator('.toast').count();
         },
-        { timeout: 60_000 },
+        { timeout: hangMs },
       )
       .toBe(0);
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text });
@@ -115,7 +117,7 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
     await page.locator('.stale-notice').waitFor();
     expect(await toast(page, 'connection').count()).toBe(0);
     await page.unroute('**/events/stream/**');
-    await toast(page, 'The connection is back').waitFor();
+    await toast(page, 'The connection is back').waitFor({ timeout: hangMs });
     await toast(page, 'The connection is back').waitFor({ state: 'detached' });
     expect(await page.locator('.stale-notice').count()).toBe(0);
   });
@@ -133,7 +135,7 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
       });
       await open('/vehicle/van-01');
       await page.getByRole('button', { name: 'Restore engine' }).first().click();
-      await expect.poll(() => held.length, { timeout: 30_000 }).toBe(1);
+      await expect.poll(() => held.length, { timeout: hangMs }).toBe(1);
       await page.getByRole('link', { name: 'Zones' }).click();
       await page.getByText('No zones yet').waitFor();
       held[0]?.release();
