@@ -115,6 +115,11 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
     await page.route('**/events/stream/**', (route) => route.abort());
     await open('/zones');
     await page.locator('.stale-notice').waitFor();
+    // Toasts are loaded after the first screen: what ends before they are there is said by the notice alone.
+    await page.waitForFunction(
+      "performance.getEntriesByType('resource').filter(({ name }) => /toasts-/.test(name)).length > 0",
+    );
+    await page.waitForTimeout(1000);
     expect(await toast(page, 'connection').count()).toBe(0);
     await page.unroute('**/events/stream/**');
     await toast(page, 'The connection is back').waitFor({ timeout: hangMs });
