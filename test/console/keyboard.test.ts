@@ -218,13 +218,13 @@ describe.skipIf(why !== null)(
       const neighbour = (await below.count()) > 0 ? below : row.locator('xpath=preceding-sibling::tr[1]');
       const namesOf =
         "[...document.querySelectorAll('table.queue tbody tr')].map((one) => [...one.querySelectorAll('a')].map((a) => a.textContent).join())";
-      const before = (await page.evaluate(namesOf)) as readonly string[];
+      const before = await page.evaluate<readonly string[]>(namesOf);
       const next = (await neighbour.locator('a').allTextContents()).join();
       await user.press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await expect.poll(() => row.count()).toBe(0);
       await user.expectFocus();
-      const after = (await page.evaluate(namesOf)) as readonly string[];
+      const after = await page.evaluate<readonly string[]>(namesOf);
       const focused = await page.evaluate(
         "[...(document.activeElement.closest('table.queue tr')?.querySelectorAll('a') ?? [])].map((a) => a.textContent).join()",
       );

@@ -187,6 +187,20 @@ describe('towing', () => {
     expect(bench.last('TOWING_START')?.attributes).toMatchObject({ by: 'motion input' });
   });
 
+  it('is reported of a vehicle whose ignition was unknown for a moment in the minute after the key', () => {
+    const { bench, place } = parked();
+    bench.set({ ignition: true, supplyV: 14 });
+    drive(bench, place, 40, 120);
+    bench.set({ ignition: false, supplyV: 12.6 });
+    drive(bench, place, 0, 40);
+    bench.set({ ignition: null });
+    drive(bench, place, 0, 2);
+    bench.set({ ignition: false });
+    drive(bench, place, 0, 158);
+    drive(bench, place, 25, 60);
+    expect(bench.count('TOWING_START')).toBe(1);
+  });
+
   it('is not reported while the ignition is unknown', () => {
     const { bench, place } = parked();
     bench.set({ ignition: null });

@@ -58,6 +58,8 @@ export interface TowingState {
   /** A jump was suspected since the last plausible fix. */
   readonly hasJumped: boolean;
   readonly isOffSince: number | null;
+  /** The ignition wire was read in this run: where it is unknown for a moment, nothing else speaks in its place. */
+  readonly hasWire: boolean;
 }
 
 /** @param parked where it was parked before this start, from memory; the time since then is a gap. */
@@ -76,6 +78,7 @@ export function createTowing(given: {
     awayM: 0,
     hasJumped: false,
     isOffSince: null,
+    hasWire: false,
   };
 }
 
@@ -83,20 +86,23 @@ const here = ({ latitude, longitude }: Fix): Point => ({ latitude, longitude });
 
 const afresh = { seenM: 0, isGap: false, away: 0, awayM: 0, hasJumped: false } as const;
 
-/** Off by the wire or, without one, by an engine at rest. Null = unknown. */
-function offOf(input: AlarmInput, isRunning: boolean | null): boolean | null {
+/** Off by the wire or, without one, by an engine at rest, which is known a minute after it stands. Null = unknown. */
+function offOf({ hasWire }: TowingState, input: AlarmInput, isRunning: boolean | null): boolean | null {
   if (input.ignition.value !== null) return !input.ignition.value;
+  if (hasWire) return null;
   return isRunning === null ? null : !isRunning;
 }
 
 /** One step; runs after engine. */
 export function stepTowing(
-  before: TowingState,
+  given: TowingState,
   input: AlarmInput,
   isRunning: boolean | null,
 ): AlarmStep<TowingState> {
   const { settings, nowMs, epoch } = input;
-  const isOff = settings.towing ? offOf(input, isRunning) : false;
+  const isRead = input.ignition.value !== null;
+  const before = isRead && !given.hasWire ? { ...given, hasWire: true } : given;
+  const isOff = settings.towing ? offOf(before, input, isRunning) : false;
   if (isOff === false) return ended({ ...before, isOffSince: null }, input);
   if (isOff === null) return { state: before, reports: [] };
   const sinceMs = input.ignition.value === false ? input.ignition.sinceMs : nowMs;
