@@ -2,6 +2,7 @@
 // withdraws the jobs of one that was stopped. The stage itself is begun by a person only.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
+import { firmwareContent, shownUrl } from '../core/commands/firmware-file.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { isRecorded, supersedeAndInsert } from '../store/commands/commands.ts';
@@ -88,7 +89,7 @@ async function orderUnit(
         issuedMs,
         expiresMs: issuedMs + ttlS * 1000,
         sameSinceMs: issuedMs,
-        content: JSON.stringify({ version, url, sha256 }),
+        content: firmwareContent({ version, url, sha256 }),
       } as const;
       const onlyIf = isRecorded(commandID);
       const entry = {
@@ -98,7 +99,7 @@ async function orderUnit(
         source,
         action: 'command.firmware',
         object: deviceID,
-        detail: { commandID, version, url: url.split('?')[0], sha256, releaseID },
+        detail: { commandID, version, url: shownUrl(url), sha256, releaseID },
       };
       return [
         ...supersedeAndInsert(job, mayOrder(key)),

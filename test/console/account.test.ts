@@ -8,6 +8,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { type DemoProgram, settleUsers, startDemoProgram } from '../support/programs/demo-program.ts';
 
@@ -53,16 +54,13 @@ describe.skipIf(why !== null)(
     });
 
     it('saves its settings by keyboard, only what was changed', async () => {
-      const { page, user, complaints, open } = await openAs('admin');
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
       const sent: string[] = [];
       page.on('request', (request) => {
         if (request.url().includes('updateaccount')) sent.push(request.postData() ?? '');
       });
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'c');
-      await page.getByRole('heading', { name: 'Account and preferences', level: 1 }).waitFor();
+      await reachByKey(opened, { key: 'c', heading: 'Account and preferences' });
       await page.getByRole('textbox', { name: 'Name of the account' }).waitFor();
       await user.goTo('Name of the account');
       await user.press('Control+a');

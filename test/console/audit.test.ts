@@ -9,6 +9,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
@@ -63,12 +64,9 @@ describe.skipIf(why !== null)(
     });
 
     it('is reached by keyboard, and says which entries were checked', async () => {
-      const { page, user, complaints, open } = await openAs('admin');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'x');
-      await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'x', heading: 'Audit log' });
       await page.locator('[data-entry]').first().waitFor();
       await user.goTo('Check the chain');
       await user.press('Enter');

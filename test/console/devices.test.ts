@@ -9,6 +9,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { requires } from '../support/machine/requires.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
@@ -61,12 +62,9 @@ describe.skipIf(why !== null)(
     });
 
     it('creates a device by keyboard, and leads on to the enrolment of its unit', async () => {
-      const { page, user, complaints, open } = await openAs('admin');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'd');
-      await page.getByRole('heading', { name: 'Devices', level: 1 }).waitFor();
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'd', heading: 'Devices' });
       await page.locator('table.devices tbody tr').first().waitFor();
       await user.goTo('Create device');
       await user.press('Enter');

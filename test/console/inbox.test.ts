@@ -8,6 +8,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
@@ -96,12 +97,9 @@ describe.skipIf(why !== null)(
     });
 
     it('is reached and marked by keyboard, for this user only', async () => {
-      const { page, user, complaints, open } = await openAs('olga');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'i');
-      await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor();
+      const opened = await openAs('olga');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'i', heading: 'Inbox' });
       const mark = 'Mark as viewed: Panic, van-01';
       await page.getByRole('button', { name: mark }).waitFor();
       await page.getByRole('link', { name: /^Inbox ?, [1-9]\d* not viewed/ }).waitFor();

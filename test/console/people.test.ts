@@ -8,6 +8,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
@@ -59,12 +60,9 @@ describe.skipIf(why !== null)(
       await post('user/createuser', { userID: 'leo', roleID: 'operator', password });
       const theirs = await demo.login('leo', password);
       expect(await refusalOf(theirs)).toBeUndefined();
-      const { page, user, complaints, open } = await openAs('admin');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'u');
-      await page.getByRole('heading', { name: 'People', level: 1 }).waitFor();
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'u', heading: 'People' });
       await page.getByRole('link', { name: 'leo' }).waitFor();
       await user.goTo('leo');
       await user.press('Enter');

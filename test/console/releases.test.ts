@@ -8,6 +8,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
@@ -74,12 +75,9 @@ describe.skipIf(why !== null)(
     });
 
     it('is made by keyboard, in the order of the groups that were ticked, and sends nothing', async () => {
-      const { page, user, complaints, open } = await openAs('admin');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'f');
-      await page.getByRole('heading', { name: 'Releases', level: 1 }).waitFor();
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'f', heading: 'Releases' });
       await page.getByText('No releases yet').waitFor();
       await user.goTo('Make a release…');
       await user.press('Enter');

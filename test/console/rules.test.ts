@@ -10,6 +10,7 @@ import {
   findEnglishOn,
   findFaultsOn,
   memberPassword as password,
+  reachByKey,
 } from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
@@ -58,12 +59,9 @@ describe.skipIf(why !== null)(
     });
 
     it('makes a rule by keyboard, whose secret is shown once', async () => {
-      const { page, user, complaints, open } = await openAs('admin');
-      await open('/live');
-      await page.locator('a.vehicle').first().waitFor();
-      await user.goTo('Live');
-      await user.press('g', 'n');
-      await page.getByRole('heading', { name: 'Rules and deliveries', level: 1 }).waitFor();
+      const opened = await openAs('admin');
+      const { page, user, complaints } = opened;
+      await reachByKey(opened, { key: 'n', heading: 'Rules and deliveries' });
       await page.getByRole('link', { name: 'Panic to the control room' }).waitFor();
       await user.goTo('Create rule…');
       await user.press('Enter');

@@ -52,9 +52,6 @@ const readByPath: Readonly<Record<string, string>> = {
   'share/follow.ts': 'viewShare shareTrack streamShare',
 };
 
-/** Screen that is to come -> its operations. */
-const awaited: Readonly<Record<string, string>> = {};
-
 /** Reason -> operations that have no place for it. */
 const withoutPlace: Readonly<Record<string, string>> = {
   'For the unit, which calls it with its code': 'enrolDevice',
@@ -82,7 +79,7 @@ function sourceOf(place: string): string {
 
 describe('an operation of the service', () => {
   it('has one place in the console, or one reason why it has none', () => {
-    const named = [places, readByPath, awaited, withoutPlace].flatMap(idsOf);
+    const named = [places, readByPath, withoutPlace].flatMap(idsOf);
     const ids = operations.map(({ id }) => id);
     expect(ids.filter((id) => !named.includes(id))).toEqual([]);
     expect(named.filter((id) => !ids.includes(id))).toEqual([]);
@@ -111,9 +108,9 @@ describe('an operation of the service', () => {
     }
   });
 
-  it('is awaited or without a place only as long as the console does not call it', () => {
+  it('is without a place only as long as the console does not call it', () => {
     const called = Object.keys(routes);
-    expect([...idsOf(awaited), ...idsOf(withoutPlace)].filter((id) => called.includes(id))).toEqual([]);
+    expect(idsOf(withoutPlace).filter((id) => called.includes(id))).toEqual([]);
     expect(called.filter((id) => !idsOf(places).includes(id))).toEqual([]);
   });
 });

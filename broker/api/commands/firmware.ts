@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { refusalOf } from '../../core/commands/command-caps.ts';
+import { firmwareContent, shownUrl } from '../../core/commands/firmware-file.ts';
 import { isPlainUrl } from '../../core/notifications/delivery-targets.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import { findCapFacts, isPermitted } from '../../store/commands/command-caps.ts';
@@ -112,7 +113,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
     const device = await needDevice(services, caller, deviceID);
     needAllowed(url, services.firmwareHosts);
     const asker = { accountID: caller.accountID, userID: caller.userID, atMs: services.clock.utcMs() };
-    const content = JSON.stringify({ version, url, sha256 });
+    const content = firmwareContent({ version, url, sha256 });
     const row = await services.ledger.enact({
       device,
       statements: ({ commandID, issuedMs }) => {
@@ -120,8 +121,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
         const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - 10_000 };
         const { deviceNo } = device;
         const job = { deviceNo, commandID, reason: '', issuer: caller.userID, content, ...order, ...times };
-        // What follows the path may be a key to the file.
-        const detail = { commandID, version, url: url.split('?')[0], sha256 };
+        const detail = { commandID, version, url: shownUrl(url), sha256 };
         const onlyIf = isRecorded(commandID);
         return [
           lockAccount(caller.accountID),

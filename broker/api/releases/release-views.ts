@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import { shownUrl } from '../../core/commands/firmware-file.ts';
 import type { StateCount, UnitState } from '../../store/releases/release-units.ts';
 import { findRelease, type ReleaseRow, type StageRow } from '../../store/releases/releases.ts';
 import type { ApiServices } from '../base/operation.ts';
@@ -86,7 +87,7 @@ function membersOf(row: ReleaseRow) {
   return {
     releaseID: row.releaseID,
     version: row.version,
-    url: row.url.split('?')[0] ?? '',
+    url: shownUrl(row.url),
     sha256: row.sha256,
     note: row.note,
     ttl: row.ttlS,

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import { shownUrl } from '../../core/commands/firmware-file.ts';
 import { findGroup, groupDevicesMost } from '../../store/accounts/groups.ts';
 import { countUnits } from '../../store/releases/release-units.ts';
 import {
@@ -103,7 +104,7 @@ ended, and the newest ${releaseLimits.keptMost} are kept.`,
     const releaseID = hexId(entropy.bytes(16));
     const createdMs = Math.round(clock.utcMs());
     const release = { releaseID, accountID, version, url, sha256, note, ttlS: ttl, stopAfter };
-    const detail = { version, url: url.split('?')[0], sha256, stages, stopAfter };
+    const detail = { version, url: shownUrl(url), sha256, stages, stopAfter };
     const audited = { action: 'release.create', object: releaseID, detail, onlyIf: isStaged(releaseID) };
     const [inserted] = await db.write([
       ...insertRelease({ ...release, createdBy: userID, createdMs, groups: stages }),

@@ -1,5 +1,5 @@
 // One live stream, read with fetch: opens it, and opens it again with the last id when it ends, so that nothing is missed or comes twice.
-import { createStreamParser, type StreamMessage } from '../state/event-stream.ts';
+import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import { failureOf, pathOf } from './call.ts';
 import { endSession, sessionToken } from './session.ts';
 
@@ -38,18 +38,14 @@ async function readStream(
     });
     if (answer.status === 401) endSession('ended');
     if (!answer.ok || answer.body === null) throw await failureOf(answer);
-    const parse = createStreamParser();
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return resume;
+    for await (const messages of readMessages(answer.body)) {
       clearTimeout(timer);
       timer = setTimeout(() => stop.abort(), silentMs);
       onAlive();
-      const messages = parse(value);
       resume = messages.findLast(({ id }) => id !== null)?.id ?? resume;
       onMessages(messages.filter(({ data }) => data !== ''));
     }
+    return resume;
   } catch {
     return resume;
   } finally {

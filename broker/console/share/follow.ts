@@ -1,6 +1,6 @@
 // Follows one share link: what it shows, then its track or its stream, opened again until the share ends. The token travels in a header only.
 import type { SharedView } from '../api/operations.ts';
-import { createStreamParser, type StreamMessage } from '../state/event-stream.ts';
+import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import {
   alive,
   down,
@@ -100,13 +100,9 @@ async function readStream(followed: Followed): Promise<void> {
     const signal = AbortSignal.any([followed.signal, stop.signal]);
     const answer = await ask({ ...followed, signal }, '/share/stream/authorization');
     if (answer === null || answer.body === null) return;
-    const parse = createStreamParser();
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
+    for await (const messages of readMessages(answer.body)) {
       handleAlive();
-      apply(followed, parse(value));
+      apply(followed, messages);
     }
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;

@@ -1,21 +1,9 @@
 // What the screens say of a command: how its state looks, and its course from the records of the vehicle. Pure.
+import { commandStates as ledgerStates } from '../../../src/core/events/event.ts';
 import type { EventRecord, ListedCommand } from '../api/operations.ts';
 
 /** States of the ledger, in the order of a life; the last seven end it. */
-export const commandStates = [
-  'approval',
-  'requested',
-  'sent',
-  'received',
-  'armed',
-  'executing',
-  'confirmed',
-  'refused',
-  'expired',
-  'superseded',
-  'cancelled',
-  'unknown',
-] as const;
+export const commandStates = ['approval', ...ledgerStates] as const;
 export type CommandState = (typeof commandStates)[number];
 
 /** Null for a state that this console does not know. */

@@ -1,4 +1,4 @@
-// Parser of server-sent events: text in pieces as it arrives, messages out. Pure.
+// Server-sent events: text in pieces as it arrives, messages out. Pure.
 
 export interface StreamMessage {
   /** Null without one. */
@@ -50,4 +50,20 @@ export function createStreamParser(): (piece: string) => readonly StreamMessage[
     }
     return messages;
   };
+}
+
+/**
+ * Reads the body of an answer: for each piece that arrives the messages that it completes, none for a sign of life.
+ * @throws Error as the parser, and as the body does.
+ */
+export async function* readMessages(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<readonly StreamMessage[], void, undefined> {
+  const parse = createStreamParser();
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield parse(value);
+  }
 }

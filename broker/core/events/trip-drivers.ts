@@ -34,7 +34,7 @@ export function driverOf(
   return typeof id === 'string' && id !== '' && id.length <= idMost ? { id } : null;
 }
 
-/** A driver who was not named for so long counts no more: a report reads a day before its period, and must not depend on where that begins. */
+/** A driver identification expires after this time, so that a trip does not depend on how far before the period a report reads. */
 const staleMs = 12 * 3_600_000;
 
 /** Who drives at `nowMs`, after what an event says; null: not known. */

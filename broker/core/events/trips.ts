@@ -54,7 +54,7 @@ export interface TripEvent {
   readonly ignition: boolean | null;
   /** Of the vehicle bus; null: the event has none. */
   readonly bus: BusCounters | null;
-  /** Null: the event does not say who drives. */
+  /** Null: the event has no driver id. */
   readonly driver: DriverMark | null;
 }
 

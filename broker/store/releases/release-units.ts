@@ -1,4 +1,5 @@
 // Statements on the units of releases: their jobs in the command ledger, and how each of them stands.
+import { commandStates } from '../../../src/core/events/event.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
@@ -6,21 +7,7 @@ import type { DeviceRef } from '../devices/devices.ts';
 import { type ReleaseRow, toRelease } from './releases.ts';
 
 /** How a unit stands: before its job, or as its job does. */
-export const unitStates = [
-  'waiting',
-  'current',
-  'requested',
-  'sent',
-  'received',
-  'armed',
-  'executing',
-  'confirmed',
-  'refused',
-  'expired',
-  'superseded',
-  'cancelled',
-  'unknown',
-] as const;
+export const unitStates = ['waiting', 'current', ...commandStates] as const;
 export type UnitState = (typeof unitStates)[number];
 
 /** What counts as a failure. */

@@ -43,6 +43,18 @@ export function createUserPages(demo: () => DemoProgram): UserPages {
   };
 }
 
+/** From the live map to a screen by the keys of the shell, `g` and a letter. @param heading of the screen. */
+export async function reachByKey(
+  { page, user, open }: UserPage,
+  to: { readonly key: string; readonly heading: string },
+): Promise<void> {
+  await open('/live');
+  await page.locator('a.vehicle').first().waitFor();
+  await user.goTo('Live');
+  await user.press('g', to.key);
+  await page.getByRole('heading', { name: to.heading, level: 1 }).waitFor();
+}
+
 /** Time for what a screen reads after its heading is there. */
 const settleMs = 600;
 

@@ -12,7 +12,7 @@ import { Choice } from '../cut/choice.tsx';
 import { Choices, closeReasons, noteMost } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
-/** Users to whom an alarm can be assigned; null where the list of users is not readable. */
+/** Users that an alarm can be assigned to; null for a role that may not list users. */
 function useOwners(role: string): readonly string[] | null {
   const { data } = useQuery({
     queryKey: ['users'],

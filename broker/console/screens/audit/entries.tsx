@@ -4,20 +4,12 @@ import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
+import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
 import { auditWords } from '../../words/audit/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import type { Entry } from './use-entries.ts';
 
-/** Characters of a hash that tell entries apart at a glance; the whole one is its title. */
-const hashShown = 8;
 const rowPx = 64;
-
-/** What changed, as the service names it: members with their values. */
-function detailText(detail: Entry['detail']): string {
-  return Object.entries(detail ?? {})
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' · ');
-}
 
 /** A user: the entries of this one alone. */
 function Actor({ userID }: Pick<Entry, 'userID'>) {
@@ -61,15 +53,11 @@ function Row({ entry }: { readonly entry: Entry }) {
         <span>{actions[action] ?? <code>{action}</code>}</span>
         {object === '' ? null : <ObjectLink object={object} />}
         <span className="mono muted push" title={hash ?? undefined}>
-          {chainNumber === null ? (
-            audit.unsealed
-          ) : (
-            <bdi>{`${chainNumber} ${(hash ?? '').slice(0, hashShown)}`}</bdi>
-          )}
+          {chainNumber === null ? audit.unsealed : <bdi>{chainText(chainNumber, hash)}</bdi>}
         </span>
       </p>
       <p className="mono muted audit-detail">
-        <bdi>{detail === null ? audit.erased : detailText(detail)}</bdi>
+        <bdi>{detail === null ? audit.erased : detailTexts(detail ?? {}).join(' · ')}</bdi>
         {source === '' ? null : <bdi>{` ${audit.source} ${source}`}</bdi>}
       </p>
     </article>

@@ -2,6 +2,7 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Icon } from '../../components/icon.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -74,25 +75,11 @@ export function Users() {
           </Button>
         </header>
         <View error={error} isLoaded={users !== undefined} empty={null}>
-          <div className="scroll">
-            <table className="table folds people">
-              <caption className="hidden">{texts.caption}</caption>
-              <thead>
-                <tr>
-                  {[user, state, role, sees].map((name) => (
-                    <th scope="col" key={name}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {users?.map((one) => (
-                  <Row key={one.userID} user={one} isSelected={one.userID === userID} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <ListTable caption={texts.caption} columns={[user, state, role, sees]}>
+            {users?.map((one) => (
+              <Row key={one.userID} user={one} isSelected={one.userID === userID} />
+            ))}
+          </ListTable>
         </View>
       </section>
       {selected === undefined ? (

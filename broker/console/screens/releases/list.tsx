@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -68,25 +69,11 @@ function Table({
   const { releases: texts } = useWords(releaseWords);
   const { release, state, stages, made } = texts.columns;
   return (
-    <div className="scroll">
-      <table className="table folds people">
-        <caption className="hidden">{texts.caption}</caption>
-        <thead>
-          <tr>
-            {[release, state, stages, made].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {releases.map((one) => (
-            <Row key={one.releaseID} release={one} isSelected={one.releaseID === selected} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption={texts.caption} columns={[release, state, stages, made]}>
+      {releases.map((one) => (
+        <Row key={one.releaseID} release={one} isSelected={one.releaseID === selected} />
+      ))}
+    </ListTable>
   );
 }
 

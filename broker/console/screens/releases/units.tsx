@@ -2,6 +2,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Age, Badge, Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -126,25 +127,11 @@ function Table({ units }: { readonly units: readonly ReleaseUnit[] }) {
   const { releases: texts } = useWords(releaseWords);
   const { unit, state, stages, runs, reason } = texts.columns;
   return (
-    <div className="scroll">
-      <table className="table folds people">
-        <caption className="hidden">{texts.unitsCaption}</caption>
-        <thead>
-          <tr>
-            {[unit, state, stages, runs, reason].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {units.map((one) => (
-            <Row key={one.deviceID} unit={one} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption={texts.unitsCaption} columns={[unit, state, stages, runs, reason]}>
+      {units.map((one) => (
+        <Row key={one.deviceID} unit={one} />
+      ))}
+    </ListTable>
   );
 }
 

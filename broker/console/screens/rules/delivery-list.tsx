@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty, numberText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
@@ -154,30 +155,16 @@ export function DeliveryList() {
           ) : null
         }
       >
-        <div className="scroll">
-          <table className="table folds people">
-            <caption className="hidden">{texts.caption}</caption>
-            <thead>
-              <tr>
-                {[target, state, rule, tries, made].map((name) => (
-                  <th scope="col" key={name}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {deliveries?.map((one) => (
-                <Row
-                  key={one.deliveryID}
-                  one={one}
-                  isOff={isDown || retrying.isPending}
-                  onRetry={retrying.mutate}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <ListTable caption={texts.caption} columns={[target, state, rule, tries, made]}>
+          {deliveries?.map((one) => (
+            <Row
+              key={one.deliveryID}
+              one={one}
+              isOff={isDown || retrying.isPending}
+              onRetry={retrying.mutate}
+            />
+          ))}
+        </ListTable>
         {hasNextPage ? (
           <div className="card-body">
             <ActionButton

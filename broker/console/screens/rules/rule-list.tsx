@@ -2,6 +2,7 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Icon } from '../../components/icon.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -51,25 +52,11 @@ function Table({ rules, selected }: { readonly rules: readonly Rule[]; readonly 
   const { rules: texts } = useWords(ruleWords);
   const { rule, state, about, sends } = texts.columns;
   return (
-    <div className="scroll">
-      <table className="table folds people">
-        <caption className="hidden">{texts.caption}</caption>
-        <thead>
-          <tr>
-            {[rule, state, about, sends].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rules.map((one) => (
-            <Row key={one.ruleID} rule={one} isSelected={one.ruleID === selected} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption={texts.caption} columns={[rule, state, about, sends]}>
+      {rules.map((one) => (
+        <Row key={one.ruleID} rule={one} isSelected={one.ruleID === selected} />
+      ))}
+    </ListTable>
   );
 }
 

@@ -1,4 +1,4 @@
-// All shares of the vehicles that the user sees: who made them, until when, how often they were opened, and their end.
+// The list of share links: vehicle or trip, creator, expiry, number of accesses, and revocation.
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
@@ -6,6 +6,7 @@ import type { Share } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { ListTable } from '../../components/rows/list-table.tsx';
 import { Age, Badge, Empty, Loading, numberText, Time } from '../../components/texts.tsx';
 import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -140,34 +141,17 @@ function List({ shares }: { readonly shares: readonly Share[] }) {
   const navigate = useNavigate({ from: '/shares' });
   const { share, state, made, until, used, action } = texts.columns;
   return (
-    <div className="scroll">
-      <table className="table folds people">
-        <caption className="hidden">{texts.caption}</caption>
-        <thead>
-          <tr>
-            {[share, state, made, until, used].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span className="hidden">{action}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shares.map((one) => (
-            <Row
-              key={one.shareID}
-              share={one}
-              onRevoke={() =>
-                void navigate({ search: (before) => ({ ...before, revoke: one.shareID }), replace: true })
-              }
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption={texts.caption} columns={[share, state, made, until, used]} action={action}>
+      {shares.map((one) => (
+        <Row
+          key={one.shareID}
+          share={one}
+          onRevoke={() =>
+            void navigate({ search: (before) => ({ ...before, revoke: one.shareID }), replace: true })
+          }
+        />
+      ))}
+    </ListTable>
   );
 }
 

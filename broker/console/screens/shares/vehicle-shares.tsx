@@ -31,7 +31,7 @@ export function SharedBadge({ deviceID }: OfVehicle) {
   );
 }
 
-/** Opens the dialog, for who may share. */
+/** The button that opens the share dialog; nothing for a viewer. */
 export function ShareButton({ deviceID }: OfVehicle) {
   const { shares: texts } = useWords(shareWords);
   if (useMayShare() !== true) return null;

@@ -7,26 +7,18 @@ import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
+import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 
 type Entry = Result<'auditEntries'>['entries'][number];
 
 const pageSize = '50';
-/** Characters of a hash that tell entries apart at a glance; the whole one is its title. */
-const hashShown = 8;
 
 /** What changed, as the service names it: members with their values. */
 function Detail({ detail }: Pick<Entry, 'detail'>) {
   const { audit: texts } = useWords(tabWords);
   if (detail === null) return <span className="muted">{texts.erased}</span>;
-  const members = Object.entries(detail);
-  return (
-    <span className="mono audit-detail">
-      {members
-        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join('\n')}
-    </span>
-  );
+  return <span className="mono audit-detail">{detailTexts(detail).join('\n')}</span>;
 }
 
 function EntryRow({ entry }: { readonly entry: Entry }) {
@@ -51,7 +43,7 @@ function EntryRow({ entry }: { readonly entry: Entry }) {
         {chainNumber === null ? (
           <span className="muted">{texts.unsealed}</span>
         ) : (
-          <bdi>{`${chainNumber} ${(hash ?? '').slice(0, hashShown)}`}</bdi>
+          <bdi>{chainText(chainNumber, hash)}</bdi>
         )}
       </td>
     </tr>

@@ -18,7 +18,7 @@ import { useOwnEvents } from './use-own-events.ts';
 /** Characters of an address, as the service takes them. */
 const addressMost = 256;
 
-/** One position: another one begins a new draft, so that no address is written to a place that nobody looked at. */
+/** The form of one position. A new position discards the draft: an address is saved for the displayed position only. */
 function AddressForm({ device }: { readonly device: Device }) {
   const { place: texts, forms, stream } = useWords(tabWords, formWords);
   const { deviceID, deviceLastValidAddress: address, deviceLastValidTimestamp: timestamp } = device;

@@ -1,4 +1,4 @@
-// Watches the restores that were asked for in this tab, for the user who has gone to another screen meanwhile.
+// Restore commands requested in this tab: their final state as a toast, on any other screen than that of the vehicle.
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useValue } from '../../components/use.ts';
