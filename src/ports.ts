@@ -35,6 +35,8 @@ export interface SerialSettings {
   readonly dataBits: 7 | 8;
   readonly parity: 'none' | 'even' | 'odd';
   readonly stopBits: 1 | 2;
+  /** Pause after each read, ms, so that what comes in small pieces costs one read; absent: none. */
+  readonly gatherMs?: number;
 }
 
 export interface ByteLinkHandlers {

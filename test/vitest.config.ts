@@ -32,7 +32,7 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  bench-panel ca-cli cluster-auth cluster-ingress deb deb-broker demo doctor-relays driver-reader enrolment foreign-tracker
+  bench-panel bus-python-can ca-cli cluster-auth cluster-ingress deb deb-broker demo doctor-relays driver-reader enrolment foreign-tracker
   fuel-calibrate garage hardware-bench http-browser http-localhost launcher modbus-pymodbus mqtt-suites notify-tls obd-bus oidc
   openapi-tools operations
   power-loss readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty

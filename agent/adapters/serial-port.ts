@@ -50,7 +50,7 @@ export const openSerialPort: OpenByteLink = async (settings, handlers) => {
   assertDriverAnswers(settings.path);
   const node = await look(settings.path);
   const port = await openBinding(settings);
-  return createLink(port, handlers, { path: settings.path, node });
+  return createLink(port, handlers, { path: settings.path, node, gatherMs: settings.gatherMs ?? 0 });
 };
 
 /** Calls the native part, which must refuse a port that cannot exist; throws when it does not fit this machine. */
@@ -95,7 +95,7 @@ async function openBinding(settings: SerialSettings): Promise<PollingBinding> {
 function createLink(
   port: PollingBinding,
   handlers: ByteLinkHandlers,
-  at: { readonly path: string; readonly node: Node },
+  at: { readonly path: string; readonly node: Node; readonly gatherMs: number },
 ): ByteLink {
   let isOpen = true;
   let unsentBytes = 0;
@@ -148,6 +148,7 @@ function createLink(
       if (got === null) continue;
       handlers.onBytes(got);
       await pace(got.length);
+      if (at.gatherMs > 0) await sleep(at.gatherMs);
     }
   };
 

@@ -32,6 +32,9 @@ export type ListeningOutcome =
   | { readonly kind: 'refused'; readonly opening: OpeningState }
   | { readonly kind: 'lost'; readonly reason: string };
 
+/** An adapter passes each frame by itself, hundreds a second; its port holds what comes in this time many times over. */
+const gatherMs = 20;
+
 interface Dialogue {
   answer(answer: SlcanAnswer): void;
   lose(reason: string): void;
@@ -93,19 +96,22 @@ export async function openListening(
   let dialogue: Dialogue | null = null;
   let lostReason: string | null = null;
   let isListening = false;
-  const link: ByteLink = await deps.openByteLink(deps.config.port, {
-    onBytes(bytes) {
-      const decoded = decodeSlcan(lines, bytes);
-      lines = decoded.state;
-      handlers.onLines(decoded);
-      for (const answer of decoded.answers) dialogue?.answer(answer);
+  const link: ByteLink = await deps.openByteLink(
+    { ...deps.config.port, gatherMs },
+    {
+      onBytes(bytes) {
+        const decoded = decodeSlcan(lines, bytes);
+        lines = decoded.state;
+        handlers.onLines(decoded);
+        for (const answer of decoded.answers) dialogue?.answer(answer);
+      },
+      onDown(reason) {
+        lostReason = reason;
+        if (isListening) handlers.onDown(reason);
+        else dialogue?.lose(reason);
+      },
     },
-    onDown(reason) {
-      lostReason = reason;
-      if (isListening) handlers.onDown(reason);
-      else dialogue?.lose(reason);
-    },
-  });
+  );
   dialogue = openDialogue((command) => {
     const bytes = Uint8Array.from(`${command}\r`, (letter) => letter.charCodeAt(0));
     handlers.onWritten(bytes.length);

@@ -2,6 +2,7 @@
 // section lacks instead of leaving it out in silence.
 import { cpus, loadavg } from 'node:os';
 import { requires } from '../support/machine/requires.ts';
+import { benchBus } from './agent-bus.ts';
 import { benchDrain } from './agent-drain.ts';
 import { type Figure, ratioOf, type Say } from './agent-figures.ts';
 import { benchFootprint } from './agent-footprint.ts';
@@ -10,12 +11,12 @@ import { benchStart } from './agent-start.ts';
 import { benchStorage } from './agent-storage.ts';
 import { benchWire } from './agent-wire.ts';
 
-export const sections = ['wire', 'storage', 'footprint', 'start', 'panic', 'drain'] as const;
+export const sections = ['wire', 'storage', 'footprint', 'bus', 'start', 'panic', 'drain'] as const;
 export type Section = (typeof sections)[number];
 
 export interface AgentBenchOptions {
   readonly sections: readonly Section[];
-  /** Of the footprint. */
+  /** Of the footprint, and of the bus. */
   readonly minutes: number;
   readonly pollMs: number;
   readonly starts: number;
@@ -38,6 +39,7 @@ const needs: Readonly<Record<Section, string | null>> = {
   wire: null,
   storage: 'strace',
   footprint: 'socat',
+  bus: 'socat',
   start: 'socat',
   panic: 'socat',
   drain: 'socat',
@@ -52,6 +54,8 @@ async function run(section: Section, options: AgentBenchOptions): Promise<readon
       return benchStorage(say);
     case 'footprint':
       return benchFootprint(options, say);
+    case 'bus':
+      return benchBus(options, say);
     case 'start':
       return benchStart(options, say);
     case 'panic':

@@ -12,15 +12,17 @@ export interface FootprintOptions {
 
 const sampleMs = 2000;
 /** The start is not the steady state. */
-const warmUpMs = 10_000;
+export const warmUpMs = 10_000;
 const goals = { rssMb: 90, cpuPercent: 3 } as const;
 
-interface Watched {
+/** What processes used over the same minutes. */
+export interface Watched {
   readonly samples: readonly Usage[];
   readonly cpuPercent: number;
 }
 
-async function watch(
+/** Looks at processes until `ms` have passed. */
+export async function watch(
   pids: readonly number[],
   ms: number,
   onProgress: (leftMs: number) => void,
@@ -39,12 +41,14 @@ async function watch(
   });
 }
 
+/** Memory of a watched process, by share of its samples: 0.5 is the median. */
+export const rssOf = (watched: Watched | undefined, share: number): number =>
+  percentile(
+    (watched?.samples ?? []).map(({ rssMb }) => rssMb),
+    share,
+  );
+
 function figuresOf([ours, bare]: readonly Watched[], name: string): readonly Figure[] {
-  const rss = (of: Watched | undefined, share: number): number =>
-    percentile(
-      (of?.samples ?? []).map(({ rssMb }) => rssMb),
-      share,
-    );
   const bareName = 'Node with the same packages, idle';
   const common = { section: 'footprint' } as const;
   return [
@@ -52,16 +56,16 @@ function figuresOf([ours, bare]: readonly Watched[], name: string): readonly Fig
       ...common,
       name: `${name}: RSS, median`,
       unit: 'MB',
-      value: rss(ours, 0.5),
-      baseline: { name: bareName, value: rss(bare, 0.5) },
+      value: rssOf(ours, 0.5),
+      baseline: { name: bareName, value: rssOf(bare, 0.5) },
       goal: goals.rssMb,
     },
     {
       ...common,
       name: `${name}: RSS, highest`,
       unit: 'MB',
-      value: rss(ours, 1),
-      baseline: { name: bareName, value: rss(bare, 1) },
+      value: rssOf(ours, 1),
+      baseline: { name: bareName, value: rssOf(bare, 1) },
       goal: goals.rssMb,
     },
     {

@@ -32,6 +32,8 @@ export interface RigOptions {
   readonly inputsPollMs?: number;
   readonly windowS?: number;
   readonly movingS?: number;
+  /** Port of an adapter of the vehicle bus; without it the vehicle has none. */
+  readonly busPort?: string;
 }
 
 export interface AgentFile {
@@ -54,7 +56,7 @@ export function writeAgentFile(
   options: RigOptions = {},
 ): AgentFile {
   const { folder, accountID = 'demo', deviceID = 'truck-1' } = at;
-  const { inputsPollMs, windowS, movingS } = options;
+  const { inputsPollMs, windowS, movingS, busPort } = options;
   const outbox = join(folder, 'outbox.db');
   const path = join(folder, 'agent.toml');
   writeFileSync(join(folder, 'secret'), at.secret, { mode: 0o600 });
@@ -78,6 +80,9 @@ export function writeAgentFile(
     `port = "${join(folder, 'ttyGnss')}"`,
     'baud = 9600',
     ...(movingS === undefined ? [] : ['[reporting]', `movingS = ${movingS}`]),
+    ...(busPort === undefined ? [] : ['[bus]', `port = "${busPort}"`]),
+    '[local]',
+    `socket = "${join(folder, 'agent.sock')}"`,
   ];
   writeFileSync(path, `${lines.join('\n')}\n`);
   return { path, outbox };

@@ -153,7 +153,11 @@ await yargs(hideBin(process.argv))
           array: true,
           default: sections,
         })
-        .option('minutes', { describe: 'Length of the footprint', type: 'number', default: 10 })
+        .option('minutes', {
+          describe: 'Length of the footprint and of the bus',
+          type: 'number',
+          default: 10,
+        })
         .option('poll-ms', {
           describe: 'Between two readings of the inputs in the footprint; 40 is what the profile says',
           type: 'number',

@@ -2,13 +2,15 @@
 // two independent causes mislead proven witnesses at the same time; never late, never twice, never before the disk knows. And a parked
 // vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
 import { expect, it } from 'vitest';
+import { busFaults } from '../support/hostile/hostile-bus.ts';
 import {
   replayHostile,
   runDayCampaign,
   runHostileCampaign,
   runParkedCampaign,
 } from '../support/hostile/hostile-campaign.ts';
-import type { Circumstance } from '../support/hostile/hostile-plots.ts';
+import { noCounts } from '../support/hostile/hostile-life.ts';
+import { type Circumstance, liveParked } from '../support/hostile/hostile-plots.ts';
 
 const plain = { mode: 'ignition_off', isPositive: false } as const;
 const positive = { mode: 'ignition_off', isPositive: true } as const;
@@ -69,3 +71,22 @@ it('cuts a truck in a garage, parked for a minute, within 30 s by its bus on pla
   const { share, late } = runParkedCampaign({ ...withBus, where: 'garage', withinMs: 30_000 }, 120);
   expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.99);
 });
+
+it.each([undefined, ...busFaults])(
+  'cuts a parked vehicle as soon with a bus of any make as without one, where the bus is wrong: %s',
+  (busFault) => {
+    const isWorse: string[] = [];
+    // A gateway that repeats the frames of a drive shows one: as long as it does, nothing is cut.
+    const isParkedOnly = busFault === 'repeats';
+    for (const where of bySky.filter((one) => !isParkedOnly || (one !== 'charger' && one !== 'hasty key')))
+      for (let seed = 0; seed < 25; seed += 1) {
+        const given = { ...plain, where, isBusAwake: false };
+        const without = liveParked(seed, given, noCounts());
+        const life = liveParked(seed, { ...given, hasBus: true, busFault }, noCounts());
+        const least = without.confirmedMs ?? Number.POSITIVE_INFINITY;
+        if (life.breaches.length > 0 || (life.confirmedMs ?? Number.POSITIVE_INFINITY) > least)
+          isWorse.push(`${where}, seed ${seed}: ${life.confirmedMs} for ${without.confirmedMs}`);
+      }
+    expect(isWorse).toEqual([]);
+  },
+);

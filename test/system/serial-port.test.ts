@@ -35,16 +35,20 @@ afterEach(async () => {
 });
 
 /** Opens `path` and keeps what it says. */
-async function listen(path: string) {
-  const heard = { bytes: 0, pieces: 0, reasons: [] as string[] };
+async function listen(path: string, more: { readonly gatherMs?: number } = {}) {
+  const heard = { bytes: 0, pieces: 0, atMs: [] as number[], reasons: [] as string[] };
   const link: ByteLink = owned(
-    await openSerialPort(serial(path), {
-      onBytes(bytes) {
-        heard.bytes += bytes.length;
-        heard.pieces += 1;
+    await openSerialPort(
+      { ...serial(path), ...more },
+      {
+        onBytes(bytes) {
+          heard.bytes += bytes.length;
+          heard.pieces += 1;
+          heard.atMs.push(performance.now());
+        },
+        onDown: (reason) => void heard.reasons.push(reason),
       },
-      onDown: (reason) => void heard.reasons.push(reason),
-    }),
+    ),
   );
   return { heard, link };
 }
@@ -122,6 +126,23 @@ describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
     expect(heard.bytes).toBeLessThanOrEqual(windows * (32 + 4 + 4) * 1024);
     expect(heard.reasons).toEqual([]);
     await link.close();
+  });
+
+  it('that gathers pauses after each read, and loses nothing of what comes meanwhile', async () => {
+    const pair = owned(await ptyPair(folder, 'bus'));
+    const gatherMs = 30;
+    const { heard } = await listen(pair.near, { gatherMs });
+    const far = owned(await openSerialPort(serial(pair.far), silent));
+    for (let n = 0; n < 200; n += 1) {
+      far.write(new Uint8Array(27));
+      await sleep(1);
+    }
+    await waitUntil('all bytes', () => heard.bytes === 200 * 27);
+    expect(heard.pieces).toBeGreaterThan(1);
+    const pausesMs = heard.atMs.slice(1).map((atMs, n) => atMs - (heard.atMs[n] ?? 0));
+    // A timer may fire a millisecond early.
+    expect(Math.min(...pausesMs)).toBeGreaterThanOrEqual(gatherMs - 1.5);
+    expect(heard.reasons).toEqual([]);
   });
 
   it('that takes no bytes is given up, and nothing of it reaches the board when it wakes up', async () => {

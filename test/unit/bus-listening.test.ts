@@ -200,7 +200,7 @@ describe('the reader of the vehicle bus', () => {
 
 describe('after an opening', () => {
   test.each(slcanDialects)(
-    'of a %s not one byte is written, in 100,000 frames and faults',
+    'of a %s not one byte is written, in 1,000,000 frames and faults',
     async (dialect) => {
       const random = seededRandom(27);
       const { bus, adapter, links, pass, send, plug, unplug } = desk({}, { dialect });
@@ -209,7 +209,7 @@ describe('after an opening', () => {
       const noise = (): Uint8Array =>
         Uint8Array.from({ length: 1 + Math.floor(random() * 60) }, () => Math.floor(random() * 256));
       let frames = 0;
-      while (frames < 100_000) {
+      while (frames < 1_000_000) {
         const burst: string[] = [];
         for (let n = 0; n < 100; n += 1, frames += 1) {
           const data = Uint8Array.from({ length: Math.floor(random() * 9) }, () =>

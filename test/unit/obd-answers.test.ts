@@ -23,6 +23,7 @@ import {
   vinIn,
 } from '../../agent/core/obd/obd-signals.ts';
 import { createObdValues } from '../../agent/core/obd/obd-values.ts';
+import { candumpFrames, tableFrames } from '../support/bus/candump.ts';
 import { canFrames, createCar } from '../support/bus/elm-adapter.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import { latin1, seededRandom } from '../support/serial/nmea-lines.ts';
@@ -386,3 +387,45 @@ describe.skipIf(sharedData(kona) === null)(
     });
   },
 );
+
+/** `[identifier, length, bytes]` of every message of several frames, by tshark. */
+type Reassembled = readonly [string, number, string];
+
+const isotp = 'can/expected-isotp-tshark.json';
+
+describe.skipIf(sharedData(isotp) === null)(sharedTitle('messages that tshark put together', isotp), () => {
+  const text = (file: string): string => Buffer.from(readShared(file)).toString('latin1');
+
+  it.each([
+    { file: 'can/ev-uds-isotp.log', framesOf: candumpFrames },
+    { file: kona, framesOf: tableFrames },
+  ])('are put together of the lines of an adapter, of $file', ({ file, framesOf }) => {
+    const expected = (JSON.parse(text(isotp)) as Readonly<Record<string, readonly Reassembled[]>>)[
+      file.slice('can/'.length)
+    ];
+    const found = new Map<string, Reassembled[]>();
+    let lines: string[] = [];
+    const end = (): void => {
+      for (const { source, data } of read(lines.join('\r'), '0100').messages) {
+        const id = `7${source.toString(16).toUpperCase()}`;
+        const bytesText = Buffer.from(data).toString('hex').toUpperCase();
+        // A message of one frame is not put together.
+        if (data.length > 7) found.set(id, [...(found.get(id) ?? []), [id, data.length, bytesText]]);
+      }
+      lines = [];
+    };
+    for (const { frame } of framesOf(text(file))) {
+      const id = frame.id.toString(16).toUpperCase().padStart(3, '0');
+      const isFlowControl = (frame.data[0] ?? 0) >>> 4 === 3;
+      if (/^7E[89A-F]$/.test(id)) lines.push(`${id}${Buffer.from(frame.data).toString('hex')}`);
+      else if (!isFlowControl) end();
+    }
+    end();
+    // A reader of OBD listens to the control units of ISO 15765-4 only.
+    const known = (expected ?? []).filter(([id]) => /^7E[89A-F]$/.test(id));
+    expect(known.length).toBeGreaterThan(4);
+    for (const id of new Set(known.map(([one]) => one)))
+      expect(found.get(id)).toEqual(known.filter(([one]) => one === id));
+    expect([...found.values()].flat()).toHaveLength(known.length);
+  });
+});

@@ -27,6 +27,7 @@ export const busFaults = [
   'restarts',
   'another',
 ] as const;
+export type BusFault = (typeof busFaults)[number];
 
 /** How this truck is made. */
 interface Make {
@@ -80,13 +81,13 @@ interface Measured {
 
 /**
  * @param seed of this bus alone: a life without it is the same life.
- * @param isHonest its nodes stay awake, and its driver sets the parking brake.
+ * @param staysAwake its nodes stay awake, and its driver sets the parking brake.
  */
-export function createHostileBus(seed: number, isHonest: boolean): HostileBus {
+export function createHostileBus(seed: number, staysAwake: boolean): HostileBus {
   const luck = createLuck(seed ^ 0x62_75_73);
   const forEver = Number.POSITIVE_INFINITY;
-  const honest = { awakeMs: forEver, engineAwakeMs: forEver, isBrakeUsed: true } as const;
-  const make: Make = { ...makeOf(luck), ...(isHonest ? honest : {}) };
+  const awake = { awakeMs: forEver, engineAwakeMs: forEver, isBrakeUsed: true } as const;
+  const make: Make = { ...makeOf(luck), ...(staysAwake ? awake : {}) };
   let values: BusValues = createBusValues();
   let isBraked = true;
   /** When the nodes last woke, and when the key was last on. */

@@ -1,5 +1,5 @@
 // What a life in the hostile world is about: the plots, the faults that come in them, and the life itself from one number.
-import { busFaults } from './hostile-bus.ts';
+import { type BusFault, busFaults } from './hostile-bus.ts';
 import {
   chance,
   type Life,
@@ -324,16 +324,24 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
 export type Circumstance = 'sky' | 'garage' | 'charger' | 'restart' | 'missing fixes' | 'town' | 'hasty key';
 
 /**
- * A parked, commissioned vehicle with good sensors: how long until a cut is confirmed, ms after it was sent; null = not within two
+ * A parked, commissioned vehicle with good sensors, and at most a bus that fails: how long until a cut is confirmed, ms after it was sent; null = not within two
  * minutes.
  */
 export function liveParked(
   seed: number,
-  given: LifeSetup & { readonly where: Circumstance },
+  given: LifeSetup & { readonly where: Circumstance; readonly busFault?: BusFault | undefined },
   counts: LifeCounts,
 ): Life {
-  const { where } = given;
+  const { where, busFault } = given;
   const world = createWorld(seed, { ...given, isHonest: true }, counts);
+  if (busFault !== undefined)
+    world.senses.faults.push({
+      part: 'bus',
+      kind: busFault,
+      fromMs: 0,
+      untilMs: Number.POSITIVE_INFINITY,
+      delayMs: 0,
+    });
   const { senses, truth } = world;
   // A vehicle whose standstill no position shows must have had its key off for a minute: what a bus adds is seen after that.
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;

@@ -325,15 +325,17 @@ export interface LifeSetup {
   readonly isPositive: boolean;
   /** With a vehicle bus, beside what it would have without one. */
   readonly hasBus?: boolean;
+  /** Its nodes stay awake, and its driver sets the parking brake; else that is left to the seed. Without it: where `isHonest`. */
+  readonly isBusAwake?: boolean;
   /** Every sensor is good, and the vehicle parked. */
   readonly isHonest?: boolean;
 }
 
 export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts): World {
-  const { mode, isPositive, hasBus = false, isHonest = false } = setup;
+  const { mode, isPositive, hasBus = false, isHonest = false, isBusAwake = isHonest } = setup;
   const luck = createLuck(seed);
   const by = { luck };
-  const bus = hasBus ? createHostileBus(seed, isHonest) : null;
+  const bus = hasBus ? createHostileBus(seed, isBusAwake) : null;
   const ofBus = bus === null ? [] : (['bus_speed', 'bus_rpm'] as const);
   const onBoard = boardNames.filter(
     (name) =>
