@@ -116,6 +116,20 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
     'cut-waiting': `/vehicle/${driving}?cut=command-${commandID}`,
     'cut-approval': `/vehicle/${waiting}?cut=request-${approvalID}`,
     approvals: '/approvals',
+    inbox: '/inbox',
+    zones: '/zones',
+    routes: '/routes',
+    reports: '/reports',
+    devices: '/devices',
+    device: '/devices/van-02',
+    people: '/people',
+    account: '/account',
+    rules: '/rules',
+    releases: '/releases',
+    shares: '/shares',
+    settings: '/settings',
+    audit: '/audit',
+    practice: `/practice?vehicle=${driving}`,
   });
 
   async function take(page: Page, file: string, name: string | null): Promise<void> {

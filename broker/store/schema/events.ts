@@ -3,39 +3,42 @@ import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 
+/** Columns of the first slice of events, and of every other: only the numbers of the events in it differ. */
+export const eventColumns = `
+  event_no INTEGER NOT NULL PRIMARY KEY,
+  account_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  timestamp_ms BIGINT NOT NULL,
+  received_ms BIGINT NOT NULL,
+  up_ms BIGINT,
+  time_quality TEXT NOT NULL,
+  status_code INTEGER NOT NULL,
+  latitude DOUBLE PRECISION,
+  longitude DOUBLE PRECISION,
+  altitude DOUBLE PRECISION,
+  speed DOUBLE PRECISION,
+  heading DOUBLE PRECISION,
+  hdop DOUBLE PRECISION,
+  satellites INTEGER,
+  odometer DOUBLE PRECISION,
+  fuel_level DOUBLE PRECISION,
+  inputs TEXT,
+  outputs TEXT,
+  geozone_id TEXT NOT NULL DEFAULT '',
+  command_id TEXT,
+  command_state TEXT,
+  attributes TEXT,
+  address TEXT`;
+
 export const eventTables: readonly Statement[] = [
   // A bare JSON event without a boot gets boot '@<timestamp in ms>' and seq = status code, which no boot id can be:
   // that is its de-duplication by (device, timestamp, statusCode). `event_no` only grows: the resume point of streams.
   // `address`: what people looked up for the position; null until then, and never sent by a vehicle.
   // `device_no` is no reference: the events of a deleted device are cleared away after it, and hidden until then because
   // every reader joins through `devices`. The insert itself asks for the device.
-  ddl(`CREATE TABLE events (
-    event_no INTEGER NOT NULL PRIMARY KEY,
-    account_no INTEGER NOT NULL,
-    device_no INTEGER NOT NULL,
-    boot TEXT NOT NULL,
-    seq BIGINT NOT NULL,
-    timestamp_ms BIGINT NOT NULL,
-    received_ms BIGINT NOT NULL,
-    up_ms BIGINT,
-    time_quality TEXT NOT NULL,
-    status_code INTEGER NOT NULL,
-    latitude DOUBLE PRECISION,
-    longitude DOUBLE PRECISION,
-    altitude DOUBLE PRECISION,
-    speed DOUBLE PRECISION,
-    heading DOUBLE PRECISION,
-    hdop DOUBLE PRECISION,
-    satellites INTEGER,
-    odometer DOUBLE PRECISION,
-    fuel_level DOUBLE PRECISION,
-    inputs TEXT,
-    outputs TEXT,
-    geozone_id TEXT NOT NULL DEFAULT '',
-    command_id TEXT,
-    command_state TEXT,
-    attributes TEXT,
-    address TEXT)`),
+  ddl(`CREATE TABLE events (${eventColumns})`),
   ddl('CREATE INDEX events_by_time ON events (device_no, timestamp_ms, event_no)'),
   // Finds alarms and changes of a whole account by code; what vehicles send all the time is left out, so it stays small.
   ddl(`CREATE INDEX events_by_code ON events (account_no, status_code, timestamp_ms, event_no)

@@ -6,6 +6,7 @@ import { sql } from '../../../src/sql.ts';
 import { spanOf, type TimeSpan } from '../../core/events/event-spans.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
+import { eventColumns } from '../schema/events.ts';
 import { tableOf } from './slices.ts';
 
 /** The spans of events that were committed are remembered, so that almost no batch has anything to note. */
@@ -75,35 +76,6 @@ export function dateEmptySlice(nowMs: number): Statement {
     AND NOT EXISTS (SELECT 1 FROM event_spans p WHERE p.slice_no = event_slices.slice_no)`;
 }
 
-/** Columns as in the first slice; the number is set by the insert, which also ensures that no event is stored twice. */
-const columns = `
-  event_no INTEGER NOT NULL PRIMARY KEY,
-  account_no INTEGER NOT NULL,
-  device_no INTEGER NOT NULL,
-  boot TEXT NOT NULL,
-  seq BIGINT NOT NULL,
-  timestamp_ms BIGINT NOT NULL,
-  received_ms BIGINT NOT NULL,
-  up_ms BIGINT,
-  time_quality TEXT NOT NULL,
-  status_code INTEGER NOT NULL,
-  latitude DOUBLE PRECISION,
-  longitude DOUBLE PRECISION,
-  altitude DOUBLE PRECISION,
-  speed DOUBLE PRECISION,
-  heading DOUBLE PRECISION,
-  hdop DOUBLE PRECISION,
-  satellites INTEGER,
-  odometer DOUBLE PRECISION,
-  fuel_level DOUBLE PRECISION,
-  inputs TEXT,
-  outputs TEXT,
-  geozone_id TEXT NOT NULL DEFAULT '',
-  command_id TEXT,
-  command_state TEXT,
-  attributes TEXT,
-  address TEXT`;
-
 /** Names of the indexes of a slice that may be taken away before it. */
 export function indexesOf(sliceNo: number): readonly string[] {
   const suffix = sliceNo === 1 ? '' : `_${sliceNo}`;
@@ -115,7 +87,7 @@ function createTable(sliceNo: number): readonly Statement[] {
   const table = tableOf(sliceNo).sql;
   const [byTime, byCode, byNumber] = indexesOf(sliceNo);
   return [
-    ddl(`CREATE TABLE ${table} (${columns})`),
+    ddl(`CREATE TABLE ${table} (${eventColumns})`),
     ddl(`CREATE INDEX ${byTime} ON ${table} (device_no, timestamp_ms, event_no)`),
     ddl(
       `CREATE INDEX ${byCode} ON ${table} (account_no, status_code, timestamp_ms, event_no) WHERE ${notRoutine}`,
