@@ -52,7 +52,8 @@ function traffic(adapter: SlcanAdapter): { sent(): number; stop(): void; last():
   };
   const timer = setInterval(() => {
     const passedMs = performance.now() - startMs;
-    while (sent < (passedMs * framesPerS) / 1000) send(passedMs);
+    const frames = Math.ceil((passedMs * framesPerS) / 1000) - sent;
+    for (let n = 0; n < frames; n += 1) send(passedMs);
   }, 1);
   return { sent: () => sent, stop: () => clearInterval(timer), last: () => send(0) };
 }

@@ -211,6 +211,27 @@ describe('a truck on the road with one thing wrong', () => {
     expect(isCut(rig)).toBe(false);
   });
 
+  it('is not cut in a tunnel where one module gives ignition and bus, and loses the vehicle: its speed falls faster than a vehicle brakes', async () => {
+    const { rig, bus } = await provenTruck();
+    bus.key(true).brake(false).run(5);
+    rig.drive(60);
+    bus.run(40);
+    rig.sky(false);
+    bus.run(5).key(false);
+    const lost: typeof truckFrames = ({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs });
+    bus.sends(lost).run(30);
+    rig.command('enginecutoff', '1');
+    expect(bus.run(150) && speed(rig).claim).toBeNull();
+    // Nor where it gave no value for a moment.
+    bus
+      .sends(truckFrames)
+      .run(10)
+      .sends(() => [ccvs1(null, 3, 0)])
+      .run(3);
+    expect(bus.sends(lost).run(120) && speed(rig).claim).toBeNull();
+    expect(isCut(rig)).toBe(false);
+  });
+
   it('is not cut in a tunnel where the ignition wire is broken and the bus is sound', async () => {
     const { rig, bus } = await provenTruck();
     bus.key(true).brake(false).run(5);

@@ -121,13 +121,38 @@ describe('rest on a vehicle bus', () => {
     ).toBe('engine_silent');
   });
 
+  it('is denied after a stop that no vehicle makes, until a drive, and not after hard braking or a stop from a crawl', () => {
+    const at = (kmh: number) => (atMs: number) => [
+      ccvs1(kmh, 1, 0),
+      ccvs1(null, 1, 0x31),
+      eec1(0, 0),
+      volts(atMs),
+    ];
+    const braked = (fromKmh: number, kmhPerS: number) => {
+      const bus = createBus().for(20, at(fromKmh));
+      for (let kmh = fromKmh; kmh > 0; kmh -= kmhPerS / 10) bus.for(0.1, at(kmh));
+      return bus.for(30, parked);
+    };
+    expect(braked(50, 28).motion().lacks).toBeNull();
+    expect(createBus().for(20, at(4.5)).for(30, parked).motion().lacks).toBeNull();
+    const lost = createBus().for(20, at(50)).for(600, parked);
+    expect(lost.motion().lacks).toBe('sudden_stop');
+    expect(lost.for(20, at(7)).for(30, parked).motion().lacks).toBe('sudden_stop');
+    for (let kmh = 50; kmh > 0; kmh -= 2) lost.for(0.1, at(kmh));
+    expect(lost.for(30, parked).motion().lacks).toBeNull();
+    const unavailable = (atMs: number) => [ccvs1(null, 1, 0), volts(atMs)];
+    expect(createBus().for(20, at(50)).for(60, unavailable).for(60, parked).motion().lacks).toBe(
+      'sudden_stop',
+    );
+  });
+
   it('is denied without a break by two nodes with one address of which one shows movement', () => {
     const bus = createBus().for(30, parked);
     for (let second = 0; second < 20; second += 1) {
       bus.for(1, (atMs) => [ccvs1(60, 1, 0), ...parked(atMs)]);
       // The last frame of each pair is a zero.
       expect(bus.activity().movement?.value).toBe(60);
-      expect(bus.stillS()).toBe(0);
+      expect(bus.motion()).toMatchObject({ lacks: 'sudden_stop', stillSinceMs: null });
     }
   });
 

@@ -275,6 +275,16 @@ describe('a common loss', () => {
     drive.of('motion').state,
   ];
 
+  it('is one of live contacts too: a plug that comes off takes both wires, and not the life input', () => {
+    const drive = commissioned({ causes: livingCauses }).for(20).trip().set({ motion: true }).for(30, 50);
+    drive.receiver(() => null).for(5, 50);
+    drive.set({ ignition: false, motion: false }).for(600, 50);
+    expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
+    expect(drive.testimony().drive.state).toBe('unknown');
+    drive.set({ ignition: true, motion: true }).for(3, 50).set({ motion: false }).for(5);
+    expect(contactsOf(drive.set({ ignition: false }).for(5))).toEqual(['proven', 'proven']);
+  });
+
   it('is none where the receiver shows the stop a moment later: a driver turns the key as the vehicle stops', () => {
     const drive = commissioned().for(20).set({ ignition: true }).for(3).for(60, 60);
     for (const kmh of brakingFrom(60).slice(0, -1)) drive.for(1, kmh);

@@ -259,7 +259,10 @@ describe('faults of the bus', () => {
 
   it('reads the last frame of each unit while a gateway repeats them, which is a measurement no more', async () => {
     const truck = await driving();
-    truck.set({ speedKmh: 0 });
+    for (let speedKmh = 48; speedKmh >= 0; speedKmh -= 2) {
+      truck.set({ speedKmh });
+      await truck.run(0.1);
+    }
     await truck.run(15);
     expect(truck.view().motion?.lacks).toBeNull();
     truck.hardware.truck.setFaults({ isRepeating: true });

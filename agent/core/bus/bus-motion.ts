@@ -1,5 +1,6 @@
 // Whether a bus shows rest: when all fresh speeds are zero, of senders that have settled and are alive, while an engine sends. Zeros of a
-// sleeping bus, of an ECU on its own, of a start and of a gateway that repeats its last values are none (ways in which recorded buses lied).
+// sleeping bus, of an ECU on its own, of a start and of a gateway that repeats its last values are none (ways in which recorded buses lied), nor
+// are those of a gateway that has lost its nodes: they come from one frame to the next.
 import { busLimits } from './bus-limits.ts';
 import type { BusFact, BusLack, BusMotion } from './bus-reading.ts';
 import type { BusName } from './j1939-signals.ts';
@@ -17,6 +18,8 @@ export interface MotionSlot {
   /** When its value last changed, and when it last was beyond rest; minus infinity: never. */
   readonly changedMs: number;
   readonly aboveMs: number;
+  /** A speed that fell faster than a vehicle brakes, and has shown no drive since. */
+  readonly isSudden: boolean;
 }
 
 /** Measurements that vary on a vehicle at rest too; a counter or a clock that goes on says nothing of them. */
@@ -93,6 +96,7 @@ function lackOf(
 ): BusLack | null {
   if (live.length === 0) return 'no_value';
   if ((highest(live) ?? 0) > busLimits.stillKmh) return 'moving';
+  if (live.some(({ isSudden }) => isSudden)) return 'sudden_stop';
   if (engines.length === 0) return 'engine_silent';
   if (!live.some(({ source }) => alive.has(source))) return 'repeats';
   return sinceMs === null ? 'settling' : null;

@@ -34,8 +34,8 @@ export interface BusActivity {
   readonly untilMs: number;
 }
 
-/** Why the speeds of a bus show no rest. */
-export type BusLack = 'no_value' | 'moving' | 'settling' | 'repeats' | 'engine_silent';
+/** Why the speeds of a bus show no rest. `sudden_stop`: one fell faster than a vehicle brakes. */
+export type BusLack = 'no_value' | 'moving' | 'sudden_stop' | 'settling' | 'repeats' | 'engine_silent';
 
 /** A second fact beside the speeds that the vehicle is parked. */
 export type BusFact = 'parking_brake' | 'tachograph';

@@ -22,10 +22,13 @@ interface Slot {
   sinceMs: number;
   /** Since when every frame has had a value. */
   validSinceMs: number;
-  /** The newest value that was one, when a value last changed, and when it was last beyond rest. */
+  /** The newest value that was one, and its time; when a value last changed, and when it was last beyond rest. */
   known: number | null;
+  knownMs: number;
   changedMs: number;
   aboveMs: number;
+  /** A speed that fell faster than a vehicle brakes, and has shown no drive since: its sender has lost what it measured. */
+  isSudden: boolean;
   /** Frames in a row with a running engine. */
   running: number;
   /** The newest frame that speaks for movement or a running engine: another one of the same address may deny it at once. */
@@ -51,6 +54,16 @@ function recordPeriod(slot: Slot, atMs: number): void {
   slot.periodMs = slot.periodMs === null ? measuredMs : slot.periodMs + (measuredMs - slot.periodMs) * share;
 }
 
+/** Whether a speed has fallen faster than a vehicle brakes, without a drive since. */
+function isSuddenAfter({ known, knownMs, isSudden }: Slot, kmh: number, atMs: number): boolean {
+  const { brakingKmhPerS, brakingMostMs, crawlKmh, driveKmh } = busLimits;
+  if (known !== null) {
+    const brakedKmh = (brakingKmhPerS * Math.min(brakingMostMs, atMs - knownMs)) / 1000;
+    if (known - kmh > brakedKmh + crawlKmh) return true;
+  }
+  return isSudden && kmh < driveKmh;
+}
+
 /** What a value says of movement, and whether the sender measures. */
 function recordMotion(slot: Slot, atMs: number): void {
   const { value } = slot;
@@ -62,7 +75,9 @@ function recordMotion(slot: Slot, atMs: number): void {
   }
   if (slot.validSinceMs === Number.POSITIVE_INFINITY) slot.validSinceMs = atMs;
   if (slot.known !== null && slot.known !== value) slot.changedMs = atMs;
+  if (speedNames.includes(name)) slot.isSudden = isSuddenAfter(slot, value, atMs);
   slot.known = value;
+  slot.knownMs = atMs;
   if (value > (name === 'rpm' ? 0 : busLimits.stillKmh)) slot.aboveMs = atMs;
   if (name === 'rpm') slot.running = value >= busLimits.runningRpm ? slot.running + 1 : 0;
   const isActive =
@@ -128,6 +143,7 @@ const motionSlotOf = (slot: Slot): MotionSlot => ({
   validSinceMs: slot.validSinceMs,
   changedMs: slot.changedMs,
   aboveMs: slot.aboveMs,
+  isSudden: slot.isSudden,
 });
 
 /** The slots of one bus. */
@@ -166,8 +182,10 @@ export function createBusSlots(): BusSlots {
       sinceMs: atMs,
       validSinceMs: Number.POSITIVE_INFINITY,
       known: null,
+      knownMs: Number.NEGATIVE_INFINITY,
       changedMs: Number.NEGATIVE_INFINITY,
       aboveMs: Number.NEGATIVE_INFINITY,
+      isSudden: false,
       running: 0,
       active: null,
       odometer: createOdometer(),

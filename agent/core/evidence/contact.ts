@@ -137,7 +137,7 @@ export function recordReading(
   return withLife(next, atMs);
 }
 
-/** Two inputs that fell together: their common supply was lost, unless the vehicle was seen to stand. */
+/** Two inputs that fell together: their common supply was lost, or the plug with their wires, unless the vehicle was seen to stand. */
 export function isCommonLoss(a: Contact, b: Contact): boolean {
   return Number.isFinite(a.fellMs) && Math.abs(a.fellMs - b.fellMs) <= contactLimits.commonMs;
 }
@@ -152,9 +152,9 @@ export function suspendByBoard(contact: Contact): Contact {
   return contact.suspension === null && !contact.isLive ? { ...contact, suspension: 'board' } : contact;
 }
 
-/** The supply of several inputs was lost, which a live contact reads beside itself. */
-export function suspendByCommon(contact: Contact): Contact {
-  return contact.isLive ? contact : { ...contact, suspension: 'common' };
+/** The supply of several inputs was lost, which a live contact reads beside itself; it does not read a plug that came off. */
+export function suspendByCommon(contact: Contact, lost: 'supply' | 'plug'): Contact {
+  return contact.isLive && lost === 'supply' ? contact : { ...contact, suspension: 'common' };
 }
 
 /** It fell while the vehicle stood, as the fixes since have shown: the key was turned just when the vehicle stopped. */

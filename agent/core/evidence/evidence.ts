@@ -232,13 +232,14 @@ function hasAnalogs(fitted: EvidenceState['fitted'], { rpm, supplyV }: Seen): bo
   return hasRpm && (!fitted.includes('voltage') || isMeasured(supplyV, supplyLimits.measuredV));
 }
 
-/** Whether inputs have just fallen together, or together with an analog value. */
-function losesCommon(before: EvidenceState, state: EvidenceState): boolean {
+/** What inputs have just lost that fell together, or together with an analog value; null: nothing. */
+function commonLoss(before: EvidenceState, state: EvidenceState): 'supply' | 'plug' | null {
   const { ignition, motion, analogLostMs } = state;
   const fell = ignition.fellMs !== before.ignition.fellMs || motion.fellMs !== before.motion.fellMs;
-  if (!fell && analogLostMs === before.analogLostMs) return false;
-  if (isLostWithAnalog(ignition, analogLostMs) || isLostWithAnalog(motion, analogLostMs)) return true;
-  return fell && isCommonLoss(ignition, motion);
+  if (fell && isCommonLoss(ignition, motion)) return 'plug';
+  if (!fell && analogLostMs === before.analogLostMs) return null;
+  const isWithAnalog = isLostWithAnalog(ignition, analogLostMs) || isLostWithAnalog(motion, analogLostMs);
+  return isWithAnalog ? 'supply' : null;
 }
 
 /** When inputs that counted before fell together, with no analog value lost beside them; null: that is not what happened. */
@@ -344,10 +345,11 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     state.analogLostMs = atMs;
     state.isAnalogLost = true;
   } else if (state.isAnalogLost && hasAnalogs(state.fitted, seen)) state.isAnalogLost = false;
-  if (!stands && losesCommon(before, state)) {
+  const lost = stands ? null : commonLoss(before, state);
+  if (lost !== null) {
     state.fellTogetherMs = fellTogetherAt(before, state);
-    state.ignition = suspendByCommon(state.ignition);
-    state.motion = suspendByCommon(state.motion);
+    state.ignition = suspendByCommon(state.ignition, lost);
+    state.motion = suspendByCommon(state.motion, lost);
   } else if (stands && stoodAtFall(state)) {
     state.fellTogetherMs = null;
     state.ignition = endCommonSuspension(state.ignition);

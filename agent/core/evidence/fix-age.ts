@@ -66,6 +66,10 @@ export function soonestAfter(soonest: Soonest, offsetMs: number, atMs: number): 
 export const isSamePlace = (a: Fix | null, b: Fix): boolean =>
   a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
 
+/** A fix at speed 0 at the place of the one before, as a receiver gives that holds it; the first one of a run is taken for such. */
+export const isHeld = (a: Fix | null, b: Fix): boolean =>
+  a === null || (b.speedKmh === 0 && isSamePlace(a, b));
+
 /** A fix that says again what the one before said. */
 export function isRepeated(a: Fix | null, b: Fix): boolean {
   return (

@@ -6,6 +6,7 @@ import type { Fix } from '../gnss/epochs.ts';
 import {
   type FixTime,
   hasSetItsClock,
+  isHeld,
   isLate,
   isRepeated,
   isSamePlace,
@@ -37,6 +38,11 @@ export const gnssLimits = {
   gapMs: 5000,
   /** Every claim of rest needs a fix that differs from the one before within this time: no receiver measures the same twice for long. */
   variedMs: 20_000,
+  /**
+   * A receiver with static navigation holds its place at speed 0 below a threshold, some 4 to 8 km/h: a fix that it holds shows nothing of a vehicle
+   * that crawls. One that it does not hold must have come since the vehicle came to rest, and within this time.
+   */
+  unheldMs: 3000,
   /** A place that is known from before counts as the same within this distance. */
   samePlaceM: 40,
   /** Hard braking on dry road (8 m/s2): a faster drop is no stop that was observed. */
@@ -114,6 +120,8 @@ export interface GnssState {
   /** When a fix last differed from the one before, and when its position did. */
   readonly variedMs: number;
   readonly wanderedMs: number;
+  /** When a fix last had a speed or another position than the one before: it was not held. */
+  readonly unheldMs: number;
   /** Why the last epoch was not good; null when it was. */
   readonly fault: GnssFault | null;
   /** When the last position was doubtful or moved without being evidence; null if never. */
@@ -146,6 +154,7 @@ export function createGnssState(): GnssState {
     stopMs: null,
     variedMs: Number.NEGATIVE_INFINITY,
     wanderedMs: Number.NEGATIVE_INFINITY,
+    unheldMs: Number.NEGATIVE_INFINITY,
     fault: 'no_fix',
     suspectMs: null,
     soonest: null,
@@ -157,13 +166,14 @@ export function createGnssState(): GnssState {
 
 /** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
-  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, stream, said } = state;
+  const { intervalMs, last, variedMs, wanderedMs, unheldMs, suspectMs, soonest, stream, said } = state;
   return {
     ...createGnssState(),
     intervalMs,
     last,
     variedMs,
     wanderedMs,
+    unheldMs,
     suspectMs,
     soonest,
     stream,
@@ -268,6 +278,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     // The first fix of a run varies from none: a receiver that hangs over a restart of the unit is no better than before.
     variedMs: before.last === null || isRepeated(before.last, fix) ? before.variedMs : atMs,
     wanderedMs: isSamePlace(before.last, fix) ? before.wanderedMs : atMs,
+    unheldMs: isHeld(before.last, fix) ? before.unheldMs : atMs,
     soonest: hasSetItsClock(before.last, fix) ? null : before.soonest,
     said: saidKmh === null ? before.said : { speedKmh: saidKmh, atMs },
   };
@@ -298,6 +309,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     last: state.last,
     variedMs: state.variedMs,
     wanderedMs: state.wanderedMs,
+    unheldMs: state.unheldMs,
     suspectMs: state.suspectMs,
     said: state.said,
     stream: streamAfter(known.stream, atMs, known.intervalMs),
@@ -381,6 +393,8 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   if (restSinceMs === null || at === null) return unknown('moving');
   if (state.drift.isAway) return unknown('unsteady');
   if (state.variedMs < known.engineOnMs || nowMs - state.variedMs > gnssLimits.variedMs)
+    return unknown('frozen');
+  if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)
     return unknown('frozen');
   const forMs = lastGoodMs - restSinceMs;
   const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;

@@ -10,7 +10,7 @@ import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
 /**
  * `silent`: no frame comes. `repeats`: a gateway goes on with its last frames. `speed-stuck`: the node of the speeds goes on with its last
  * speed, and its volts go on measuring. `speed-zero`, `engine-zero`: a sensor is broken. `speed-lost`: the speeds are not available.
- * `zeros`: a gateway that has lost its nodes sends zeros for them.
+ * `zeros`: a gateway that has lost its nodes sends zeros for them. `parked`: and says that the brake is set.
  * `brake-set`: its switch is stuck. `half`: another scale. `restarts`: the nodes start anew every 15 s. `another`: the adapter is plugged into
  * another truck of the same make, which is parked.
  */
@@ -22,6 +22,7 @@ export const busFaults = [
   'speed-lost',
   'engine-zero',
   'zeros',
+  'parked',
   'brake-set',
   'half',
   'restarts',
@@ -129,6 +130,8 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
         return framesOf({ ...honest, rpm: 0 }, atMs);
       case 'zeros':
         return framesOf({ ...honest, kmh: 0, rpm: 0 }, atMs);
+      case 'parked':
+        return framesOf({ ...honest, kmh: 0, rpm: 0, isBraked: true }, atMs);
       case 'brake-set':
         return framesOf({ ...honest, isBraked: true }, atMs);
       case 'half':

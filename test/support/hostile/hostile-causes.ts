@@ -98,6 +98,8 @@ export function misleading(
       own !== undefined ||
       (board !== undefined && faultOf(senses, 'gnss', board.fromMs) !== undefined);
     if (isInput && board?.kind === 'common' && isHidden) found.add('board common');
+    // Both inputs that come off with one plug fall together.
+    else if (isInput && board?.kind === 'plug' && !hasBothInputs(senses)) found.add('board plug');
     else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
       found.add(`board ${board.kind}`);
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
@@ -117,12 +119,16 @@ export function misleading(
 }
 
 /**
- * A fault of the vehicle bus that nothing on it exposes, now or just before: the adapter on another truck, and a gateway that has repeated its
- * frames for no longer than takes to be found out. All others must be seen through.
+ * A fault of the vehicle bus that nothing on it exposes, now or just before: the adapter on another truck, a gateway that has repeated its frames for
+ * no longer than takes to be found out, and one that says "parked" since a time at which that was plausible. All others must be seen through.
  */
-function busLieOf({ faults }: Senses, atMs: number): Fault | undefined {
-  return faults.find(({ part, kind, fromMs, untilMs }) => {
-    const isHidden = kind === 'another' || (kind === 'repeats' && atMs - fromMs < repeatsMs);
+function busLieOf({ faults, unseenBusFaults }: Senses, atMs: number): Fault | undefined {
+  return faults.find((fault) => {
+    const { part, kind, fromMs, untilMs } = fault;
+    const isHidden =
+      kind === 'another' ||
+      (kind === 'repeats' && atMs - fromMs < repeatsMs) ||
+      (kind === 'parked' && unseenBusFaults.has(fault));
     return part === 'bus' && isHidden && fromMs <= atMs && atMs < untilMs + freshMs;
   });
 }
@@ -134,6 +140,9 @@ export function isVehicleMisled(senses: Senses, rest: readonly WitnessName[], at
       ofVehicle.includes(name) && faultOf(senses, name === 'bus_speed' ? 'bus' : name, atMs) !== undefined,
   );
 }
+
+const hasBothInputs = ({ fitted, unwired }: Senses): boolean =>
+  (['ignition', 'motion'] as const).every((name) => fitted.includes(name) && !unwired.includes(name));
 
 /** A dip of the supply makes this witness lie. */
 function isDipped(senses: Senses, name: WitnessName, atMs: number): boolean {
@@ -193,6 +202,7 @@ export function honestAlarms(
   const { fitted, unwired, faults } = senses;
   const isHealthy = (name: WitnessName): boolean =>
     fitted.includes(name) &&
+    (name !== 'gnss' || truth.speedKmh >= senses.holdKmh) &&
     !unwired.includes(name) &&
     dipOf(senses, now.atMs) === undefined &&
     !faults.some(

@@ -98,6 +98,8 @@ export interface World {
   mendAtMs: number;
   tunnelAtMs: number;
   driveAtMs: number;
+  /** Speed at which it drives off then; null: any of a road. */
+  crawlKmh: number | null;
   keyOffAtMs: number;
   /** The unit has no power until then. */
   downMs: number;

@@ -287,4 +287,27 @@ export const mutants: readonly Mutant[] = [
     ...engineOnBus,
     hasBus: true,
   },
+  {
+    rule: 'a fix that a receiver holds at speed 0 shows no rest',
+    from: 34,
+    file: gnss,
+    find: 'if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)',
+    put: 'if (false)',
+  },
+  {
+    rule: 'inputs that fall together count no more, with a life input too',
+    from: 12,
+    file: 'evidence/contact.js',
+    find: "contact.isLive && lost === 'supply'",
+    put: 'contact.isLive',
+    isPositive: true,
+  },
+  {
+    rule: 'a speed on the bus that falls faster than a vehicle brakes is no stop',
+    from: 1303,
+    file: 'bus/bus-motion.js',
+    find: 'if (live.some(({ isSudden }) => isSudden))',
+    put: 'if (false)',
+    hasBus: true,
+  },
 ];

@@ -29,7 +29,7 @@ import {
  * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
  * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
  */
-type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus';
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus' | 'crawl' | 'plug';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
@@ -74,7 +74,7 @@ const forGood = { untilMs: Number.POSITIVE_INFINITY, delayMs: 0 } as const;
 
 function driveOff(world: World): void {
   turnKey(world.truth, true, world.nowMs);
-  world.truth.targetKmh = 20 + world.luck() * 60;
+  world.truth.targetKmh = world.crawlKmh ?? 20 + world.luck() * 60;
 }
 
 /** What begins on the road: into a tunnel for good, with faults of the inputs that no position exposes. */
@@ -167,6 +167,31 @@ function beginDip(world: World, story: () => number): void {
     story() < 0.3 ? world.driveAtMs + halfSeconds(story() * 30_000) : Number.POSITIVE_INFINITY;
 }
 
+/** A drive, a stop and a traffic jam: the receiver holds its place at the speed of the jam, and the ignition wire breaks there. */
+function beginCrawl(world: World, story: () => number): void {
+  const { truth, senses } = world;
+  turnKey(truth, true, 0);
+  truth.speedKmh = 30 + story() * 20;
+  truth.targetKmh = 0;
+  senses.holdKmh = 4 + story() * 5;
+  world.crawlKmh = 3.3 + story() * (senses.holdKmh - 3.5);
+  world.driveAtMs = halfSeconds(12_000 + story() * 20_000);
+  world.tunnelAtMs = Number.POSITIVE_INFINITY;
+  const fromMs = world.driveAtMs + halfSeconds(2000 + story() * 10_000);
+  addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs, ...forGood });
+}
+
+/** On the road, in a tunnel, the plug with the wires of all contacts comes off. */
+function beginPlug(world: World, story: () => number): void {
+  const { truth } = world;
+  turnKey(truth, true, 0);
+  truth.targetKmh = 20 + story() * 60;
+  truth.speedKmh = truth.targetKmh;
+  world.tunnelAtMs = halfSeconds(5000 + story() * 5000);
+  const fromMs = world.tunnelAtMs + halfSeconds(story() * 20_000);
+  addFault(world, { part: 'board', kind: 'plug', fromMs, ...forGood });
+}
+
 const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
 
 function beginScript(world: World): void {
@@ -196,6 +221,8 @@ function beginPlot(world: World, plot: Plot, story: () => number): void {
   if (plot === 'chaos') return;
   if (plot === 'dip') return beginDip(world, story);
   if (plot === 'bus') return beginBus(world, story);
+  if (plot === 'crawl') return beginCrawl(world, story);
+  if (plot === 'plug') return beginPlug(world, story);
   if (plot === 'park') return beginParked(world);
   if (plot === 'script') return beginScript(world);
   turnKey(truth, true, 0);
@@ -278,13 +305,23 @@ function passPlot(world: World, plot: Plot, harm: number): void {
   if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
 }
 
-/** Its faults are those of its script; no random fault is added. */
-const isScripted = (plot: Plot): boolean => plot === 'script' || plot === 'dip' || plot === 'bus';
+/** Their faults are those of the script; no random fault is added. */
+const scripted: readonly Plot[] = ['script', 'dip', 'bus', 'crawl', 'plug'];
+const isScripted = (plot: Plot): boolean => scripted.includes(plot);
 
 /** Scripts that were added later draw from a random stream of their own, so that every other seed gives the life that it gave before. */
 const storySalt = 0x5b_d1_e9_95;
 const dipShare = 1 / 12;
 const busShare = 1 / 6;
+const crawlShare = 1 / 24;
+const plugShare = 1 / 24;
+
+function laterPlot(drawn: number, hasBus: boolean): Plot | null {
+  if (drawn < dipShare) return 'dip';
+  if (hasBus && drawn < dipShare + busShare) return 'bus';
+  if (drawn >= 1 - crawlShare) return 'crawl';
+  return drawn >= 1 - crawlShare - plugShare ? 'plug' : null;
+}
 
 /** Lives one life; `counts` sums over lives. */
 export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts): Life {
@@ -293,9 +330,7 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   counts.lives += 1;
   const picked = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   const story = createLuck(seed ^ storySalt);
-  const drawn = story();
-  const isOfBus = world.bus !== null && drawn < dipShare + busShare;
-  const plot = drawn < dipShare ? 'dip' : isOfBus ? 'bus' : picked;
+  const plot = laterPlot(story(), world.bus !== null) ?? picked;
   beginPlot(world, plot, story);
   if (world.bus !== null && plot !== 'bus' && story() < 0.6) failBus(world, story);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;

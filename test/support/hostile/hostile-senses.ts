@@ -23,7 +23,8 @@ export const gnssFaults = [
 ] as const;
 /**
  * `common`: inputs and analogs lose their supply in one sample. `contacts`: the contacts alone do. `silent`: the board does not answer.
- * `latched`: it repeats what it read. `swapped`: another of the same type answers, to which nothing is wired.
+ * `latched`: it repeats what it read. `swapped`: another of the same type answers, to which nothing is wired. A further one is of scripts only, `plug`:
+ * the wires of the contacts come off, and not the one of the life input.
  */
 export const boardFaults = ['common', 'contacts', 'silent', 'latched', 'swapped'] as const;
 
@@ -65,8 +66,12 @@ export interface Senses {
   restNorthM: number;
   /** When it stood last. */
   restMs: number;
+  /** Faults of the bus whose beginning no speed of it has shown: at a crawl, or before the unit was started. */
+  readonly unseenBusFaults: Set<Fault>;
   /** A charger is connected. */
   isCharged: boolean;
+  /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
+  holdKmh: number;
   /** Share of epochs that the receiver leaves out, and scatter of its positions. */
   lostShare: number;
   scatterM: number;
@@ -88,7 +93,9 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPosit
     lieKmh: 0,
     restNorthM: 0,
     restMs: 0,
+    unseenBusFaults: new Set(),
     isCharged: false,
+    holdKmh: 0,
     lostShare: 0,
     scatterM: 0,
   };
@@ -195,6 +202,7 @@ export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | 
   };
   // What a latched board goes on with.
   senses.lastSample = read;
+  if (fault?.kind === 'plug') return { ...read, ...zeros, life: true };
   return fault?.kind === 'contacts' || dip !== undefined ? { ...read, ...zeros } : read;
 }
 
@@ -215,6 +223,9 @@ function honestFix(senses: Senses, truth: Truth, atMs: number): Fix | null {
   if (truth.isInTunnel || luck() < senses.lostShare) return null;
   senses.noiseM += (luck() - 0.5) * 0.8 - senses.noiseM * 0.05;
   const scatterM = senses.scatterM * 3.5 * (luck() - 0.5);
+  const { lastFix } = senses;
+  if (truth.speedKmh < senses.holdKmh && lastFix !== null)
+    return { ...lastFix, utcMs: startUtcMs + atMs, atMonoMs: atMs, speedKmh: 0, hdop: 0.9 + luck() };
   return {
     utcMs: startUtcMs + atMs,
     atMonoMs: atMs,

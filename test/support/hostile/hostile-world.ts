@@ -105,10 +105,16 @@ function hearReceiver(world: World): void {
   else vehicle.fix(fix);
 }
 
+/** A bus that shows a stop from below this shows a plausible one. */
+const crawlKmh = 8;
+
 function sense(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
   if (world.bus !== null) {
-    world.bus.step(truth, faultOf(senses, 'bus', nowMs)?.kind, nowMs);
+    const fault = faultOf(senses, 'bus', nowMs);
+    if (fault !== undefined && nowMs - fault.fromMs < stepMs && truth.speedKmh <= crawlKmh)
+      senses.unseenBusFaults.add(fault);
+    world.bus.step(truth, fault?.kind, nowMs);
     vehicle.hear(world.bus.reading(nowMs));
   }
   const sample = readBoard(senses, truth, nowMs);
@@ -226,6 +232,8 @@ export function reboot(world: World): void {
   });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
   world.bus?.reopen();
+  const busFault = faultOf(senses, 'bus', nowMs);
+  if (busFault !== undefined) senses.unseenBusFaults.add(busFault);
   world.isBoardFresh = true;
   world.startedMs = nowMs;
   world.freshMs = nowMs;
@@ -400,6 +408,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     mendAtMs: -1,
     tunnelAtMs: -1,
     driveAtMs: -1,
+    crawlKmh: null,
     keyOffAtMs: -1,
     downMs: 0,
     downUntilMs: -1,

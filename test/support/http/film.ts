@@ -81,9 +81,9 @@ export async function beginFilm(page: Page, folder: string): Promise<Film> {
   await page.addInitScript(pointerScript);
   const frames: Frame[] = [];
   let caption = '';
-  let isEnded = false;
+  const run = { isEnded: false };
   const shoot = async (): Promise<void> => {
-    for (let dueMs = performance.now(); !isEnded; dueMs += everyMs) {
+    for (let dueMs = performance.now(); !run.isEnded; dueMs += everyMs) {
       const file = `${String(frames.length).padStart(2, '0')}.jpg`;
       const shownCaption = caption;
       // A page that is being replaced has no picture.
@@ -101,7 +101,7 @@ export async function beginFilm(page: Page, folder: string): Promise<Film> {
       caption = text;
     },
     async end() {
-      isEnded = true;
+      run.isEnded = true;
       await ended;
       writeFileSync(join(folder, 'index.html'), playerOf(frames));
       return frames;
