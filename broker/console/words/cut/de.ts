@@ -228,7 +228,7 @@ export const cut: CutTexts = {
     fix_mode: 'Die Position ist keine Messung',
     fix_time: 'Der Empfänger gibt keine Zeit',
     fix_speed: 'Der Empfänger gibt keine Geschwindigkeit',
-    fix_late: 'Die Position stammt von einem früheren Zeitpunkt',
+    fix_late: 'Die Position kommt zu spät: Der Empfänger hinkt nach, oder die Uhr des Brokers geht vor',
     unsteady: 'Die Position schwankt zu stark',
     hdop: 'Die Position ist nicht genau genug',
     doubtful: 'Die Position ist zweifelhaft',

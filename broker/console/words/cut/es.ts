@@ -225,7 +225,7 @@ export const cut: CutTexts = {
     fix_mode: 'La posición no es una medición',
     fix_time: 'El receptor no da la hora',
     fix_speed: 'El receptor no da la velocidad',
-    fix_late: 'La posición es de un momento anterior',
+    fix_late: 'La posición llega tarde: el receptor se retrasa o el reloj del broker va adelantado',
     unsteady: 'La posición oscila demasiado',
     hdop: 'La posición no es lo bastante precisa',
     doubtful: 'La posición es dudosa',

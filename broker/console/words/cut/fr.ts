@@ -227,7 +227,7 @@ export const cut: CutTexts = {
     fix_mode: 'La position n’est pas une mesure',
     fix_time: 'Le récepteur ne donne pas l’heure',
     fix_speed: 'Le récepteur ne donne pas la vitesse',
-    fix_late: 'La position date d’un moment antérieur',
+    fix_late: 'La position est en retard : le récepteur tarde, ou l’horloge du broker avance',
     unsteady: 'La position varie trop',
     hdop: 'La position n’est pas assez précise',
     doubtful: 'La position est douteuse',
