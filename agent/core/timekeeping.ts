@@ -200,6 +200,16 @@ function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
 }
 
 /**
+ * What a fix is late against: trusted time, or the system clock where it is behind that and agrees with the receiver. A broker's clock that is ahead
+ * makes no fix late. Null while unknown.
+ */
+export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | null {
+  const trustedMs = trustedUtcMs(state, monoMs);
+  const systemMs = agreeingSystemUtcMs(state, monoMs);
+  return trustedMs === null || systemMs === null ? trustedMs : Math.min(trustedMs, systemMs);
+}
+
+/**
  * Whether the time of this run is good enough for a command of an earlier one, whose age was not measured
  * meanwhile: the broker's signed time, or receiver and system clock that agree; and not behind the newest confirmed
  * time.

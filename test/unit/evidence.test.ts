@@ -105,6 +105,23 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(dip(1, true).for(75, 0).of('gnss').claim).toBe('rest');
   });
 
+  it('is told from a stall of this process, after which fixes are read late and none is missing', () => {
+    const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
+    const stalled = (lateMs: number) => {
+      const drive = parked().set({ ignition: null });
+      drive.receiver(() => null).for(2);
+      // The epochs of the stall are read at its end.
+      drive.receiver((fix) => ({ ...fix, utcMs: (fix.utcMs ?? 0) - lateMs })).for(1);
+      return drive
+        .set({ ignition: false })
+        .receiver((fix) => fix)
+        .for(11)
+        .of('gnss').claim;
+    };
+    expect(stalled(1500)).toBe('rest');
+    expect(stalled(0)).not.toBe('rest');
+  });
+
   it('is told from a receiver that loses its fix long after the key', () => {
     const drive = commissioned().for(20).trip().for(2).set({ ignition: false }).for(20);
     drive

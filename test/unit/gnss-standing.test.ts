@@ -2,16 +2,14 @@
 // never be believed: sudden stops, frozen or repeated fixes, a place that wanders, fixes of poor quality (DESIGN 8).
 import { describe, expect, it } from 'vitest';
 import type { FixTime } from '../../agent/core/evidence/fix-age.ts';
+import { type GnssClaim, gnssClaim, wasSuspectAt } from '../../agent/core/evidence/gnss-claim.ts';
 import {
   createGnssState,
-  type GnssClaim,
   type GnssFault,
   type GnssState,
-  gnssClaim,
   gnssLimits,
   recordGnssFix,
   recordGnssVoid,
-  wasSuspectAt,
 } from '../../agent/core/evidence/gnss-standing.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { createLuck } from '../support/hostile/hostile-truth.ts';
@@ -109,6 +107,51 @@ describe('a stop that was observed', () => {
     expect(faultOf(freeze(3).claim())).toBe('frozen');
     expect(faultOf(freeze(600).claim())).toBe('frozen');
     expect(watch.stand(1).claim().kind).toBe('still');
+  });
+
+  describe('by a receiver that holds its place below a speed', () => {
+    /** Static navigation: place and speed stay, quality goes on; `next` is the vehicle on its road. */
+    const holding = (watch: ReturnType<typeof createWatch>, kmh: number, seconds: number) => {
+      const { latitude } = watch.state().last ?? { latitude: 0 };
+      for (let second = 0; second < seconds; second += 1)
+        watch.at(kmh, { latitude, speedKmh: 0, hdop: 0.9 + (second % 3) / 10 });
+      return watch;
+    };
+
+    it('proves nothing in a traffic jam, from the stop on', () => {
+      const watch = createWatch().drive(minuteAt(50)).drive([43, 36, 29, 22, 15, 8]);
+      for (let second = 0; second < 120; second += 1)
+        expect(faultOf(holding(watch, 4.5, 1).claim())).not.toBe('still');
+    });
+
+    it('proves nothing 3 s after the receiver began to hold, and goes on with the first fix that moves its place', () => {
+      const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(15);
+      expect(faultOf(holding(watch, 0, 3).claim())).toBe('still');
+      expect(faultOf(holding(watch, 0, 1).claim())).toBe('frozen');
+      expect(faultOf(holding(watch, 0, 60).claim())).toBe('frozen');
+      expect(watch.at(0, { ...north(970.2), speedKmh: 0 }).claim().kind).toBe('still');
+    });
+
+    it('is not taken for one whose speed of a standing vehicle is 0 while its place scatters', () => {
+      const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50));
+      const { latitude } = watch.state().last ?? { latitude: 0 };
+      for (let second = 0; second < 15; second += 1)
+        watch.at(0, { latitude: latitude + (second % 4) * 1e-7, speedKmh: 0 });
+      expect(watch.claim()).toMatchObject({ kind: 'still' });
+    });
+  });
+
+  it('survives epochs without a speed at its place, and none elsewhere', () => {
+    const without = (metres: number, epochs: number) => {
+      const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(3);
+      const { latitude } = watch.state().last ?? { latitude: 0 };
+      for (let epoch = 0; epoch < epochs; epoch += 1)
+        watch.at(0, { latitude: latitude + metres / 111_195, speedKmh: null, rmcValid: false });
+      expect(faultOf(watch.claim())).not.toBe('still');
+      return faultOf(watch.stand(12).claim());
+    };
+    expect([without(0.5, 1), without(0.5, 3)]).toEqual(['still', 'still']);
+    expect([without(20, 1), without(0.5, 6)]).toEqual(['no_stop_seen', 'no_stop_seen']);
   });
 
   it('ends with the first fix above 3 km/h', () => {
@@ -298,6 +341,7 @@ describe('one fix', () => {
     ['fix_time', { utcMs: null }],
     ['hdop', { hdop: 8.1 }],
     ['hdop', { hdop: null }],
+    ['fix_speed', { speedKmh: null }],
   ])('proves nothing, and ends nothing when those around it agree: %s', (fault, over) => {
     const watch = createWatch().stand(90).at(0, over);
     expect(faultOf(watch.claim())).toBe(fault);
@@ -305,7 +349,7 @@ describe('one fix', () => {
   });
 
   it.each<[GnssFault, Partial<Fix>]>([
-    ['fix_speed', { speedKmh: null }],
+    ['fix_speed', { speedKmh: null, ...north(20) }],
     ['doubtful', { doubts: ['jump'] }],
     ['doubtful', { doubts: ['time-backwards'] }],
     ['fix_void', { rmcValid: false, speedKmh: 12 }],

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../agent/core/evidence/common-causes.ts';
-import type { GnssClaim } from '../../agent/core/evidence/gnss-standing.ts';
+import type { GnssClaim } from '../../agent/core/evidence/gnss-claim.ts';
 import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/testimony.ts';
 import {
   judge,

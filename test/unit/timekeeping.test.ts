@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   bestOrigin,
   createTimeState,
+  fixReferenceUtcMs,
   latestUtcMs,
   offerGnssTime,
   offerIssuedTime,
@@ -54,6 +55,25 @@ describe('trusted time', () => {
     expect(bestOrigin(welcome(spoofed, 9000, 9000))?.quality).toBe('server');
     const later = gnss(welcome(fresh, 1000, 1000), 9, trueUtcMs - 3_600_000);
     expect(bestOrigin(later)?.quality).toBe('server');
+  });
+});
+
+describe('the time that a fix is late against', () => {
+  const fast = (state: TimeState, byMs: number): TimeState =>
+    offerServerTime(state, { askedMs: 9000, monoMs: 9000, utcMs: trueUtcMs + 8000 + byMs });
+  const at = (state: TimeState) => (fixReferenceUtcMs(state, 9000) ?? 0) - (trueUtcMs + 8000);
+
+  it('is not that of a broker whose clock is ahead, where the system clock agrees with the receiver', () => {
+    const agreeing = offerSystemTime(gnss(fresh, 9), { monoMs: 9000, utcMs: trueUtcMs + 8000 });
+    expect(at(fast(agreeing, 20_000))).toBe(0);
+    expect(at(fast(agreeing, -20_000))).toBe(-20_000);
+  });
+
+  it('is that of the broker where the system clock is no second opinion: a stream that is late is late', () => {
+    expect(at(fast(gnss(fresh, 9), 20_000))).toBe(20_000);
+    const other = offerSystemTime(gnss(fresh, 9), { monoMs: 9000, utcMs: trueUtcMs + 28_000 });
+    expect(at(fast(other, 20_000))).toBe(20_000);
+    expect(fixReferenceUtcMs(fresh, 9000)).toBeNull();
   });
 });
 

@@ -3,7 +3,7 @@
 import { busLimits } from '../bus/bus-limits.ts';
 import type { BusMotion } from '../bus/bus-reading.ts';
 import type { Activity } from './credit.ts';
-import type { GnssClaim } from './gnss-standing.ts';
+import type { GnssClaim } from './gnss-claim.ts';
 
 export const busWitnessLimits = {
   /** A view of the bus says nothing of a moment later than this. Views come once a second. */

@@ -7,14 +7,8 @@ import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
 import { atPlace, type Contact, createContact, type Sensed } from './contact.ts';
 import { type Activity, type CreditState, createCreditState, creditState } from './credit.ts';
 import { type EvidenceRecord, type MotionState } from './evidence-record.ts';
-import {
-  createGnssState,
-  type GnssClaim,
-  type GnssFault,
-  type GnssState,
-  gnssClaim,
-  gnssLimits,
-} from './gnss-standing.ts';
+import { type GnssClaim, gnssClaim } from './gnss-claim.ts';
+import { createGnssState, type GnssFault, type GnssState, gnssLimits } from './gnss-standing.ts';
 import { type Supply } from './supply-voltage.ts';
 
 export const evidenceLimits = {

@@ -35,7 +35,8 @@ import {
   type Seen,
   type StepTime,
 } from './evidence-state.ts';
-import { type GnssClaim, gnssLimits, recordGnssFix, recordGnssVoid, wasSuspectAt } from './gnss-standing.ts';
+import { type GnssClaim, wasSuspectAt } from './gnss-claim.ts';
+import { gnssLimits, recordGnssFix, recordGnssVoid } from './gnss-standing.ts';
 import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
 type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };

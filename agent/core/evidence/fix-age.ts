@@ -13,6 +13,8 @@ const fixAgeLimits = {
   pauseIntervals: 2.5,
   /** More than this: one epoch is missing, as cheap receivers leave some out every minute. */
   gapIntervals: 1.5,
+  /** A fix that is read so late at most was read after a stall of this process, and its own time says which epochs are missing. */
+  stallMs: 1800,
   /** By how much two quartz clocks part, at most. */
   quartzPpm: 700,
 } as const;
@@ -88,15 +90,33 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
  */
 export interface Stream {
   readonly goodMs: number | null;
+  /** Its UTC. */
+  readonly goodUtcMs: number | null;
   readonly gap: Span | null;
   readonly pause: Span | null;
 }
 
+/** Time between two good fixes: by their arrival, or by their own time where that is shorter and the fix is read late by no more than a stall. */
+function lostAfter({ goodMs, goodUtcMs }: Stream, { utcMs, atMonoMs }: Fix, soonest: Soonest): number {
+  if (goodMs === null) return 0;
+  const arrivedMs = atMonoMs - goodMs;
+  if (utcMs === null || goodUtcMs === null || soonest === null || utcMs <= goodUtcMs) return arrivedMs;
+  const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
+  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - goodUtcMs);
+}
+
 /** After one more good fix of a receiver that has one each `intervalMs`. */
-export function streamAfter({ goodMs, gap, pause }: Stream, atMs: number, intervalMs: number): Stream {
+export function streamAfter(
+  before: Stream,
+  fix: Fix,
+  known: { readonly intervalMs: number; readonly soonest: Soonest },
+): Stream {
   const { gapIntervals, pauseIntervals } = fixAgeLimits;
-  const lostMs = goodMs === null ? 0 : atMs - goodMs;
-  if (goodMs === null || lostMs <= gapIntervals * intervalMs) return { goodMs: atMs, gap, pause };
-  const latest = { fromMs: goodMs, toMs: atMs };
-  return { goodMs: atMs, gap: latest, pause: lostMs > pauseIntervals * intervalMs ? latest : pause };
+  const { goodMs, gap, pause } = before;
+  const { intervalMs, soonest } = known;
+  const now = { goodMs: fix.atMonoMs, goodUtcMs: fix.utcMs };
+  const lostMs = lostAfter(before, fix, soonest);
+  if (goodMs === null || lostMs <= gapIntervals * intervalMs) return { ...now, gap, pause };
+  const latest = { fromMs: goodMs, toMs: fix.atMonoMs };
+  return { ...now, gap: latest, pause: lostMs > pauseIntervals * intervalMs ? latest : pause };
 }

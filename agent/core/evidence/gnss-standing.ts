@@ -43,6 +43,8 @@ export const gnssLimits = {
    * that crawls. One that it does not hold must have come since the vehicle came to rest, and within this time.
    */
   unheldMs: 3000,
+  /** An epoch whose position alone came says nothing of a vehicle at rest where it is this near the last place. */
+  sameEpochM: 8,
   /** A place that is known from before counts as the same within this distance. */
   samePlaceM: 40,
   /** Hard braking on dry road (8 m/s2): a faster drop is no stop that was observed. */
@@ -159,7 +161,7 @@ export function createGnssState(): GnssState {
     suspectMs: null,
     soonest: null,
     hasJumped: false,
-    stream: { goodMs: null, gap: null, pause: null },
+    stream: { goodMs: null, goodUtcMs: null, gap: null, pause: null },
     said: null,
   };
 }
@@ -200,7 +202,7 @@ function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
 }
 
 /** For how long a fix is valid, ms. */
-function ageLimitMs({ intervalMs }: GnssState): number {
+export function ageLimitMs({ intervalMs }: GnssState): number {
   return Math.max(gnssLimits.fixAgeMs, Math.min(intervalMs, gnssLimits.slowestMs) * 1.75);
 }
 
@@ -312,7 +314,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     unheldMs: state.unheldMs,
     suspectMs: state.suspectMs,
     said: state.said,
-    stream: streamAfter(known.stream, atMs, known.intervalMs),
+    stream: streamAfter(known.stream, fix, known),
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
     takenMs: now.atMs,
@@ -334,9 +336,14 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   };
 }
 
+/** A position without a speed, as when one sentence is lost, where the vehicle rests: no movement. */
+function isStillThere({ restSinceMs, place }: GnssState, fix: Fix): boolean {
+  return restSinceMs !== null && place !== null && distanceM(place, fix) <= gnssLimits.sameEpochM;
+}
+
 function recordFault(state: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const { atMonoMs: atMs, speedKmh, doubts } = fix;
-  const mayMove = speedKmh === null || speedKmh > gnssLimits.standstillKmh;
+  const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };
 }
@@ -349,65 +356,4 @@ export function recordGnssVoid(
 ): GnssState {
   const said = estimatedKmh === null ? state.said : { speedKmh: estimatedKmh, atMs };
   return lapse(said === state.said ? state : { ...state, said }, 'no_fix', atMs);
-}
-
-/** What else is known of this standstill. */
-export interface KnownPlace {
-  /** Where the vehicle was proven to stand; null once there was evidence of movement. */
-  readonly at: Point | null;
-  /** When the engine was last switched on, monotonic: a fix that has not varied since proves nothing. */
-  readonly engineOnMs: number;
-  /** When fixes came again after a dip of the supply, monotonic; absent without one. Rest from before it is not believed. */
-  readonly resumedMs?: number;
-}
-
-/** The receiver's claim at this moment. */
-export type GnssClaim =
-  /** `fixMs`: when the newest fix was taken in, monotonic. */
-  | { readonly kind: 'still'; readonly forMs: number; readonly at: Point; readonly fixMs: number }
-  /** `fixes`: good ones in a row above `standstillKmh`, capped. */
-  | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
-  /** `heldMs`: for how long it has held its place, where only that lacks. `saidKmh`: a speed that it states all the same. */
-  | {
-      readonly kind: 'unknown';
-      readonly fault: GnssFault;
-      readonly heldMs?: number;
-      readonly saidKmh?: number;
-    };
-
-/** The claim at `nowMs`, monotonic. */
-export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
-  const { lastGoodMs, fault, restSinceMs, speedKmh, said } = state;
-  const isSaid = said !== null && nowMs - said.atMs <= ageLimitMs(state);
-  const unknown = (why: GnssFault) =>
-    isSaid
-      ? ({ kind: 'unknown', fault: why, saidKmh: said.speedKmh } as const)
-      : ({ kind: 'unknown', fault: why } as const);
-  if (lastGoodMs === null || fault !== null) return unknown(fault ?? 'no_fix');
-  if (nowMs - lastGoodMs > ageLimitMs(state)) return unknown('fix_old');
-  if (speedKmh > gnssLimits.standstillKmh) {
-    return { kind: 'moving', speedKmh, fixes: state.approach.moved };
-  }
-  if (state.goodFixes < gnssLimits.fixes) return unknown('few_fixes');
-  const at = state.restPlace;
-  if (restSinceMs === null || at === null) return unknown('moving');
-  if (state.drift.isAway) return unknown('unsteady');
-  if (state.variedMs < known.engineOnMs || nowMs - state.variedMs > gnssLimits.variedMs)
-    return unknown('frozen');
-  if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)
-    return unknown('frozen');
-  const forMs = lastGoodMs - restSinceMs;
-  const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
-  if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
-  const { resumedMs = Number.NEGATIVE_INFINITY } = known;
-  const isDoubted = lastGoodMs - resumedMs < gnssLimits.holdMs && (state.stopMs ?? 0) <= resumedMs;
-  if (isDoubted) return { ...unknown('no_stop_seen'), heldMs: Math.min(forMs, lastGoodMs - resumedMs) };
-  if (state.stopMs !== null) return still;
-  if (known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM) return still;
-  return forMs >= gnssLimits.holdMs ? still : { ...unknown('no_stop_seen'), heldMs: forMs };
-}
-
-/** True when a doubtful or moving position arrived within the last minute. */
-export function wasSuspectAt(state: GnssState, nowMs: number): boolean {
-  return state.suspectMs !== null && nowMs - state.suspectMs < gnssLimits.suspectMs;
 }

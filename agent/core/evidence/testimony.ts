@@ -15,7 +15,7 @@ import {
   type Level,
   type StepTime,
 } from './evidence-state.ts';
-import type { GnssClaim } from './gnss-standing.ts';
+import type { GnssClaim } from './gnss-claim.ts';
 
 /** The claim of one witness at this moment, and whether it counts. */
 export interface Witness {

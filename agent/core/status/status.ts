@@ -7,7 +7,7 @@ import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
 import { activeRecord } from '../config/config-slots.ts';
 import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
-import { wasSuspectAt } from '../evidence/gnss-standing.ts';
+import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';

@@ -16,7 +16,7 @@ import { stepModemReport } from '../modem/modem-report.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
-import { offerGnssTime, trustedUtcMs } from '../timekeeping.ts';
+import { fixReferenceUtcMs, offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
@@ -175,7 +175,7 @@ function handleReport(context: StepContext, report: EpochReport): void {
   }
   const judged = judgeFix(context.state.plausibility, report.fix);
   const atMs = context.now.monoMs;
-  const now = { atMs, utcMs: trustedUtcMs(context.state.time, atMs) };
+  const now = { atMs, utcMs: fixReferenceUtcMs(context.state.time, atMs) };
   put(context, {
     plausibility: judged.state,
     evidence: takeFixEvidence(context.state.evidence, judged.fix, now),

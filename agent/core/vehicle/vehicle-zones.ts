@@ -2,7 +2,7 @@
 // on the requests of zones. It moves nothing itself: requests become commands, which the interlock decides on.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
-import { wasSuspectAt } from '../evidence/gnss-standing.ts';
+import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import { bestOrigin, upMsAt } from '../timekeeping.ts';

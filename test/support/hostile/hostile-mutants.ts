@@ -23,6 +23,7 @@ export interface Mutant {
 
 const interlock = 'protection/interlock.js';
 const gnss = 'evidence/gnss-standing.js';
+const gnssClaim = 'evidence/gnss-claim.js';
 const credit = 'evidence/credit.js';
 const intake = 'protection/command-intake.js';
 const witness = 'protection/witness-rules.js';
@@ -31,6 +32,12 @@ const busWitness = 'evidence/bus-witness.js';
 
 const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
 const pairRule = "pairs.length > 0 && common === 'none'";
+
+/** A fix that is repeated is also held, where its speed is 0. */
+const heldFix = {
+  find: 'if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)',
+  put: 'if (false)',
+} as const;
 
 /** An engine that runs is the second reason for which a bus refuses a drive. */
 const engineOnBus = {
@@ -167,7 +174,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a speed above the limit is movement',
     from: 5,
-    file: gnss,
+    file: gnssClaim,
     find: 'if (speedKmh > gnssLimits.standstillKmh) {',
     put: 'if (false) {',
   },
@@ -188,16 +195,17 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a place must be held for a minute when no stop was observed',
     from: 179,
-    file: gnss,
+    file: gnssClaim,
     find: 'return forMs >= gnssLimits.holdMs ?',
     put: 'return true ?',
   },
   {
     rule: 'a fix that never varies proves nothing',
-    from: 1082,
-    file: gnss,
+    from: 34,
+    file: gnssClaim,
     find: 'nowMs - state.variedMs > gnssLimits.variedMs',
     put: 'false',
+    also: heldFix,
   },
   {
     rule: 'a contradiction takes the credit away',
@@ -290,9 +298,8 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a fix that a receiver holds at speed 0 shows no rest',
     from: 34,
-    file: gnss,
-    find: 'if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)',
-    put: 'if (false)',
+    file: gnssClaim,
+    ...heldFix,
   },
   {
     rule: 'inputs that fall together count no more, with a life input too',

@@ -41,6 +41,7 @@ import {
 } from '../../../agent/core/protection/warning.ts';
 import {
   createTimeState,
+  fixReferenceUtcMs,
   isServerBehind,
   isTimeConfirmed,
   latestUtcMs,
@@ -203,7 +204,7 @@ function createSenses(given: HostileSetup) {
       plausibility = judged.state;
       if (judged.fix.utcMs !== null && judged.fix.doubts.length === 0)
         time = offerGnssTime(time, { monoMs: nowMs, utcMs: judged.fix.utcMs });
-      evidence = recordFix(evidence, judged.fix, stamp());
+      evidence = recordFix(evidence, judged.fix, { atMs: nowMs, utcMs: fixReferenceUtcMs(time, nowMs) });
       look();
     },
     noFix(): void {

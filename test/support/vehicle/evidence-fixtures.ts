@@ -3,7 +3,8 @@
 import type { Causes } from '../../../agent/core/evidence/common-causes.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
 import { evidenceLimits } from '../../../agent/core/evidence/evidence-state.ts';
-import { type GnssClaim, type GnssFault, gnssLimits } from '../../../agent/core/evidence/gnss-standing.ts';
+import { type GnssClaim } from '../../../agent/core/evidence/gnss-claim.ts';
+import { type GnssFault, gnssLimits } from '../../../agent/core/evidence/gnss-standing.ts';
 import { type Evidence, type Witness } from '../../../agent/core/evidence/testimony.ts';
 import type { WitnessName, WitnessState } from '../../../src/core/verdict/witness.ts';
 import { plainCauses } from './plain-causes.ts';
