@@ -2,6 +2,7 @@
 // when a plot is shown.
 import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
+import { loadPart } from '../state/parts.ts';
 import type { Value } from '../state/value.ts';
 import { formatTime } from '../words/base/format.ts';
 import { words } from '../words/word-set.ts';
@@ -264,7 +265,9 @@ export const Plot = memo(function Plot({
     if (element === null) return undefined;
     const resize = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }));
     const begin = async (): Promise<void> => {
-      const [{ default: Chart }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]);
+      const [{ default: Chart }] = await loadPart(
+        Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]),
+      );
       if (isGone) return;
       const data: uPlot.AlignedData = [
         [...times],

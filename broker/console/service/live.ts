@@ -7,6 +7,7 @@ import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
 import { orderChanges } from './order-changes.ts';
+import { noteDevices, noteOrder } from './order-ends.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;
@@ -99,6 +100,7 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
   if (isWhole === true) picture.fleet.clear();
   for (const device of devices)
     picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
+  noteDevices(devices);
   picture.asOf = asOf;
   // A screen that waits for the list finds the vehicles in it.
   publish(picture);
@@ -107,9 +109,10 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
 
 async function readPresence({ fleet }: Picture, signal: AbortSignal): Promise<void> {
   const { diagnostics } = await call('diagnosticAll', { signal });
-  for (const { deviceID, online } of diagnostics) {
+  for (const { deviceID, online, features } of diagnostics) {
     const vehicle = fleet.get(deviceID);
-    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
+    const fitted = features.length === 0 ? null : features;
+    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online, fitted });
   }
 }
 
@@ -187,9 +190,10 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
       return zoneChanges.set(zoneChanges.get() + 1);
     case 'command':
     case 'approval': {
-      const { deviceID } = JSON.parse(data) as { readonly deviceID: string };
-      orderChanges.set({ deviceID });
-      return readChanged(deviceID);
+      const message = JSON.parse(data) as { readonly deviceID: string } & Readonly<Record<string, unknown>>;
+      noteOrder(event, message);
+      orderChanges.set({ deviceID: message.deviceID });
+      return readChanged(message.deviceID);
     }
     case 'event': {
       const happened = JSON.parse(data) as LiveEvent;
