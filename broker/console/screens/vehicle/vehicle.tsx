@@ -79,21 +79,24 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             pending={vehicle.pendingCut}
             mayCommand={mayCommand}
           />
-          {mayCommand && hasCargo ? lock.button : null}
-          {hasCargo ? (
-            <OpenOrder
-              relay="cargoaccess"
-              deviceID={device.deviceID}
-              pending={vehicle.pendingUnlock}
-              mayCommand={mayCommand}
-            />
-          ) : null}
           <Link className="button secondary" to="/live" search={{ vehicle: device.deviceID }}>
             <Icon name="map" />
             {words.vehicle.onMap}
           </Link>
           <ShareButton deviceID={device.deviceID} />
         </div>
+        {mayCommand && hasCargo ? (
+          // Apart from the buttons of the engine: one is not pressed for the other.
+          <div className="hero-wide row wrap">
+            {lock.button}
+            <OpenOrder
+              relay="cargoaccess"
+              deviceID={device.deviceID}
+              pending={vehicle.pendingUnlock}
+              mayCommand
+            />
+          </div>
+        ) : null}
         {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
         {lock.outcome === null ? null : <div className="hero-wide">{lock.outcome}</div>}
         <HeroFacts vehicle={vehicle} />
