@@ -177,7 +177,10 @@ describe.skipIf(why !== null)(
       const { page, open, complaints } = await openAs('olga', { language, width });
       for (const path of ['/vehicle/van-05', '/vehicle/van-05?unlock=ask']) {
         await open(path);
-        await page.locator(path.includes('ask') ? '.evidence.rules' : 'main h1').first().waitFor();
+        await page
+          .locator(path.includes('ask') ? '.evidence.rules' : 'main h1')
+          .first()
+          .waitFor();
         await page.waitForTimeout(800);
         expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
       }
@@ -202,9 +205,9 @@ describe.skipIf(why !== null)(
       await demo.stop();
       await page.getByText('Unlocking is off: the console has no live evidence').first().waitFor();
       expect(await confirmButton(page).getAttribute('aria-disabled')).toBe('true');
-      expect(await page.getByRole('dialog').getByRole('button', { name: 'Lock cargo', exact: true }).isEnabled()).toBe(
-        true,
-      );
+      expect(
+        await page.getByRole('dialog').getByRole('button', { name: 'Lock cargo', exact: true }).isEnabled(),
+      ).toBe(true);
       await expectNoCut(page);
       await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Unlock cargo…' }).waitFor();

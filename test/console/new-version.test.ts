@@ -20,9 +20,7 @@ function copyBuild(folder: string, isChanged: boolean): void {
   cpSync(new URL('../../dist/broker/console', import.meta.url).pathname, folder, { recursive: true });
   if (!isChanged) return;
   const assets = join(folder, 'assets');
-  const names = new Map(
-    readdirSync(assets).map((name) => [name, name.replace(/(\.\w+)$/, 'x$1')] as const),
-  );
+  const names = new Map(readdirSync(assets).map((name) => [name, name.replace(/(\.\w+)$/, 'x$1')] as const));
   const longestFirst = [...names].toSorted(([one], [other]) => other.length - one.length);
   const files = [...['index.html', 'share.html'], ...[...names.keys()].map((name) => join('assets', name))];
   for (const file of files) {
