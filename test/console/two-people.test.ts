@@ -141,7 +141,7 @@ describe.skipIf(why !== null)(why === null ? 'two people' : `two people [${why}]
     await pressBoth(confirmButton(olga.page), confirmButton(otto.page));
     for (const { page } of [olga, otto]) await page.getByRole('heading', { name: 'Course' }).waitFor();
     const cuts = await cutsOf('van-02');
-    expect(cuts.map(({ issuer }) => issuer).toSorted()).toEqual(['olga', 'otto']);
+    expect(new Set(cuts.map(({ issuer }) => issuer))).toEqual(new Set(['olga', 'otto']));
     for (const { page } of [olga, otto]) await expectAgreement(page);
     await expect
       .poll(async () => (await cutsOf('van-02')).map(({ commandState }) => commandState), {
@@ -149,9 +149,7 @@ describe.skipIf(why !== null)(why === null ? 'two people' : `two people [${why}]
       })
       .toContain('superseded');
     for (const { page } of [olga, otto]) await expectAgreement(page);
-    expect((await Promise.all([olga, otto].map(({ page }) => shownState(page)))).toSorted()).toContain(
-      'superseded',
-    );
+    expect(await Promise.all([olga, otto].map(({ page }) => shownState(page)))).toContain('superseded');
   });
 
   it('withdraw the same cut: it is withdrawn once, and neither screen calls that a failure', async () => {

@@ -43,7 +43,7 @@ const facts: ReadonlySet<string> = new Set([
 
 describe.each(languages)('the words of orders in %s', (language) => {
   it('of a cargo speak of no engine, and those of an engine of no cargo', async () => {
-    const words = (await allWords(language)) as Readonly<Record<string, unknown>>;
+    const words = await allWords(language);
     const { safe, ends } = words['toasts'] as { readonly safe: ByRelay; readonly ends: ByRelay };
     for (const [path, byRelay] of Object.entries({
       relays: words['relays'] as ByRelay,

@@ -9,7 +9,7 @@ import { connection } from '../service/live.ts';
 import { baseMapChoice } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
 import { type BaseMapChoice, BaseMapFault, choiceText } from '../state/base-map.ts';
-import { loadPart } from '../state/parts.ts';
+import { loadPart } from '../words/parts.ts';
 import { language } from '../words/word-set.ts';
 import { useValue } from './use.ts';
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { FleetMap } from '../map/map.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
-import { loadPart, PartNotLoaded } from '../state/parts.ts';
+import { loadPart, PartNotLoaded } from '../words/parts.ts';
 
 interface MapHandlers {
   /** Where it begins; null: at the place of what it shows. */

@@ -7,7 +7,6 @@ import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
 import { orderChanges } from './order-changes.ts';
-import { noteDevices, noteOrder } from './order-ends.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;
@@ -35,6 +34,14 @@ export const connection = createValue<Connection>({ state: 'opening', aliveMs: 0
 export const liveEvents = createValue<readonly LiveEvent[]>([]);
 /** Devices of the newest events and commands of the stream, so that screens read these again; a new set each time. */
 export const changedDevices = createValue<ReadonlySet<string>>(new Set());
+
+/** The newest message about a command or a request for approval; a new object each time. */
+export const orderMessages = createValue<{
+  readonly event: 'command' | 'approval';
+  readonly message: Readonly<Record<string, unknown>>;
+} | null>(null);
+/** Devices as they were read last: all, or those that changed since. */
+export const listedDevices = createValue<readonly ListedDevice[]>([]);
 
 /** Counts changes of geozones, so that the map reads them again. */
 export const zoneChanges = createValue(0);
@@ -100,7 +107,7 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
   if (isWhole === true) picture.fleet.clear();
   for (const device of devices)
     picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
-  noteDevices(devices);
+  listedDevices.set(devices);
   picture.asOf = asOf;
   // A screen that waits for the list finds the vehicles in it.
   publish(picture);
@@ -191,7 +198,7 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
     case 'command':
     case 'approval': {
       const message = JSON.parse(data) as { readonly deviceID: string } & Readonly<Record<string, unknown>>;
-      noteOrder(event, message);
+      orderMessages.set({ event, message });
       orderChanges.set({ deviceID: message.deviceID });
       return readChanged(message.deviceID);
     }
@@ -242,6 +249,8 @@ export function followFleet(): () => void {
     vehicles.set(new Map());
     alarms.set(new Map());
     liveEvents.set([]);
+    listedDevices.set([]);
+    orderMessages.set(null);
     fleetReadMs.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };

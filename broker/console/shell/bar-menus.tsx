@@ -1,7 +1,7 @@
 // The menus of the bar in their places. They are loaded behind the first screen; until then only their pictures stand there.
 import { Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
-import { lazyPart } from '../components/lazy-part.ts';
+import { lazyPart } from '../components/use.ts';
 import { withWords } from '../words/word-set.ts';
 
 const Theme = lazyPart(async () => (await withWords(import('./menus.tsx'))).ThemeMenu);

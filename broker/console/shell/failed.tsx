@@ -2,7 +2,7 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { Empty, Notice } from '../components/texts.tsx';
 import { useWords } from '../components/use.ts';
-import { PartNotLoaded } from '../state/parts.ts';
+import { PartNotLoaded } from '../words/parts.ts';
 import { ReloadButton } from './new-version.tsx';
 
 /** A screen that could not be loaded: the notice on top of it says why. */

@@ -2,8 +2,7 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
-import { lazyPart } from '../components/lazy-part.ts';
-import { useWords } from '../components/use.ts';
+import { lazyPart, useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
 import { useRole } from '../service/role.ts';
 import { withWords } from '../words/word-set.ts';

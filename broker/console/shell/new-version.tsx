@@ -5,7 +5,7 @@ import { Notice } from '../components/texts.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { checkBuild, isOutdated } from '../service/build.ts';
 import { connection } from '../service/live.ts';
-import { isPartMissing } from '../state/parts.ts';
+import { isPartMissing } from '../words/parts.ts';
 import { notLoaded } from '../words/word-set.ts';
 
 const reload = (): void => window.location.reload();

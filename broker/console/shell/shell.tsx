@@ -3,10 +3,10 @@ import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Icon, type IconName, Logo } from '../components/icon.tsx';
-import { lazyPart } from '../components/lazy-part.ts';
 import { codeText, numberText } from '../components/texts.tsx';
-import { useValue, useWords } from '../components/use.ts';
+import { lazyPart, useValue, useWords } from '../components/use.ts';
 import { alarms, followFleet, vehicles } from '../service/live.ts';
+import { followOrderEnds } from '../service/orders/order-ends.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
@@ -148,11 +148,13 @@ export function Shell() {
       void router.navigate({ to: '/login', search: { next: href }, replace: true });
       return undefined;
     }
+    const leaveOrders = followOrderEnds();
     const leaveFleet = followFleet();
     const leaveSound = followSound();
     return () => {
       leaveSound();
       leaveFleet();
+      leaveOrders();
     };
   }, [token, router]);
   const newAlarms = [...open.values()].filter(({ alarmState }) => alarmState === 'new').length;

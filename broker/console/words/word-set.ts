@@ -1,7 +1,7 @@
 // The words of the page in one language: those that are always there, and the sets of the screens, each loaded with its screen.
-import { loadPart } from '../state/parts.ts';
 import { createValue } from '../state/value.ts';
 import { en, type Words } from './en.ts';
+import { loadPart } from './parts.ts';
 
 export const languages = {
   en: 'English',

@@ -2,8 +2,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { Icon } from '../../components/icon.tsx';
-import { lazyPart } from '../../components/lazy-part.ts';
-import { useNow, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { chosenShares } from '../../state/shares/share-view.ts';
 import { shareWords } from '../../words/shares/words.ts';

@@ -3,11 +3,11 @@
 import { useLocation, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useValue } from '../../components/use.ts';
-import { orderEnds } from '../../service/order-ends.ts';
+import { orderEnds } from '../../service/orders/order-ends.ts';
+import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand } from '../../service/orders.ts';
-import { type SafeOrder, safeOrders } from '../../service/safe-orders.ts';
 import { orderIn } from '../../state/cut-view.ts';
-import type { OrderEnd } from '../../state/order-ends.ts';
+import type { OrderEnd } from '../../state/orders/order-ends.ts';
 import { say } from './toast-queue.ts';
 
 function SafeWatch({ order }: { readonly order: SafeOrder }) {

@@ -1,7 +1,7 @@
 // Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
-import { featureNames } from '../../../src/core/events/event.ts';
-import type { Approval, CommandRecord, ListedDevice } from '../api/operations.ts';
-import { type CutState, cutStateOf, type Relay, requestState } from './cut-view.ts';
+import { featureNames } from '../../../../src/core/events/event.ts';
+import type { Approval, CommandRecord, ListedDevice } from '../../api/operations.ts';
+import { type CutState, cutStateOf, type Relay, requestState } from '../cut-view.ts';
 
 /** An order of state `1`, or the request for one. */
 export interface OpenOrder {

@@ -1,6 +1,6 @@
 // Ends of cuts and unlocks that this user asked for or approved, each once. An order is known from the stream or from the list of devices;
 // once either says that it is no longer under way, the ledger is asked how it ended. So an end is found also when its message was missed.
-import type { ListedDevice } from '../api/operations.ts';
+import type { ListedDevice } from '../../api/operations.ts';
 import {
   commandEnd,
   isUnderWay,
@@ -9,10 +9,11 @@ import {
   orderOf,
   pendingOrders,
   requestEnd,
-} from '../state/order-ends.ts';
-import { createValue } from '../state/value.ts';
-import { call } from './call.ts';
-import { session } from './session.ts';
+} from '../../state/orders/order-ends.ts';
+import { createValue } from '../../state/value.ts';
+import { call } from '../call.ts';
+import { listedDevices, orderMessages } from '../live.ts';
+import { session } from '../session.ts';
 
 const endsKept = 100;
 /** Orders that are remembered as settled. */
@@ -27,12 +28,6 @@ const keyOf = ({ deviceID, relay }: OpenOrder): string => `${relay} ${deviceID}`
 const open = new Map<string, OpenOrder>();
 /** Ids of orders whose end was found, or is being read. */
 const settled = new Set<string>();
-
-session.subscribe(() => {
-  open.clear();
-  settled.clear();
-  orderEnds.set([]);
-});
 
 async function readEnd(order: OpenOrder, userID: string): Promise<OrderEnd | 'open' | null> {
   if (order.kind === 'command')
@@ -67,7 +62,7 @@ function follow(order: OpenOrder): void {
 }
 
 /** A message of the stream about a command or a request. */
-export function noteOrder(event: 'command' | 'approval', message: Readonly<Record<string, unknown>>): void {
+function noteOrder(event: 'command' | 'approval', message: Readonly<Record<string, unknown>>): void {
   const order = orderOf(event, message);
   if (order === null || settled.has(order.id)) return;
   if (isUnderWay(event, message)) follow(order);
@@ -75,7 +70,7 @@ export function noteOrder(event: 'command' | 'approval', message: Readonly<Recor
 }
 
 /** Devices as the list has them now. */
-export function noteDevices(devices: readonly ListedDevice[]): void {
+function noteDevices(devices: readonly ListedDevice[]): void {
   for (const device of devices) {
     if (device.state === undefined) continue;
     for (const [relay, pending] of Object.entries(pendingOrders(device))) {
@@ -84,4 +79,21 @@ export function noteDevices(devices: readonly ListedDevice[]): void {
       else if (known !== undefined && known.id !== pending?.id) void settle(known);
     }
   }
+}
+
+/** Follows the orders of the session until the returned function is called. */
+export function followOrderEnds(): () => void {
+  const leave = [
+    orderMessages.subscribe(() => {
+      const newest = orderMessages.get();
+      if (newest !== null) noteOrder(newest.event, newest.message);
+    }),
+    listedDevices.subscribe(() => noteDevices(listedDevices.get())),
+  ];
+  return () => {
+    for (const end of leave) end();
+    open.clear();
+    settled.clear();
+    orderEnds.set([]);
+  };
 }
