@@ -34,10 +34,13 @@ export interface DeviceRequestsOptions extends SenderOptions {
 
 /** Seconds that a request waits for the unit. */
 export const requestLifeS = {
-  standard: { position: 3600, diagnostic: 86_400, log: 86_400, interlock: 300 } satisfies Record<
-    RequestKind,
-    number
-  >,
+  standard: {
+    position: 3600,
+    diagnostic: 86_400,
+    log: 86_400,
+    interlock: 300,
+    interlock_cargo: 300,
+  } satisfies Record<RequestKind, number>,
   low: 60,
   high: 7 * 86_400,
 } as const;

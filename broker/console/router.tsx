@@ -127,7 +127,7 @@ const alarmList = createRoute({
 const vehicle = createRoute({
   getParentRoute: () => shell,
   path: '/vehicle/$deviceID',
-  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut, share }: Given) =>
+  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut, unlock, share }: Given) =>
     named({
       tab: oneOf(vehicleTabs, tab),
       range: oneOf(ranges, range),
@@ -139,6 +139,7 @@ const vehicle = createRoute({
       at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
       command: textOf(command),
       cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
+      unlock: parseCut(textOf(unlock)) === null ? undefined : textOf(unlock),
       share: oneOf(shareKinds, share),
     }),
   component: lazyRouteComponent(() => withWords(import('./screens/vehicle/vehicle.tsx')), 'VehicleScreen'),

@@ -271,8 +271,8 @@ describe.skipIf(why !== null)(
     it.each(['fr', 'de', 'es'])(
       'speaks %s: no English sentence of the catalogue is left',
       async (language) => {
-        const { cut, approvals } = await import('../../broker/console/words/cut/en.ts');
-        const sentences = sentencesOf([cut, approvals]);
+        const { cutWords } = await import('../../broker/console/words/cut/words.ts');
+        const sentences = sentencesOf(await cutWords.en());
         const { page, open: go } = await openAs('olga', { language });
         for (const path of ['/vehicle/van-01?cut=ask', '/approvals']) {
           await go(path);

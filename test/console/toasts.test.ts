@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
-import { createUserPages } from '../support/http/user-pages.ts';
+import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -155,5 +155,84 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
       }
       await page.unrouteAll({ behavior: 'ignoreErrors' });
     }
+  });
+
+  const act = (deviceID: string, action: string) =>
+    demo.call('practice/act/authorization', { token, body: { deviceID, action } });
+  /** @returns the id of the command. */
+  const order = async (
+    deviceID: string,
+    of: { readonly feature: 'enginecutoff' | 'cargoaccess'; readonly ttl: number },
+    as = token,
+  ): Promise<string> => {
+    const body = { deviceID, state: '1', reason: 'test', ...of };
+    const answer = await demo.call('command/feature/authorization', { token: as, body });
+    if (answer['error'] !== undefined) throw new Error(JSON.stringify(answer['error']));
+    return String(answer['commandID']);
+  };
+  const stateOf = async (commandID: string): Promise<unknown> =>
+    (await demo.call(`command/get/${commandID}/authorization`, { token }))['commandState'];
+  const expectExpired = (commandID: string) =>
+    expect.poll(() => stateOf(commandID), { timeout: hangMs }).toBe('expired');
+  const soon = { feature: 'enginecutoff', ttl: 10 } as const;
+
+  it('say how a cut and an unlock of this user have ended on any other screen, and lead to the order', async () => {
+    await act('van-01', 'drive');
+    await act('van-02', 'stop');
+    await act('van-02', 'ignitionOff');
+    const { page, open } = await openAs('admin');
+    await open('/zones');
+    await page.getByText('No zones yet').waitFor();
+    await order('van-02', { feature: 'cargoaccess', ttl: 300 });
+    await order('van-01', soon);
+    await toast(page, 'Cut of van-01 expired').waitFor({ timeout: hangMs });
+    await toast(page, 'Cargo of van-02 unlocked').waitFor({ timeout: hangMs });
+    await toast(page, 'Cargo of van-02 unlocked').waitFor({ state: 'detached', timeout: hangMs });
+    expect(await toast(page, 'Cut of van-01 expired').count()).toBe(1);
+    expect(await findFaultsInThemes(page)).toEqual([]);
+    await toast(page, 'Cut of van-01 expired').getByRole('link', { name: 'Show the order' }).click();
+    await page.getByText('Not cut. It expired before the vehicle acted').waitFor();
+  });
+
+  it('say nothing of an order on its own screen, nor of an order of another user', async () => {
+    const body = { userID: 'olga', roleID: 'operator', password: memberPassword };
+    await demo.call('user/createuser/authorization', { token, body });
+    await act('van-01', 'drive');
+    await act('van-03', 'drive');
+    const [own, elsewhere] = [await openAs('admin'), await openAs('admin')];
+    const ordered = await order('van-01', soon);
+    await own.open(`/vehicle/van-01?cut=command-${ordered}`);
+    await elsewhere.open('/zones');
+    await elsewhere.page.getByText('No zones yet').waitFor();
+    const ofOlga = await order('van-03', soon, await demo.login('olga', memberPassword));
+    await own.page.getByText('Not cut. It expired before the vehicle acted').waitFor({ timeout: hangMs });
+    await toast(elsewhere.page, 'Cut of van-01 expired').waitFor({ timeout: hangMs });
+    await expectExpired(ofOlga);
+    await elsewhere.page.waitForTimeout(2000);
+    expect(await toast(own.page, 'van-01').count()).toBe(0);
+    expect(await toast(elsewhere.page, /Cut of van-03/).count()).toBe(0);
+  });
+
+  it('say each end once over a break of the stream, also one that came while there was none', async () => {
+    await act('van-01', 'drive');
+    await act('van-03', 'drive');
+    const { page, open } = await openAs('admin');
+    await open('/zones');
+    await page.getByText('No zones yet').waitFor();
+    const before = await order('van-01', soon);
+    await toast(page, 'Cut of van-01 expired').waitFor({ timeout: hangMs });
+    const missed = await order('van-03', { feature: 'enginecutoff', ttl: 10 });
+    await expect.poll(() => stateOf(missed), { timeout: hangMs }).not.toBe('sent');
+    await demo.kill();
+    await page.locator('.stale-notice').waitFor({ timeout: hangMs });
+    await page.waitForTimeout(11_000);
+    demo = await startDemoProgram(3, demo);
+    await toast(page, 'The connection is back').waitFor({ timeout: hangMs });
+    await expectExpired(missed);
+    await toast(page, 'Cut of van-03 expired').waitFor({ timeout: hangMs });
+    await page.waitForTimeout(3000);
+    expect(await stateOf(before)).toBe('expired');
+    expect(await toast(page, 'Cut of van-01 expired').count()).toBe(1);
+    expect(await toast(page, 'Cut of van-03 expired').count()).toBe(1);
   });
 });

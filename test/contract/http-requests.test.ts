@@ -198,3 +198,27 @@ describe('locate now', () => {
     expect((await get('/command/send/truck-1/61504', rival)).status).toBe(404);
   });
 });
+
+describe('a rehearsal', () => {
+  const rules = JSON.stringify([['ignition_off', 1, 'off', 'off', null]]);
+  const judged = (requestID: string, kind: string, deviceID = 'truck-2') =>
+    report(64_816, { attributes: { kind, requestID, code: 'allowed', rules } }, deviceID);
+
+  it('of an unlock is a question of its own beside that of a cut, and takes no other answer', async () => {
+    const cut = await ask({ deviceID: 'truck-2', kind: 'interlock' });
+    const unlock = await ask({ deviceID: 'truck-2', kind: 'interlock_cargo' });
+    expect([cut.status, unlock.status]).toEqual([200, 200]);
+    expect(unlock.requestID).not.toBe(cut.requestID);
+    expect((await ask({ deviceID: 'truck-2', kind: 'interlock_cargo' })).requestID).toBe(unlock.requestID);
+    const voltage = (await get('/diagnostic/diagnostic/truck-2'))['voltage'];
+    const verdictOf = async (requestID: string) => (await get(`/diagnostic/request/${requestID}`))['verdict'];
+    await judged(unlock.requestID, 'interlock');
+    await judged(unlock.requestID, 'interlock_cargo', 'truck-1');
+    expect(await verdictOf(unlock.requestID)).toBe(null);
+    await judged(unlock.requestID, 'interlock_cargo');
+    expect(await verdictOf(unlock.requestID)).toMatchObject({ code: 'allowed' });
+    expect(await verdictOf(cut.requestID)).toBe(null);
+    // It is no health report.
+    expect((await get('/diagnostic/diagnostic/truck-2'))['voltage']).toBe(voltage);
+  });
+});

@@ -1,4 +1,4 @@
-// Rehearsals on the whole way, from the service to the real agent and back: the vehicle says whether it would cut now, and no relay,
+// Rehearsals on the whole way, from the service to the real agent and back: the vehicle says whether it would cut or unlock now, and no relay,
 // record or waiting cut is touched by it.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
@@ -8,6 +8,7 @@ import { findDevice } from '../../broker/store/devices/devices.ts';
 import { findDiagnostic } from '../../broker/store/devices/diagnostics.ts';
 import type { AttributeValue } from '../../src/core/events/event.ts';
 import { type Verdict, verdictFrom } from '../../src/core/verdict/verdict.ts';
+import type { RehearsalKind } from '../../src/core/wire/device-request.ts';
 import { sql } from '../../src/sql.ts';
 import { createFleet, type Fleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
@@ -26,9 +27,12 @@ async function start(seed: string) {
   if (device === null) throw new Error('no device');
   void fleet.startAgent();
   /** Asks, lets the vehicle go on as `pass` does, and gives what it answered; null: nothing. */
-  const rehearse = async (pass: (ms: number) => Promise<void>): Promise<Verdict | null> => {
+  const rehearse = async (
+    pass: (ms: number) => Promise<void>,
+    kind: RehearsalKind = 'interlock',
+  ): Promise<Verdict | null> => {
     const record = () => sql`SELECT 1`;
-    const asked = fleet.broker.requests()?.ask({ device, kind: 'interlock', issuer: 'olga', record });
+    const asked = fleet.broker.requests()?.ask({ device, kind, issuer: 'olga', record });
     asked?.catch(() => undefined);
     await pass(8000);
     const row = await findRequest(db, wholeAccount('acme'), (await asked)?.requestID ?? '');
@@ -60,8 +64,14 @@ describe('a rehearsal', () => {
       isMet: false,
       value: 'on',
     });
+    const drivingCargo = await rehearse(drive, 'interlock_cargo');
+    expect(drivingCargo?.code).not.toBe('allowed');
     fleet.world.calm();
     await runFor(fleet, 300_000);
+    // Of the cargo by its own rules: no word of the engine.
+    const cargo = await rehearse((ms) => runFor(fleet, ms), 'interlock_cargo');
+    expect(cargo).toMatchObject({ code: 'allowed' });
+    expect(cargo?.rules.map(({ rule }) => rule)).not.toContain('engine_at_rest');
     const parked = await rehearse((ms) => runFor(fleet, ms));
     expect(parked).toMatchObject({ code: 'allowed' });
     expect(parked?.rules.every(({ isMet }) => isMet)).toBe(true);
@@ -69,6 +79,7 @@ describe('a rehearsal', () => {
     expect(await reports()).toBe(before);
     expect(await fleet.broker.db.read(sql`SELECT 1 AS one FROM commands`)).toEqual([]);
     expect(fleet.board.isEnergised('enginecutoff')).toBe(false);
+    expect(fleet.board.isEnergised('cargoaccess')).toBe(false);
     expect(fleet.truth.breaches).toEqual([]);
     // It is nobody's health.
     const row = await findDiagnostic(fleet.broker.db, wholeAccount('acme'), 'truck-1');

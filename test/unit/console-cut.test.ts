@@ -7,10 +7,11 @@ import {
   canWithdraw,
   courseOf,
   courseOfRequest,
-  cutReasons,
   cutStateOf,
   cutText,
   noteMost,
+  orderIn,
+  orderReasons,
   parseCut,
   parseReason,
   reasonText,
@@ -19,9 +20,9 @@ import {
 import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
 import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
-import { approvals, cut } from '../../broker/console/words/cut/en.ts';
+import { cutWords } from '../../broker/console/words/cut/words.ts';
 import { en } from '../../broker/console/words/en.ts';
-import { commandStates } from '../../src/core/events/event.ts';
+import { commandStates, featureNames } from '../../src/core/events/event.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
 
 const record = (change: Partial<CommandRecord>): CommandRecord => ({
@@ -97,20 +98,50 @@ describe('the address of a cut', () => {
   });
 });
 
-describe('the reason of a cut', () => {
+describe('the screen that an address opens', () => {
+  it('is of one relay, and a cut goes first', () => {
+    expect(orderIn({ unlock: 'ask' })).toEqual({ relay: 'cargoaccess', target: { kind: 'ask' } });
+    expect(orderIn({ cut: 'command-a1', unlock: 'ask' })).toEqual({
+      relay: 'enginecutoff',
+      target: { kind: 'command', id: 'a1' },
+    });
+    expect(orderIn({ cut: 'x', unlock: 'command-b2' })).toMatchObject({ relay: 'cargoaccess' });
+    expect(orderIn({})).toBe(null);
+  });
+});
+
+describe('the reason of an order', () => {
   it('comes back from the ledger as it was given, and fits what the service takes', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...cutReasons), fc.string({ maxLength: noteMost }), (reason, note) => {
-        const text = reasonText(reason, note);
-        expect(text.length).toBeLessThanOrEqual(200);
-        expect(parseReason(text)).toEqual({ reason, note: note.trim() });
-      }),
+      fc.property(
+        fc.constantFrom(...featureNames),
+        fc.nat(),
+        fc.string({ maxLength: noteMost }),
+        (relay, at, note) => {
+          const reasons = orderReasons[relay];
+          const reason = reasons[at % reasons.length] ?? 'other';
+          const text = reasonText(reason, note);
+          expect(text.length).toBeLessThanOrEqual(200);
+          expect(parseReason(text, relay)).toEqual({ reason, note: note.trim() });
+        },
+      ),
     );
   });
 
   it('of another client stands as it is', () => {
-    expect(parseReason('Gestohlen: Halle 3')).toEqual({ reason: null, note: 'Gestohlen: Halle 3' });
-    expect(parseReason('constructor: x')).toEqual({ reason: null, note: 'constructor: x' });
+    expect(parseReason('Gestohlen: Halle 3', 'enginecutoff')).toEqual({
+      reason: null,
+      note: 'Gestohlen: Halle 3',
+    });
+    expect(parseReason('constructor: x', 'cargoaccess')).toEqual({ reason: null, note: 'constructor: x' });
+  });
+
+  it('of a cut is none of an unlock', () => {
+    expect(parseReason('stolen: report 22', 'cargoaccess')).toEqual({
+      reason: null,
+      note: 'stolen: report 22',
+    });
+    expect(parseReason('delivery', 'enginecutoff').reason).toBe(null);
   });
 });
 
@@ -172,31 +203,43 @@ describe('the evidence of the interlock', () => {
         fc.uniqueArray(fc.tuple(anyRule, fc.boolean()), { selector: ([rule]) => rule }),
         (rules) => {
           const judged = verdict(...rules.map(([rule, isMet]) => finding(rule, isMet)));
-          const rows = evidenceOf(judged);
-          expect(rows.flatMap(({ findings }) => findings)).toHaveLength(rules.length);
-          for (const { result, findings } of rows)
-            if (findings.some(({ isMet }) => !isMet)) expect(result).toBe('unmet');
+          for (const relay of featureNames) {
+            const rows = evidenceOf(judged, relay);
+            expect(rows.flatMap(({ findings }) => findings)).toHaveLength(rules.length);
+            for (const { result, findings } of rows)
+              if (findings.some(({ isMet }) => !isMet)) expect(result).toBe('unmet');
+          }
         },
       ),
     );
   });
 
-  it('has a sentence for every rule of the vehicle', () => {
+  it('has a sentence for every rule of the vehicle', async () => {
+    const texts = { ...en, ...(await cutWords.en()) };
     for (const rule of ruleNames)
-      expect(unmetText(finding(rule, false, null), { ...en, cut, approvals }), rule).not.toBe(
-        cut.rules.other(rule),
-      );
+      expect(unmetText(finding(rule, false, null), texts), rule).not.toBe(texts.order.rules.other(rule));
+  });
+
+  it('shows the key for a cut always, and for the cargo only where the vehicle judged it', () => {
+    const judged = verdict(finding('standstill', true, 'gnss'));
+    const rows = (relay: (typeof featureNames)[number]) => evidenceOf(judged, relay).map(({ row }) => row);
+    expect(rows('enginecutoff')).toContain('ignition');
+    expect(rows('cargoaccess')).not.toContain('ignition');
+    expect(evidenceOf(verdict(finding('ignition_off', false, 'on')), 'cargoaccess')[0]).toMatchObject({
+      row: 'ignition',
+      result: 'unmet',
+    });
   });
 
   it('stands in the same rows before the vehicle has judged, all unknown', () => {
-    const rows = evidenceOf(null);
+    const rows = evidenceOf(null, 'cargoaccess');
     expect(rows.map(({ row }) => row)).toEqual(evidenceRows.filter((row) => row !== 'other'));
     expect(rows.every(({ result }) => result === 'unknown')).toBe(true);
   });
 
   it('trusts a position only where it proved standstill', () => {
     const result = (...rules: Finding[]) =>
-      evidenceOf(verdict(...rules)).find(({ row }) => row === 'position')?.result;
+      evidenceOf(verdict(...rules), 'enginecutoff').find(({ row }) => row === 'position')?.result;
     expect(result(finding('standstill', true, 'gnss'))).toBe('met');
     expect(result(finding('standstill', true, 'motion'))).toBe('unknown');
     expect(result(finding('standstill', false, 'gnss'))).toBe('unknown');

@@ -1,10 +1,11 @@
-// The rehearsal of a cut: what it says is what would happen to a cut that a person orders at that moment, and asking changes
+// The rehearsal of a cut or an unlock: what it says is what would happen to one that a person orders at that moment, and asking changes
 // nothing.
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../../agent/core/evidence/testimony.ts';
 import { createCommandsState } from '../../agent/core/protection/command-draft.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import { rehearseCut, stepCommands } from '../../agent/core/protection/commands.ts';
+import { rehearse, stepCommands } from '../../agent/core/protection/commands.ts';
+import { type FeatureName, featureNames } from '../../src/core/events/event.ts';
 import { isAllowed } from '../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../src/core/wire/wire.ts';
 import {
@@ -15,7 +16,7 @@ import {
   unknownGnss,
 } from '../support/vehicle/evidence-fixtures.ts';
 
-const cut: CommandBody = {
+const restrictive = (feature: FeatureName): CommandBody => ({
   accountID: 'demo',
   deviceID: 'truck-1',
   commandID: 'c1',
@@ -23,13 +24,14 @@ const cut: CommandBody = {
   counter: 1,
   issuedMs: startUtcMs,
   expiresMs: startUtcMs + 24 * 3_600_000,
-  feature: 'enginecutoff',
+  feature,
   state: '1',
   mode: 'interlock',
   reason: 'stolen',
   issuer: 'demo/admin',
   cancel: false,
-};
+});
+const cut = restrictive('enginecutoff');
 
 /** Freezes a state to its depth: a write to it throws. */
 function frozen<T>(value: T): T {
@@ -39,18 +41,18 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** What becomes of a cut that arrives now: the verdict that it waits for, or null when it is carried out. */
-function outcomeOf(evidence: Evidence) {
+/** What becomes of a cut or an unlock that arrives now: the verdict that it waits for, or null when it is carried out. */
+function outcomeOf(feature: FeatureName, evidence: Evidence) {
   const step = stepCommands(
     createCommandsState(createCommandRecord()),
-    { kind: 'envelope', body: cut, fitted: ['enginecutoff'], boot: 'b1' },
+    { kind: 'envelope', body: restrictive(feature), fitted: featureNames, boot: 'b1' },
     evidence,
   );
   const commit = step.effects.find(({ kind }) => kind === 'commit');
   const token = commit?.kind === 'commit' ? commit.token : '';
   const later = stepCommands(step.state, { kind: 'committed', token, durable: true }, evidence);
   const decided = stepCommands(later.state, { kind: 'time' }, evidence);
-  return decided.state.record.active.enginecutoff?.waiting ?? null;
+  return decided.state.record.active[feature]?.waiting ?? null;
 }
 
 const situations: readonly (readonly [string, Evidence])[] = [
@@ -62,11 +64,15 @@ const situations: readonly (readonly [string, Evidence])[] = [
   ['without a clock', { ...evidenceAt(100_000), trustedUtcMs: null, latestUtcMs: null }],
 ];
 
-describe('the rehearsal of a cut', () => {
-  it.each(situations)('says of a vehicle %s what would become of a real cut', (_what, evidence) => {
+describe('the rehearsal of a cut or an unlock', () => {
+  it.each(
+    featureNames.flatMap((feature) =>
+      situations.map(([what, evidence]) => [feature, what, evidence] as const),
+    ),
+  )('says for %s of a vehicle %s what would become of a real order', (feature, _what, evidence) => {
     const state = createCommandsState(createCommandRecord());
-    const verdict = rehearseCut(state, evidence);
-    const real = outcomeOf(evidence);
+    const verdict = rehearse(state, feature, evidence);
+    const real = outcomeOf(feature, evidence);
     expect(isAllowed(verdict)).toBe(real === null);
     if (real !== null) expect(verdict).toEqual(real);
   });
@@ -81,7 +87,8 @@ describe('the rehearsal of a cut', () => {
       ).state;
       for (const state of [idle, armed]) {
         const before = structuredClone(state);
-        rehearseCut(frozen(state), frozen(structuredClone(evidence)));
+        for (const feature of featureNames)
+          rehearse(frozen(state), feature, frozen(structuredClone(evidence)));
         expect(state).toEqual(before);
       }
     }

@@ -13,6 +13,7 @@ export const requestRules = {
     diagnostic: { burst: 4, everyMs: 120_000 },
     log: { burst: 2, everyMs: 900_000 },
     interlock: { burst: 6, everyMs: 20_000 },
+    interlock_cargo: { burst: 6, everyMs: 20_000 },
   } satisfies Record<RequestKind, Rate>,
   /** ... and how often the vehicle reports the rate limit; beyond that it is silent. */
   refusals: { burst: 5, everyMs: 60_000 } satisfies Rate,

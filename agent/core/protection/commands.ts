@@ -95,13 +95,11 @@ function wait(draft: Draft, command: ActiveCommand, detail: { verdict: Verdict; 
 const presentVerdict = (evidence: Evidence, judged: () => Verdict): Verdict =>
   evidence.boardAlive ? judged() : because('board_alive', 'silent');
 
-/**
- * The verdict on an engine cut that a person ordered at this moment. It only looks: no command, relay or time is touched.
- */
-export function rehearseCut(state: CommandsState, evidence: Evidence): Verdict {
-  const changesUtcMs = state.record.changesUtcMs.enginecutoff ?? [];
+/** The verdict on a cut or an unlock that a person ordered at this moment. It only looks: no command, relay or time is touched. */
+export function rehearse(state: CommandsState, feature: FeatureName, evidence: Evidence): Verdict {
+  const changesUtcMs = state.record.changesUtcMs[feature] ?? [];
   const change = {
-    feature: 'enginecutoff',
+    feature,
     state: '1',
     occasion: 'command',
     changesUtcMs,

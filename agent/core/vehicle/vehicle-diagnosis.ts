@@ -5,12 +5,16 @@
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { type Priority, statusCodes } from '../../../src/core/events/status-codes.ts';
 import { verdictAttributes } from '../../../src/core/verdict/verdict.ts';
-import type { RequestBody } from '../../../src/core/wire/device-request.ts';
+import {
+  type RehearsalKind,
+  type RequestBody,
+  rehearsedFeature,
+} from '../../../src/core/wire/device-request.ts';
 import { diagnosticOf, noCounts, type UnitCounts, type UnitReading } from '../diagnostic/diagnostic.ts';
 import { cutExcerpt } from '../diagnostic/log-excerpt.ts';
 import { judgeRequest, recordAnswered } from '../link/requests.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import { rehearseCut } from '../protection/commands.ts';
+import { rehearse } from '../protection/commands.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { configHello } from './vehicle-config.ts';
 import { commitNow, evidenceOf, log, put, type StepContext, stamp, vehicleLimits } from './vehicle-state.ts';
@@ -147,15 +151,21 @@ function reportPosition(context: StepContext, requestID: string): void {
   answer(context, [{ statusCode: statusCodes.QUERY.code, attributes }], 1);
 }
 
+const missingRelays = {
+  enginecutoff: 'this unit has no engine cut-off',
+  cargoaccess: 'this unit has no cargo lock',
+} as const;
+
 /**
- * Whether an engine cut would be carried out now, by the one judge and from the evidence of this moment. It only looks: a cut that
- * waits goes on waiting, and no relay is ordered.
+ * Whether an engine cut or an unlock of the cargo would be carried out now, by the one judge and from the evidence of this moment. It only
+ * looks: a command that waits goes on waiting, and no relay is ordered.
  */
-function answerInterlock(context: StepContext, requestID: string): void {
-  if (context.config.profile.relays.enginecutoff === undefined)
-    return answer(context, [refusal(requestID, 'interlock', 'this unit has no engine cut-off')], 1);
-  const verdict = rehearseCut(context.state.commands, evidenceOf(context));
-  const attributes = { kind: 'interlock', requestID, ...verdictAttributes(verdict) };
+function answerInterlock(context: StepContext, requestID: string, kind: RehearsalKind): void {
+  const feature = rehearsedFeature(kind);
+  if (context.config.profile.relays[feature] === undefined)
+    return answer(context, [refusal(requestID, kind, missingRelays[feature])], 1);
+  const verdict = rehearse(context.state.commands, feature, evidenceOf(context));
+  const attributes = { kind, requestID, ...verdictAttributes(verdict) };
   // As urgent as an alarm: a person waits, and what it says is soon not true any more.
   answer(context, [{ statusCode: statusCodes.DIAGNOSTIC.code, attributes }], 1);
 }
@@ -186,8 +196,9 @@ function handleRequest(context: StepContext, body: RequestBody): void {
       finish(context, requestID);
       return reportPosition(context, requestID);
     case 'interlock':
+    case 'interlock_cargo':
       finish(context, requestID);
-      return answerInterlock(context, requestID);
+      return answerInterlock(context, requestID, kind);
   }
 }
 

@@ -1,11 +1,11 @@
-// Requests to a unit: health, position, newest log lines, whether it would cut now. Requests and reads of a log are audited; none can move a relay.
+// Requests to a unit: health, position, newest log lines, whether it would cut or unlock now. Requests and reads of a log are audited; none can move a relay.
 // An answer contains only what the unit sent.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { verdictFrom } from '../../../src/core/verdict/verdict.ts';
-import { requestKinds } from '../../../src/core/wire/device-request.ts';
+import { isRehearsal, requestKinds } from '../../../src/core/wire/device-request.ts';
 import { requestLifeS } from '../../commands/device-requests.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
 import {
@@ -24,7 +24,7 @@ import { needDevice } from '../base/visible-device.ts';
 const members = {
   requestID: text('Names the request'),
   deviceID: text('The device'),
-  kind: text('`diagnostic`, `log`, `position` or `interlock`'),
+  kind: text('`diagnostic`, `log`, `position`, `interlock` or `interlock_cargo`'),
   requestState: text(
     '`requested` (the unit is not there) -> `sent` -> `answering` (a log comes in parts) -> `answered`; or `refused`, `expired`',
   ),
@@ -85,7 +85,7 @@ const ask = operation({
   tag: 'Diagnostics',
   summary: 'Ask a unit for its health, its log or its position',
   description: `An addition to the interface. The request is signed and sent at once when the unit is online, else on its next hello,
-until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} for a position, ${requestLifeS.standard.interlock} for \`interlock\` and ${requestLifeS.standard.diagnostic} for the rest). Follow it with \`getRequest\`.
+until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} for a position, ${requestLifeS.standard.interlock} for a rehearsal and ${requestLifeS.standard.diagnostic} for the rest). Follow it with \`getRequest\`.
 
 - \`diagnostic\`: the unit sends a Diagnostic event (64816) now; \`diagnostic\` and \`diagnosticall\` show it too.
 - \`position\`: locate now. The unit answers with an event 61504 (Query): its last plausible fix and how old that is. The same
@@ -94,10 +94,11 @@ until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} 
   give way to everything else, so they may take a while, and at a used-up data budget they wait.
 - \`interlock\`: rehearsal. Would the unit carry out an engine cut at this moment, and if not, why? The vehicle's interlock judges as for a cut
   that is ordered now and reports its \`verdict\`. No relay moves, and a cut that waits goes on waiting. It says nothing about later.
+- \`interlock_cargo\`: the same of an unlock of the cargo (\`cargoaccess\` 1).
 
-A unit has at most one request for its health or log under way, one for its position and one \`interlock\`: asking for the same again gives
+A unit has at most one request for its health or log under way, one for its position and one of each rehearsal: asking for the same again gives
 that one, asking for another answers 422 \`conflict\`. Units refuse what is asked too often (a log every 15 minutes after the
-first two, health every 2 minutes, a position or \`interlock\` every 20 seconds). A unit that does not know a kind answers nothing. The newest ${deviceRequestLimits.kept} requests of a device are kept, for 30 days.`,
+first two, health every 2 minutes, a position or a rehearsal of each sort every 20 seconds). A unit that does not know a kind answers nothing. The newest ${deviceRequestLimits.kept} requests of a device are kept, for 30 days.`,
   params: Type.Object({}),
   body: Type.Object(
     {
@@ -194,8 +195,8 @@ const get = operation({
   description: `\`answer\` is what the unit sent: for \`diagnostic\` the attributes of its event; for \`position\` these and \`latitude\`,
 \`longitude\`, \`speed\`, \`heading\` of a fix that is at most 10 seconds old at \`timestamp\` (epoch milliseconds), or \`lastLatitude\`
 and \`lastLongitude\` of an older one, with its age as \`fixAgeS\`; \`gps\` says which (\`fix\`, \`old\`, \`none\`). It is empty until
-the unit has answered, and for a log, whose text \`readLog\` gives. \`verdict\` is the answer to \`interlock\`: with \`code\` \`allowed\` the
-unit would have cut at that moment; otherwise it names the first rule that was not met, and \`rules\` what was seen and needed. An answer that comes after the request has expired is still
+the unit has answered, and for a log, whose text \`readLog\` gives. \`verdict\` is the answer to \`interlock\` and \`interlock_cargo\`: with \`code\` \`allowed\` the
+unit would have cut or unlocked at that moment; otherwise it names the first rule that was not met, and \`rules\` what was seen and needed. An answer that comes after the request has expired is still
 taken.`,
   params: Type.Object({ requestID: text('The request') }),
   body: null,
@@ -216,7 +217,7 @@ taken.`,
     const row = await needRequest(services, caller, params.requestID);
     const [first] = row.kind === 'log' ? [] : await answersFor(services.db, row.requestNo);
     const answer = parsed(first?.content);
-    const judged = row.kind === 'interlock' ? verdictFrom(answer) : null;
+    const judged = isRehearsal(row.kind) ? verdictFrom(answer) : null;
     const { timestamp } = answer;
     const atMs = typeof timestamp === 'number' ? timestamp : row.answeredMs;
     return { ...view(row), answer, verdict: verdictRecord(judged, atMs), ...ok };

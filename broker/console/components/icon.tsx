@@ -23,6 +23,7 @@ const paths = {
   layers: 'M12 3l9 5-9 5-9-5zM3 12l9 5 9-5M3 16l9 5 9-5',
   link: 'M9 15l6-6M11 6l2-2a5 5 0 0 1 7 7l-2 2M13 18l-2 2a5 5 0 0 1-7-7l2-2',
   lock: 'M5 11h14v10H5zM8 11V7a4 4 0 0 1 8 0v4',
+  'lock-open': 'M5 11h14v10H5zM8 11V7a4 4 0 0 1 7.6-1.7',
   'log-out': 'M10 4H4v16h6M9 12h12M17 8l4 4-4 4',
   map: 'M3 6l6-2 6 2 6-2v14l-6 2-6-2-6 2zM9 4v14M15 6v14',
   minus: 'M4 12h16',

@@ -4,6 +4,7 @@ import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
 import type { Value } from '../state/value.ts';
 import { formatTime } from '../words/base/format.ts';
+import { loadPart } from '../words/parts.ts';
 import { words } from '../words/word-set.ts';
 import { numberText } from './texts.tsx';
 
@@ -264,7 +265,9 @@ export const Plot = memo(function Plot({
     if (element === null) return undefined;
     const resize = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }));
     const begin = async (): Promise<void> => {
-      const [{ default: Chart }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]);
+      const [{ default: Chart }] = await loadPart(
+        Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]),
+      );
       if (isGone) return;
       const data: uPlot.AlignedData = [
         [...times],

@@ -9,6 +9,7 @@ import { connection } from '../service/live.ts';
 import { baseMapChoice } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
 import { type BaseMapChoice, BaseMapFault, choiceText } from '../state/base-map.ts';
+import { loadPart } from '../words/parts.ts';
 import { language } from '../words/word-set.ts';
 import { useValue } from './use.ts';
 
@@ -22,11 +23,11 @@ async function openMap(
 ): Promise<OpenedMap | null> {
   if (choice.kind === 'world') return null;
   if (choice.kind === 'file') {
-    const { openFileMap } = await import('../map/file-map.ts');
+    const { openFileMap } = await loadPart(import('../map/file-map.ts'));
     return openFileMap(choice.name, readMapPart, onFault);
   }
   if (style === null) throw new BaseMapFault('gone', '');
-  const { openStyleMap } = await import('../map/style-map.ts');
+  const { openStyleMap } = await loadPart(import('../map/style-map.ts'));
   return openStyleMap(style, onFault);
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { FleetMap } from '../map/map.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
+import { loadPart, PartNotLoaded } from '../words/parts.ts';
 
 interface MapHandlers {
   /** Where it begins; null: at the place of what it shows. */
@@ -35,7 +36,7 @@ export function useFleetMap(
     let made: FleetMap | null = null;
     let isGone = false;
     const begin = async (): Promise<void> => {
-      const { createFleetMap } = await import('../map/map.ts');
+      const { createFleetMap } = await loadPart(import('../map/map.ts'));
       if (isGone || host.current === null) return;
       made = createFleetMap({
         host: host.current,
@@ -47,7 +48,8 @@ export function useFleetMap(
       });
       setMap(made);
     };
-    begin().catch(() => setImpossible(true));
+    // That a part is gone says nothing of what this browser can draw; the shell says it.
+    begin().catch((thrown: unknown) => setImpossible(!(thrown instanceof PartNotLoaded)));
     return () => {
       isGone = true;
       made?.remove();

@@ -1,7 +1,8 @@
-// Hooks that join the stores to components.
-import { useEffect, useSyncExternalStore } from 'react';
+// Hooks that join the stores to components, and components that are loaded when they are first shown.
+import { type ComponentType, lazy, useEffect, useSyncExternalStore } from 'react';
 import { createValue, type Value } from '../state/value.ts';
 import type { Words } from '../words/en.ts';
+import { PartNotLoaded } from '../words/parts.ts';
 import { hasWords, type WordSet, type WordsWith, words } from '../words/word-set.ts';
 
 export function useValue<T>(value: Value<T>): T {
@@ -31,3 +32,19 @@ export function useTitle(title: string): void {
     document.title = `${title} · ${brand}`;
   }, [title, brand]);
 }
+
+const Nothing = (): null => null;
+
+/**
+ * A component that is loaded when it is first shown. Where it cannot be loaded nothing stands in its place, and the notice of the shell says so.
+ * @param load by `withWords`.
+ */
+export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>) =>
+  lazy(async (): Promise<{ readonly default: ComponentType<P> }> => {
+    try {
+      return { default: await load() };
+    } catch (thrown) {
+      if (thrown instanceof PartNotLoaded) return { default: Nothing };
+      throw thrown;
+    }
+  });

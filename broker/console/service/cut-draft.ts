@@ -1,9 +1,10 @@
-// What stands in the form of a cut while the browser is at the login provider. It holds no secret, and lives as long as the tab.
-import { type CutReason, cutLifeS, cutReasons, noteMost, usualLifeS } from '../state/cut-view.ts';
+// What stands in the form of a cut or an unlock while the browser is at the login provider. It holds no secret, and lives as long as the tab.
+import { lifeOf, noteMost, type OrderReason, type Relay, reasonOf } from '../state/cut-view.ts';
 
 interface Draft {
   readonly deviceID: string;
-  readonly reason: CutReason | null;
+  readonly relay: Relay;
+  readonly reason: OrderReason | null;
   readonly note: string;
   readonly lifeS: number;
 }
@@ -18,16 +19,17 @@ export function dropDraft(): void {
   sessionStorage.removeItem(key);
 }
 
-/** The draft of this vehicle; null without one. */
-export function draftOf(deviceID: string): Draft | null {
+/** The draft of an order for this vehicle; null without one. */
+export function draftOf(deviceID: string, relay: Relay): Draft | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Partial<Draft> | null;
-    if (kept?.deviceID !== deviceID) return null;
+    if (kept?.deviceID !== deviceID || kept.relay !== relay) return null;
     return {
       deviceID,
-      reason: cutReasons.find((one) => one === kept.reason) ?? null,
+      relay,
+      reason: reasonOf(kept.reason, relay),
       note: typeof kept.note === 'string' ? kept.note.slice(0, noteMost) : '',
-      lifeS: cutLifeS.find((one) => one === kept.lifeS) ?? usualLifeS,
+      lifeS: lifeOf(kept.lifeS, relay),
     };
   } catch {
     return null;

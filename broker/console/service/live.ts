@@ -35,6 +35,14 @@ export const liveEvents = createValue<readonly LiveEvent[]>([]);
 /** Devices of the newest events and commands of the stream, so that screens read these again; a new set each time. */
 export const changedDevices = createValue<ReadonlySet<string>>(new Set());
 
+/** The newest message about a command or a request for approval; a new object each time. */
+export const orderMessages = createValue<{
+  readonly event: 'command' | 'approval';
+  readonly message: Readonly<Record<string, unknown>>;
+} | null>(null);
+/** Devices as they were read last: all, or those that changed since. */
+export const listedDevices = createValue<readonly ListedDevice[]>([]);
+
 /** Counts changes of geozones, so that the map reads them again. */
 export const zoneChanges = createValue(0);
 
@@ -99,6 +107,7 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
   if (isWhole === true) picture.fleet.clear();
   for (const device of devices)
     picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
+  listedDevices.set(devices);
   picture.asOf = asOf;
   // A screen that waits for the list finds the vehicles in it.
   publish(picture);
@@ -107,9 +116,10 @@ async function readDevices(picture: Picture, signal: AbortSignal): Promise<void>
 
 async function readPresence({ fleet }: Picture, signal: AbortSignal): Promise<void> {
   const { diagnostics } = await call('diagnosticAll', { signal });
-  for (const { deviceID, online } of diagnostics) {
+  for (const { deviceID, online, features } of diagnostics) {
     const vehicle = fleet.get(deviceID);
-    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
+    const fitted = features.length === 0 ? null : features;
+    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online, fitted });
   }
 }
 
@@ -187,9 +197,10 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
       return zoneChanges.set(zoneChanges.get() + 1);
     case 'command':
     case 'approval': {
-      const { deviceID } = JSON.parse(data) as { readonly deviceID: string };
-      orderChanges.set({ deviceID });
-      return readChanged(deviceID);
+      const message = JSON.parse(data) as { readonly deviceID: string } & Readonly<Record<string, unknown>>;
+      orderMessages.set({ event, message });
+      orderChanges.set({ deviceID: message.deviceID });
+      return readChanged(message.deviceID);
     }
     case 'event': {
       const happened = JSON.parse(data) as LiveEvent;
@@ -238,6 +249,8 @@ export function followFleet(): () => void {
     vehicles.set(new Map());
     alarms.set(new Map());
     liveEvents.set([]);
+    listedDevices.set([]);
+    orderMessages.set(null);
     fleetReadMs.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };

@@ -1,4 +1,4 @@
-// What the ledger says of cuts and requests for approval, read again whenever the stream says that something changed.
+// What the ledger says of orders and requests for approval, read again whenever the stream says that something changed.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Approval } from '../api/operations.ts';

@@ -1,10 +1,11 @@
 // The menus of the bar in their places. They are loaded behind the first screen; until then only their pictures stand there.
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
+import { lazyPart } from '../components/use.ts';
 import { withWords } from '../words/word-set.ts';
 
-const Theme = lazy(async () => ({ default: (await withWords(import('./menus.tsx'))).ThemeMenu }));
-const User = lazy(async () => ({ default: (await withWords(import('./menus.tsx'))).UserMenu }));
+const Theme = lazyPart(async () => (await withWords(import('./menus.tsx'))).ThemeMenu);
+const User = lazyPart(async () => (await withWords(import('./menus.tsx'))).UserMenu);
 
 /** Theme and language. */
 export function ThemeButton() {

@@ -1,15 +1,15 @@
 // Pages that are needed less often: beside the others in the rail, and behind one button in the dock of a phone.
 import { Link, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
-import { useWords } from '../components/use.ts';
+import { lazyPart, useWords } from '../components/use.ts';
 import { useUnviewed } from '../service/inbox.ts';
 import { useRole } from '../service/role.ts';
 import { withWords } from '../words/word-set.ts';
 import { type FurtherPage, PageCount } from './page-count.tsx';
 import { useIsPractice } from './use-is-practice.ts';
 
-const MoreMenu = lazy(async () => ({ default: (await withWords(import('./more-menu.tsx'))).MoreMenu }));
+const MoreMenu = lazyPart(async () => (await withWords(import('./more-menu.tsx'))).MoreMenu);
 
 function usePages(): readonly FurtherPage[] {
   const { pages } = useWords();

@@ -17,9 +17,10 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import { Mark } from '../components/mark.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
-import { askRestore } from '../service/restore.ts';
+import { askSafe } from '../service/orders/safe-orders.ts';
 import { useRole } from '../service/role.ts';
-import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
+import { orderSearch, type Relay } from '../state/cut-view.ts';
+import { matchesText, mayHave, pendingOrderOf, type Vehicle, worstFirst } from '../state/fleet.ts';
 import { signOut } from './menus.tsx';
 import { useIsPractice } from './use-is-practice.ts';
 
@@ -33,7 +34,15 @@ interface Action {
 
 const vehiclesMost = 12;
 
-/** Actions of the vehicle that is open on the screen: a cut opens its dialog, a restore is asked at once. */
+const relayIcons = {
+  enginecutoff: { safe: 'power', open: 'power-off' },
+  cargoaccess: { safe: 'lock', open: 'lock-open' },
+} as const;
+
+/**
+ * Actions of the vehicle that is open on the screen: a cut or an unlock opens its dialog, a restore or a lock is asked at once. Those of the
+ * engine first.
+ */
 function useVehicleActions(close: () => void): readonly Action[] {
   const words = useWords();
   const navigate = useNavigate();
@@ -42,27 +51,37 @@ function useVehicleActions(close: () => void): readonly Action[] {
   const vehicle = useValue(vehicles).get(deviceID ?? selected ?? '');
   const { state } = useValue(connection);
   if (vehicle === undefined || !vehicle.mayCommand) return [];
-  const { id, name, pendingCut } = vehicle;
-  const restore: Action = {
-    id: 'restore',
-    icon: 'power',
-    text: `${words.vehicle.restore} · ${name}`,
-    run() {
-      close();
-      void askRestore(id);
-    },
+  const { id, name } = vehicle;
+  const actionsOf = (relay: Relay): readonly Action[] => {
+    const texts = words.relays[relay];
+    const icons = relayIcons[relay];
+    const isPending = pendingOrderOf(vehicle, relay) !== null;
+    const safe: Action = {
+      id: `${relay} 0`,
+      icon: icons.safe,
+      text: `${texts.safe} · ${name}`,
+      run() {
+        close();
+        void askSafe({ deviceID: id, relay });
+      },
+    };
+    if (!isPending && state !== 'live') return [safe];
+    const open: Action = {
+      id: `${relay} 1`,
+      icon: icons.open,
+      text: isPending ? `${texts.watch} · ${name}` : texts.title(name),
+      run() {
+        close();
+        void navigate({
+          to: '/vehicle/$deviceID',
+          params: { deviceID: id },
+          search: orderSearch(relay, 'ask'),
+        });
+      },
+    };
+    return [safe, open];
   };
-  if (pendingCut === null && state !== 'live') return [restore];
-  const cut: Action = {
-    id: 'cut',
-    icon: 'power-off',
-    text: pendingCut === null ? words.openCut.title(name) : `${words.openCut.watch} · ${name}`,
-    run() {
-      close();
-      void navigate({ to: '/vehicle/$deviceID', params: { deviceID: id }, search: { cut: 'ask' } });
-    },
-  };
-  return [restore, cut];
+  return [...actionsOf('enginecutoff'), ...(mayHave(vehicle, 'cargoaccess') ? actionsOf('cargoaccess') : [])];
 }
 
 /** The way to the practice fleet, where there is one. */

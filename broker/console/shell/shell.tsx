@@ -1,11 +1,12 @@
 // The frame of every screen behind the login: bar, navigation, palette, keys, and the live picture that all screens share.
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Icon, type IconName, Logo } from '../components/icon.tsx';
 import { codeText, numberText } from '../components/texts.tsx';
-import { useValue, useWords } from '../components/use.ts';
+import { lazyPart, useValue, useWords } from '../components/use.ts';
 import { alarms, followFleet, vehicles } from '../service/live.ts';
+import { followOrderEnds } from '../service/orders/order-ends.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
@@ -13,18 +14,15 @@ import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FurtherPages } from './further-pages.tsx';
+import { NewVersion } from './new-version.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { useIsPractice } from './use-is-practice.ts';
 
-const PracticeMark = lazy(async () => ({
-  default: (await withWords(import('./practice-mark.tsx'))).PracticeMark,
-}));
-const PracticeStrip = lazy(async () => ({
-  default: (await withWords(import('./practice-mark.tsx'))).PracticeStrip,
-}));
-const KeysDialog = lazy(async () => ({ default: (await withWords(import('./keys-dialog.tsx'))).KeysDialog }));
-const Toasts = lazy(async () => ({ default: (await withWords(import('./toasts/toasts.tsx'))).Toasts }));
-const Palette = lazy(async () => ({ default: (await withWords(import('./palette.tsx'))).Palette }));
+const PracticeMark = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeMark);
+const PracticeStrip = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeStrip);
+const KeysDialog = lazyPart(async () => (await withWords(import('./keys-dialog.tsx'))).KeysDialog);
+const Toasts = lazyPart(async () => (await withWords(import('./toasts/toasts.tsx'))).Toasts);
+const Palette = lazyPart(async () => (await withWords(import('./palette.tsx'))).Palette);
 
 function NavigationLink({
   to,
@@ -150,11 +148,13 @@ export function Shell() {
       void router.navigate({ to: '/login', search: { next: href }, replace: true });
       return undefined;
     }
+    const leaveOrders = followOrderEnds();
     const leaveFleet = followFleet();
     const leaveSound = followSound();
     return () => {
       leaveSound();
       leaveFleet();
+      leaveOrders();
     };
   }, [token, router]);
   const newAlarms = [...open.values()].filter(({ alarmState }) => alarmState === 'new').length;
@@ -180,6 +180,7 @@ export function Shell() {
         <div className="content">
           <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
+          <NewVersion />
           <Outlet />
         </div>
       </div>

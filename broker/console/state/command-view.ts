@@ -44,8 +44,8 @@ export function askedOf({ feature, state }: Pick<ListedCommand, 'feature' | 'sta
   }
 }
 
-/** A restore is never withdrawn here: it waits for nothing, and withdrawing it could only keep an engine cut. */
+/** An order towards the safe state is never withdrawn here: it waits for nothing, and withdrawing it could only keep an engine cut or a cargo open. */
 export const canWithdraw = ({ feature, state, commandState, hasEnded }: ListedCommand): boolean =>
   !hasEnded &&
-  !(feature === 'enginecutoff' && state === '0') &&
+  !((feature === 'enginecutoff' || feature === 'cargoaccess') && state === '0') &&
   (commandState !== 'executing' || feature === 'firmware');

@@ -1,7 +1,14 @@
-// What the screens of a cut can show, from what the service answered: the address, the reason, the course and the ends. Pure.
+// What the screens of a cut or an unlock can show, from what the service answered: the address, the reason, the course and the ends. Pure.
+import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { Approval, CommandRecord, Device } from '../api/operations.ts';
 
-/** What the member `cut` of an address names. */
+/** The relay that an order moves. The two are never said in one another's words. */
+export type Relay = FeatureName;
+
+/** Members of an address that open the screen of an order, by its relay. */
+export const orderMembers = { enginecutoff: 'cut', cargoaccess: 'unlock' } as const;
+
+/** What the member of an address names. */
 export type CutTarget =
   | { readonly kind: 'ask' }
   | { readonly kind: 'command' | 'request'; readonly id: string };
@@ -16,38 +23,74 @@ export function parseCut(text: string | undefined): CutTarget | null {
 
 export const cutText = (kind: 'command' | 'request', id: string): string => `${kind}-${id}`;
 
-/** What `cut` in the address names for a vehicle: its waiting cut, else the form that asks for one. */
-export function pendingCutOf({ state }: Device): string | null {
-  const { pendingState, commandID, approvalID, commandState } = state.enginecutoff;
+/** The part of an address that opens the screen of an order. @param text `ask`, or of `cutText`. */
+export const orderSearch = (
+  relay: Relay,
+  text: string,
+): { readonly cut?: string; readonly unlock?: string } =>
+  relay === 'enginecutoff' ? { cut: text } : { unlock: text };
+
+/** The order that an address opens; null: none. One screen has room for one: a cut goes first. */
+export function orderIn(search: {
+  readonly cut?: string | undefined;
+  readonly unlock?: string | undefined;
+}): { readonly relay: Relay; readonly target: CutTarget } | null {
+  for (const relay of ['enginecutoff', 'cargoaccess'] as const) {
+    const target = parseCut(search[orderMembers[relay]]);
+    if (target !== null) return { relay, target };
+  }
+  return null;
+}
+
+/** What the address names for the waiting cut or unlock of a vehicle; null: none waits. */
+export function pendingOf({ state }: Device, relay: Relay): string | null {
+  const { pendingState, commandID, approvalID, commandState } = state[relay];
   if (pendingState !== '1') return null;
   if (commandID !== null) return cutText('command', commandID);
   return commandState === 'approval' && approvalID !== null ? cutText('request', approvalID) : null;
 }
 
-export const cutReasons = ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'] as const;
-export type CutReason = (typeof cutReasons)[number];
+export const orderReasons = {
+  enginecutoff: ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'],
+  cargoaccess: ['delivery', 'inspection', 'rescue', 'driver', 'test', 'other'],
+} as const satisfies Record<Relay, readonly string[]>;
+export type OrderReason = (typeof orderReasons)[Relay][number];
+
+/** @returns null for what is no reason for an order of this relay. */
+export const reasonOf = (text: unknown, relay: Relay): OrderReason | null =>
+  orderReasons[relay].find((one) => one === text) ?? null;
 
 /** The service takes 200 characters; the code and `: ` stand before the note. */
 export const noteMost = 180;
 
 /** The reason as the ledger keeps it: a code that every language can show, and the note. */
-export function reasonText(reason: CutReason, note: string): string {
+export function reasonText(reason: OrderReason, note: string): string {
   const trimmed = note.trim();
   return trimmed === '' ? reason : `${reason}: ${trimmed}`;
 }
 
 /** @returns the code, null where the text has none of ours (another client wrote it), and the rest. */
-export function parseReason(text: string): { readonly reason: CutReason | null; readonly note: string } {
+export function parseReason(
+  text: string,
+  relay: Relay,
+): { readonly reason: OrderReason | null; readonly note: string } {
   const at = text.indexOf(':');
   const head = at < 0 ? text : text.slice(0, at);
-  const reason = cutReasons.find((one) => one === head) ?? null;
+  const reason = reasonOf(head, relay);
   if (reason === null) return { reason, note: text };
   return { reason, note: at < 0 ? '' : text.slice(at + 1).trim() };
 }
 
-/** Seconds that a cut may wait for the vehicle; the service takes at most the last. */
-export const cutLifeS = [600, 1800, 3600, 14_400, 28_800, 86_400] as const;
-export const usualLifeS = 1800;
+/** Seconds that an order may wait for the vehicle. A cut may take a day; an unlock is for a person who is there, so it does not wait for long. */
+export const orderLifeS = {
+  enginecutoff: [600, 1800, 3600, 14_400, 28_800, 86_400],
+  cargoaccess: [60, 300, 900, 1800, 3600],
+} as const satisfies Record<Relay, readonly number[]>;
+export const usualLifeS = { enginecutoff: 1800, cargoaccess: 300 } as const satisfies Record<Relay, number>;
+
+/** The life that a text or number names, else the usual one. */
+export const lifeOf = (value: unknown, relay: Relay): number =>
+  orderLifeS[relay].find((one) => one === value) ?? usualLifeS[relay];
 
 export type EndState = 'confirmed' | 'refused' | 'expired' | 'cancelled' | 'superseded' | 'unknown';
 export type LiveState = 'requested' | 'sent' | 'received' | 'armed' | 'executing';
@@ -68,7 +111,7 @@ export function cutStateOf(commandState: string): CutState {
   return [...liveStates, ...endStates].find((one) => one === commandState) ?? 'unknown';
 }
 
-/** Tone of a state: a cut that did not happen is safe, so none is red. */
+/** Tone of a state: an order that was not carried out leaves the vehicle safe, so none is red. */
 export function toneOf(state: CutState): 'busy' | 'ok' | 'look' | 'off' {
   if (state === 'confirmed') return 'ok';
   if (state === 'refused' || state === 'expired' || state === 'unknown') return 'look';

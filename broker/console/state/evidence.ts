@@ -1,4 +1,5 @@
 // The interlock's verdict as rows that always stand in the same order. Pure: the words are made by the screen.
+import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { Finding, Verdict } from '../api/operations.ts';
 
 export const evidenceRows = [
@@ -52,13 +53,17 @@ export interface Evidence {
 const trustsPosition = ({ rules }: Verdict): boolean =>
   rules.some(({ rule, isMet, value }) => rule === 'standstill' && isMet && value === 'gnss');
 
-/** @param verdict null: nothing was judged, so all is unknown. */
-export function evidenceOf(verdict: Verdict | null): readonly Evidence[] {
+/**
+ * @param verdict null: nothing was judged, so all is unknown.
+ * @param relay a cut always needs the key off; of the cargo the vehicle judges the key only where it needs it.
+ */
+export function evidenceOf(verdict: Verdict | null, relay: FeatureName): readonly Evidence[] {
   return evidenceRows.flatMap((row): readonly Evidence[] => {
     const own = (verdict?.rules ?? []).filter(({ rule }) => rowOf(rule) === row);
     const findings = [...own.filter(({ isMet }) => !isMet), ...own.filter(({ isMet }) => isMet)];
     if (findings.length === 0) {
       if (row === 'other') return [];
+      if (row === 'ignition' && relay === 'cargoaccess' && verdict !== null) return [];
       const isTrusted = row === 'position' && verdict !== null && trustsPosition(verdict);
       return [{ row, result: isTrusted ? 'met' : 'unknown', findings }];
     }

@@ -15,11 +15,12 @@ function placeOf(
 
 const fuelOf = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
-/** A device of the list; what only the stream or the alarms say is taken from `before`. */
+/** A device of the list; what only the stream, the alarms or the diagnostics say is taken from `before`. */
 export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Vehicle {
-  const { isOnline, isDoubtful, alarm } = before ?? noVehicle;
+  const { isOnline, isDoubtful, alarm, fitted } = before ?? noVehicle;
   const fixS = device.deviceLastValidTimestamp ?? 0;
   const cutoff = device.state?.enginecutoff;
+  const cargo = device.state?.cargoaccess;
   // The stream may have said more than this answer, which was read before.
   const newer = before !== undefined && before.fixS > fixS ? before : null;
   return {
@@ -37,8 +38,11 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
     fuel: fuelOf(device.fuelLevelAverage),
     ignition: device.sensors?.ignition.state ?? null,
     cutoff: cutoff?.state ?? null,
-    // A restore under way is no cut.
+    // A restore under way is no cut, and a lock no unlock.
     pendingCut: cutoff?.pendingState === '1' ? (cutoff.commandState ?? null) : null,
+    cargo: cargo?.state ?? null,
+    pendingUnlock: cargo?.pendingState === '1' ? (cargo.commandState ?? null) : null,
+    fitted,
     isOnline,
     isDoubtful,
     alarm,

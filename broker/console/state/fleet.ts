@@ -1,4 +1,5 @@
 // The vehicles as this page knows them: the list of devices with the stream's messages laid over it. Pure: no clock, no DOM.
+import type { FeatureName } from '../../../src/core/events/event.ts';
 
 /** What of a device the list asks for, and nothing else. */
 export const listedFields =
@@ -37,6 +38,12 @@ export interface Vehicle {
   readonly cutoff: string | null;
   /** State of a pending command of the engine cut-off; null without one. */
   readonly pendingCut: string | null;
+  /** State of the cargo lock as read back; `1`: unlocked. */
+  readonly cargo: string | null;
+  /** State of a pending unlock of the cargo; null without one. */
+  readonly pendingUnlock: string | null;
+  /** Relays of the unit, as it says them when it connects; null: not known. */
+  readonly fitted: readonly string[] | null;
   /** Null until the service has said so. */
   readonly isOnline: boolean | null;
   /** The position contradicts itself, by an open alarm whose condition lasts. */
@@ -44,6 +51,20 @@ export interface Vehicle {
   readonly alarm: VehicleAlarm | null;
   readonly mayCommand: boolean;
 }
+
+/** False: the unit has said that it has no such relay. */
+export const mayHave = ({ fitted }: Pick<Vehicle, 'fitted'>, relay: FeatureName): boolean =>
+  fitted === null || fitted.includes(relay);
+
+/** State of a relay as read back; null when the service has not said so. */
+export const relayStateOf = ({ cutoff, cargo }: Vehicle, relay: FeatureName): string | null =>
+  relay === 'enginecutoff' ? cutoff : cargo;
+
+/** State of a pending cut or unlock; null without one. */
+export const pendingOrderOf = (
+  { pendingCut, pendingUnlock }: Pick<Vehicle, 'pendingCut' | 'pendingUnlock'>,
+  relay: FeatureName,
+): string | null => (relay === 'enginecutoff' ? pendingCut : pendingUnlock);
 
 export type VehicleState = 'moving' | 'standing' | 'offline' | 'doubtful';
 
@@ -136,6 +157,9 @@ export const noVehicle: Vehicle = {
   ignition: null,
   cutoff: null,
   pendingCut: null,
+  cargo: null,
+  pendingUnlock: null,
+  fitted: null,
   isOnline: null,
   isDoubtful: false,
   alarm: null,

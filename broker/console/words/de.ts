@@ -95,6 +95,12 @@ export const de: Words = {
     showKeys: 'Tasten zeigen',
     nextAlarm: 'Ersten Alarm der Liste öffnen',
     notFound: 'Diese Seite gibt es nicht',
+    newVersion: 'Es gibt eine neue Version der Konsole',
+    newVersionHint:
+      'Was Sie sehen, bleibt aktuell. Laden Sie die Seite neu, wenn es passt; was in einem offenen Formular steht, geht verloren',
+    partMissing: 'Ein Teil der Konsole konnte nicht geladen werden',
+    partMissingHint: 'Prüfen Sie das Netz, dann laden Sie die Seite neu. Was Sie sehen, bleibt aktuell',
+    reload: 'Seite neu laden',
     failed: 'Diese Ansicht ist gescheitert',
     failedHint:
       'Laden Sie die Seite neu. Geschieht es wieder, senden Sie diesen Text an den Betreiber des Dienstes:',
@@ -132,9 +138,6 @@ export const de: Words = {
     },
     speed: 'Geschwindigkeit',
     ignition: 'Zündung',
-    relay: 'Motorsperre',
-    cut: 'Gesperrt',
-    notCut: 'Nicht gesperrt',
     position: 'Position',
     noPosition: 'Noch keine Position',
     fuel: 'Tank',
@@ -176,8 +179,6 @@ export const de: Words = {
       suspended: 'Muss wieder aktiv gesehen werden',
     },
     noWitnesses: 'Das Gerät hat sie noch nicht gemeldet',
-    restore: 'Motor freigeben',
-    restoreFailed: 'Freigabe nicht angefordert',
     pendingCut: {
       approval: 'Sperre wartet auf eine Person',
       requested: 'Sperre angefordert',

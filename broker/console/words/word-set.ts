@@ -1,6 +1,7 @@
 // The words of the page in one language: those that are always there, and the sets of the screens, each loaded with its screen.
 import { createValue } from '../state/value.ts';
 import { en, type Words } from './en.ts';
+import { loadPart } from './parts.ts';
 
 export const languages = {
   en: 'English',
@@ -81,10 +82,10 @@ async function load(): Promise<void> {
   return load();
 }
 
-/** Waits for a part of the console and the words of its sets. */
+/** Waits for a part of the console and the words of its sets. @throws PartNotLoaded */
 export async function withWords<T>(part: Promise<T>): Promise<T> {
-  const loaded = await part;
-  await load();
+  const loaded = await loadPart(part);
+  await loadPart(load());
   return loaded;
 }
 

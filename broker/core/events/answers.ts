@@ -4,7 +4,12 @@
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { isId } from '../../../src/core/ids.ts';
-import { type RequestKind, requestKinds, requestLimits } from '../../../src/core/wire/device-request.ts';
+import {
+  isRehearsal,
+  type RequestKind,
+  requestKinds,
+  requestLimits,
+} from '../../../src/core/wire/device-request.ts';
 import { storableText } from '../commands/reported-reason.ts';
 
 export interface Answer {
@@ -26,7 +31,7 @@ const { DIAGNOSTIC, QUERY } = statusCodes;
 export function isOwnHealth({ statusCode, attributes }: FleetEvent): boolean {
   if (statusCode !== DIAGNOSTIC.code || attributes === undefined) return false;
   const kind = attributes['kind'];
-  return kind !== 'log' && kind !== 'refused' && kind !== 'interlock';
+  return kind !== 'log' && kind !== 'refused' && !isRehearsal(kind);
 }
 
 function kindOf({ statusCode, attributes }: FleetEvent): Answer['kind'] | null {
@@ -58,7 +63,7 @@ export function answerOf(event: FleetEvent): Answer | null {
   const content =
     kind === 'position'
       ? { ...attributes, ...placeOf(event) }
-      : kind === 'interlock'
+      : isRehearsal(kind)
         ? { ...attributes, timestamp: event.timestamp }
         : attributes;
   return {

@@ -1,6 +1,11 @@
 // Statements on requests to units (locate, logs, ...). A request ends once; only answers of the requested device are accepted, and a
 // replay changes nothing. Kept for days and in small number: the events keep the facts.
-import { type RequestKind, requestLimits } from '../../../src/core/wire/device-request.ts';
+import {
+  isRehearsal,
+  type RehearsalKind,
+  type RequestKind,
+  requestLimits,
+} from '../../../src/core/wire/device-request.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Answer } from '../../core/events/answers.ts';
@@ -55,8 +60,8 @@ function toRequest(row: Row): RequestRow {
   };
 }
 
-const laneOf = (kind: RequestKind): 'position' | 'interlock' | 'report' =>
-  kind === 'position' || kind === 'interlock' ? kind : 'report';
+const laneOf = (kind: RequestKind): 'position' | RehearsalKind | 'report' =>
+  kind === 'position' || isRehearsal(kind) ? kind : 'report';
 
 const selectRequest = sql`SELECT r.*, d.account_id, d.device_id FROM device_requests r
   JOIN devices d ON d.device_no = r.device_no`;

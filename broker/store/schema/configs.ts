@@ -41,15 +41,15 @@ export const configTables: readonly Statement[] = [
   // What live streams missed.
   ddl('CREATE INDEX device_configs_by_held ON device_configs (held_ms)'),
   ddl('CREATE INDEX device_configs_by_failed ON device_configs (failed_ms)'),
-  // `lane`: a device has at most one open request in each: 'position', 'interlock', or 'report' for health and log. `is_open` 0: it has
+  // `lane`: a device has at most one open request in each: 'report' for health and log, else that of the kind. `is_open` 0: it has
   // ended. `sent_boot`: boot that the newest envelope was bound to; null while none left. `parts`: of the answer, 0 while
   // unknown. An answer that comes after the end by time is still taken: what the unit says is the truth.
   ddl(`CREATE TABLE device_requests (
     request_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     request_id TEXT NOT NULL UNIQUE,
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
-    kind TEXT NOT NULL CHECK (kind IN ('diagnostic', 'log', 'position', 'interlock')),
-    lane TEXT NOT NULL CHECK (lane IN ('report', 'position', 'interlock')),
+    kind TEXT NOT NULL CHECK (kind IN ('diagnostic', 'log', 'position', 'interlock', 'interlock_cargo')),
+    lane TEXT NOT NULL CHECK (lane IN ('report', 'position', 'interlock', 'interlock_cargo')),
     issuer TEXT NOT NULL,
     issued_ms BIGINT NOT NULL,
     expires_ms BIGINT NOT NULL,

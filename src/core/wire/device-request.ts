@@ -1,14 +1,26 @@
 // Requests of the broker to a unit, on the topic of the commands under a signed type of its own. A request is no
 // command: it moves no relay and changes no setting, and the unit answers it with events. Pure; the decoder never
 // throws.
+import type { FeatureName } from '../events/event.ts';
 import { isCount, isIdText, parseObject } from './wire-checks.ts';
 
 /**
  * `position`: locate now (status code 61504). `diagnostic`: the unit's health. `log`: the newest lines of its log. `interlock`:
- * whether an engine cut would be carried out now, and why not; nothing is ordered.
+ * whether an engine cut would be carried out now, and why not; `interlock_cargo`: the same of an unlock of the cargo. Nothing is ordered.
  */
-export const requestKinds = ['diagnostic', 'log', 'position', 'interlock'] as const;
+export const requestKinds = ['diagnostic', 'log', 'position', 'interlock', 'interlock_cargo'] as const;
 export type RequestKind = (typeof requestKinds)[number];
+
+/** A kind for each feature, so that a unit that knows the cut only does not answer for the cargo. */
+const rehearsed = { interlock: 'enginecutoff', interlock_cargo: 'cargoaccess' } as const;
+export type RehearsalKind = keyof typeof rehearsed;
+
+/** Whether a kind asks for a verdict of the interlock. */
+export const isRehearsal = (kind: unknown): kind is RehearsalKind =>
+  typeof kind === 'string' && Object.hasOwn(rehearsed, kind);
+
+/** The feature whose change away from the safe state is rehearsed. */
+export const rehearsedFeature = (kind: RehearsalKind): FeatureName => rehearsed[kind];
 
 /** The signed body of a request. Times are UTC ms of the broker's clock. */
 export interface RequestBody {

@@ -161,7 +161,7 @@ function PasswordAgain({ account }: { readonly account: Account }) {
         change={change}
         submit={() => change.run({ accountID, needsPassword: !needsPassword, ...proven })}
       >
-        <ProofField proof={proof} />
+        <ProofField proof={proof} relay="enginecutoff" />
       </ChangeDialog>
     </Rule>
   );
@@ -209,7 +209,7 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
 }
 
 function Breaker({ accountID }: { readonly accountID: string }) {
-  const { account: words, approvals, cut } = useWords(accountWords, cutWords);
+  const { account: words, approvals, cutLimits } = useWords(accountWords, cutWords);
   const { data: limits, error } = useLimits(true);
   return (
     <li className="stack tight">
@@ -232,7 +232,7 @@ function Breaker({ accountID }: { readonly accountID: string }) {
             </div>
             <p className="muted">
               {limits.isBreakerOpen
-                ? cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+                ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
                 : approvals.cuts(limits.accountCuts, limits.accountCutsPerHour)}
             </p>
             {limits.isBreakerOpen ? <ResetDialog accountID={accountID} /> : null}

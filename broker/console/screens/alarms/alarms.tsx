@@ -1,14 +1,14 @@
 // The alarms of the account: the queue, its figures, and one alarm beside it. What is shown stands in the address.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice, spanText } from '../../components/texts.tsx';
-import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { alarms, fleetReadMs } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
@@ -24,14 +24,10 @@ import { useAlarmChanges } from './use-alarm-changes.ts';
 import { useManyAlarms } from './use-many-alarms.ts';
 
 // Loaded behind the alarms, which come first.
-const ManyAlarmsResult = lazy(async () => ({
-  default: (await withWords(import('./many.tsx'))).ManyAlarmsResult,
-}));
-const PickedAlarms = lazy(async () => ({ default: (await withWords(import('./many.tsx'))).PickedAlarms }));
-const ManyAlarmsDialogs = lazy(async () => ({
-  default: (await withWords(import('./many.tsx'))).ManyAlarmsDialogs,
-}));
-const AlarmDialogs = lazy(async () => ({ default: (await withWords(import('./dialogs.tsx'))).AlarmDialogs }));
+const ManyAlarmsResult = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsResult);
+const PickedAlarms = lazyPart(async () => (await withWords(import('./many.tsx'))).PickedAlarms);
+const ManyAlarmsDialogs = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsDialogs);
+const AlarmDialogs = lazyPart(async () => (await withWords(import('./dialogs.tsx'))).AlarmDialogs);
 
 function SoundButtons() {
   const { alarms: texts } = useWords();

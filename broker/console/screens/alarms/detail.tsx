@@ -24,7 +24,7 @@ import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import type { Words } from '../../words/en.ts';
-import { OpenCut } from '../cut/open-cut.tsx';
+import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
@@ -159,7 +159,7 @@ function Actions({
         {vehicle.onMap}
       </Link>
       {of === undefined ? null : (
-        <OpenCut deviceID={of.id} pendingCut={of.pendingCut} mayCommand={of.mayCommand} />
+        <OpenOrder relay="enginecutoff" deviceID={of.id} pending={of.pendingCut} mayCommand={of.mayCommand} />
       )}
       {role === 'viewer' ? <p className="muted">{texts.viewer}</p> : null}
     </div>

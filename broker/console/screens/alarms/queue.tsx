@@ -1,10 +1,10 @@
 // The table of alarms: panic first, then new before taken, then the oldest first.
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Age, hourText, Time } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { withWords } from '../../words/word-set.ts';
@@ -13,7 +13,7 @@ import { placeText } from './place.ts';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
-const PickAlarm = lazy(async () => ({ default: (await withWords(import('./many.tsx'))).PickAlarm }));
+const PickAlarm = lazyPart(async () => (await withWords(import('./many.tsx'))).PickAlarm);
 
 interface RowProps {
   readonly alarm: Alarm;

@@ -68,7 +68,7 @@ function Decided({ requests, role }: { readonly requests: readonly Approval[]; r
                     {decidedReason === '' ? null : (
                       <>
                         {': '}
-                        <q>{parseReason(decidedReason).note || decidedReason}</q>
+                        <q>{parseReason(decidedReason, 'enginecutoff').note || decidedReason}</q>
                       </>
                     )}
                   </p>
@@ -88,7 +88,7 @@ function Decided({ requests, role }: { readonly requests: readonly Approval[]; r
 }
 
 function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
-  const { approvals: texts, cut } = useWords(cutWords);
+  const { approvals: texts, cutLimits } = useWords(cutWords);
   return (
     <section className="card" aria-labelledby="limits-title">
       <header>
@@ -107,7 +107,7 @@ function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
                 <Badge icon="triangle-alert" tone="look">
                   {texts.open}
                 </Badge>{' '}
-                {cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)}
+                {cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)}
               </>
             ) : (
               <Badge icon="circle-check" tone="ok">

@@ -19,6 +19,9 @@ import { useRehearsal } from '../cut/use-rehearsal.ts';
 import { useDecide } from './use-decide.ts';
 
 type Limits = Result<'commandLimits'>;
+/** The service asks for a second person for cuts only. */
+const relay = 'enginecutoff';
+
 type Standing = 'yours' | 'own' | 'viewer' | 'new';
 
 /** @param limits undefined while they are not known; viewers have none. */
@@ -30,7 +33,7 @@ function standingOf(request: Approval, user: { userID: string; roleID: string },
 
 function Asked({ request, vehicle }: { readonly request: Approval; readonly vehicle: Vehicle }) {
   const words = useWords(cutWords);
-  const { approvals: texts, cut } = words;
+  const { approvals: texts, order } = words;
   return (
     <>
       <h3>{texts.asked}</h3>
@@ -44,13 +47,13 @@ function Asked({ request, vehicle }: { readonly request: Approval; readonly vehi
             <Age at={request.requested} />
           </span>
         </dd>
-        <dt>{cut.reason}</dt>
-        <dd>{reasonWords(request.reason, words)}</dd>
+        <dt>{order.reason}</dt>
+        <dd>{reasonWords(request.reason, relay, words)}</dd>
         <dt>{texts.alarm}</dt>
         <dd>{vehicle.alarm === null ? texts.noAlarm : codeText(vehicle.alarm.statusCode, words)}</dd>
       </dl>
-      <h3>{cut.now}</h3>
-      <VehicleFacts vehicle={vehicle} />
+      <h3>{order.now}</h3>
+      <VehicleFacts vehicle={vehicle} relay={relay} />
     </>
   );
 }
@@ -111,7 +114,7 @@ interface DecisionProps {
 
 function Decision({ request, vehicle, limits }: DecisionProps) {
   const words = useWords(cutWords);
-  const { approvals: texts, cut } = words;
+  const { approvals: texts, order, cutLimits } = words;
   const navigate = useNavigate();
   const user = useUser();
   const { state } = useValue(connection);
@@ -127,14 +130,14 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
         search: { cut: cutText('command', commandID) },
       }),
   });
-  const rehearsal = useRehearsal(request.deviceID, !isDown && vehicle.isOnline === true);
-  const lacking = proof.secret === null ? cut.missing[proof.kind === 'login' ? 'login' : 'password'] : null;
+  const rehearsal = useRehearsal({ deviceID: request.deviceID, relay }, !isDown && vehicle.isOnline === true);
+  const lacking = proof.secret === null ? order.missing[proof.kind === 'login' ? 'login' : 'password'] : null;
   const why = isDown
     ? texts.off
     : limits === undefined
-      ? cut.missing.limits
+      ? order.missing.limits
       : limits.isBreakerOpen
-        ? cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+        ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
         : lacking;
   const failure = decide.failure === null ? null : failureText(decide.failure, words);
   return (
@@ -144,7 +147,12 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
         <section className="stack">
           <Asked request={request} vehicle={vehicle} />
         </section>
-        <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
+        <RehearsalEvidence
+          relay={relay}
+          rehearsal={rehearsal}
+          isOnline={vehicle.isOnline !== false}
+          isDown={isDown}
+        />
       </div>
       {failure === null ? null : (
         <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
@@ -152,7 +160,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
         </Notice>
       )}
       <div className="halves even">
-        <ProofField proof={proof} />
+        <ProofField proof={proof} relay={relay} />
         <TextField className="field" value={decide.word} onChange={decide.setWord} maxLength={200}>
           <Label>{texts.word}</Label>
           <Input className="input" placeholder={texts.wordHint} />
@@ -195,12 +203,12 @@ function CardHead({
 }) {
   const words = useWords(cutWords);
   const now = useNow();
-  const { approvals: texts, openCut } = words;
+  const { approvals: texts, relays } = words;
   const badge = standing === 'yours' ? texts.waitsForYou : standing === 'own' ? texts.yours : texts.notForYou;
   return (
     <header>
       <Icon name="power-off" isLarge />
-      <h2 id={titleID}>{openCut.title(name)}</h2>
+      <h2 id={titleID}>{relays[relay].title(name)}</h2>
       <Badge icon={standingIcons[standing]} {...(standing === 'yours' ? { tone: 'busy' as const } : {})}>
         {badge}
       </Badge>
@@ -212,7 +220,7 @@ function CardHead({
 }
 
 export function ApprovalCard({ request, limits, isSelected }: CardProps) {
-  const { approvals: texts, openCut } = useWords(cutWords);
+  const { approvals: texts, relays } = useWords(cutWords);
   const titleID = useId();
   const user = useUser();
   const { deviceID } = request;
@@ -232,7 +240,7 @@ export function ApprovalCard({ request, limits, isSelected }: CardProps) {
         search={{ cut: cutText('request', request.approvalID) }}
       >
         <Icon name="hourglass" />
-        {openCut.watch}
+        {relays[relay].watch}
       </Link>
     );
   return (

@@ -15,7 +15,7 @@ import type { Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { manyWords } from '../../words/many/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { CutFields, CutLimits } from './ask.tsx';
+import { CutLimits, OrderFields } from './ask.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
@@ -26,17 +26,19 @@ import { useRehearsal } from './use-rehearsal.ts';
 /** As many as one request takes: what a user may order within a minute. */
 const vehiclesMost = 10;
 
+const relay = 'enginecutoff';
+
 type Limits = Result<'commandLimits'>;
 export type CommandItems = Result<'commandDevices'>['items'];
 
 /** Why a vehicle cannot be cut with the others; null: it can. */
 function hindranceOf(
   vehicle: Vehicle | undefined,
-  { cut, many, vehicle: words }: WordsWith<[typeof cutWords, typeof manyWords]>,
+  { orders, many, vehicle: words }: WordsWith<[typeof cutWords, typeof manyWords]>,
 ): string | null {
   if (vehicle === undefined) return many.commands.gone;
   if (!vehicle.mayCommand) return many.commands.notYours;
-  if (vehicle.cutoff === '1') return cut.alreadyCut;
+  if (vehicle.cutoff === '1') return orders.enginecutoff.already;
   if (vehicle.pendingCut === null) return null;
   const texts: Readonly<Record<string, string>> = words.pendingCut;
   return texts[vehicle.pendingCut] ?? vehicle.pendingCut;
@@ -46,13 +48,14 @@ function hindranceOf(
 function obstacleOf(
   count: number,
   limits: Limits | undefined,
-  { cut, many }: WordsWith<[typeof cutWords, typeof manyWords]>,
+  { cutLimits, many }: WordsWith<[typeof cutWords, typeof manyWords]>,
 ): string | null {
   if (count > vehiclesMost) return many.commands.tooMany(vehiclesMost);
   if (limits === undefined) return null;
   const { cuts, cutsPerHour, accountCuts, accountCutsPerHour } = limits;
-  if (limits.isBreakerOpen) return cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
-  if (limits.needsApproval && !limits.isSecondPerson) return cut.notSecond;
+  if (limits.isBreakerOpen)
+    return cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
+  if (limits.needsApproval && !limits.isSecondPerson) return cutLimits.notSecond;
   const left = Math.max(0, Math.min(cutsPerHour - cuts, accountCutsPerHour - accountCuts));
   return count > left ? many.commands.overLimit(left) : null;
 }
@@ -67,13 +70,22 @@ interface CandidateProps {
 
 function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly isDown: boolean }) {
   const { many } = useWords(manyWords);
-  const rehearsal = useRehearsal(vehicle.id, vehicle.isOnline === true && !isDown);
+  const rehearsal = useRehearsal({ deviceID: vehicle.id, relay }, vehicle.isOnline === true && !isDown);
   return (
     <div className="stack">
-      <RehearsalAnswer rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
+      <RehearsalAnswer
+        relay={relay}
+        rehearsal={rehearsal}
+        isOnline={vehicle.isOnline !== false}
+        isDown={isDown}
+      />
       <details>
         <summary>{many.commands.evidence(vehicle.name)}</summary>
-        <EvidenceTable verdict={rehearsal.verdict} caption={many.commands.evidence(vehicle.name)} />
+        <EvidenceTable
+          relay={relay}
+          verdict={rehearsal.verdict}
+          caption={many.commands.evidence(vehicle.name)}
+        />
       </details>
     </div>
   );
@@ -100,7 +112,7 @@ function Candidate({ deviceID, isDown, isMeant, onMean, takeOut }: CandidateProp
         {vehicle === undefined || hindrance !== null ? null : (
           <>
             <div className="halves">
-              <VehicleFacts vehicle={vehicle} />
+              <VehicleFacts vehicle={vehicle} relay={relay} />
               <Judgement vehicle={vehicle} isDown={isDown} />
             </div>
             <Checkbox className="radio check" isSelected={isMeant} onChange={onMean}>
@@ -126,7 +138,7 @@ interface FooterProps {
 }
 
 function Footer({ count, formID, why, isBusy, close }: FooterProps) {
-  const { cut, many, common } = useWords(cutWords, manyWords);
+  const { order, many, common } = useWords(cutWords, manyWords);
   const whyID = useId();
   return (
     <footer>
@@ -142,7 +154,7 @@ function Footer({ count, formID, why, isBusy, close }: FooterProps) {
         aria-describedby={whyID}
       >
         <Icon name="power-off" />
-        {isBusy ? cut.asking : many.commands.button(count)}
+        {isBusy ? order.asking : many.commands.button(count)}
       </button>
     </footer>
   );
@@ -157,7 +169,8 @@ interface AskManyProps {
 
 function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const words = useWords(cutWords, manyWords);
-  const { cut, many } = words;
+  const { order, orders, relays, many } = words;
+  const { failed, consequence, until } = orders[relay];
   const { commands: texts } = many;
   const now = useNow();
   const formID = useId();
@@ -168,12 +181,13 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const { data: limits, error: limitsError } = useLimits(true);
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
   const ask = useAsk({
+    relay,
     subject: deviceIDs.join(','),
     hasLimits: limits !== undefined,
     proof,
-    order: (order, idempotencyKey) =>
+    order: (details, idempotencyKey) =>
       call('commandDevices', {
-        body: { deviceIDs: [...deviceIDs], feature: 'enginecutoff', state: '1', ...order },
+        body: { deviceIDs: [...deviceIDs], feature: relay, state: '1', ...details },
         idempotencyKey,
       }),
     onAsked: ({ items }) => onAsked(items),
@@ -181,8 +195,8 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const count = deviceIDs.length;
   const obstacle = obstacleOf(count, limits, words);
   const areMeant = deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
-  const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : cut.missing[ask.missing];
-  const why = isDown ? words.openCut.off : (obstacle ?? missing);
+  const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : order.missing[ask.missing];
+  const why = isDown ? relays[relay].off : (obstacle ?? missing);
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words);
   const submit = (event: FormEvent): void => {
@@ -194,15 +208,15 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
       <header>
         <Icon name="power-off" isLarge />
         <Heading slot="title">{texts.cut(count)}</Heading>
-        <Badge icon="minus">{cut.nothingSent}</Badge>
+        <Badge icon="minus">{order.nothingSent}</Badge>
       </header>
       <div className="body">
-        <Notice tone="busy" icon="hourglass" title={cut.consequence}>
-          {cut.until(timeText(now + ask.lifeS))}
+        <Notice tone="busy" icon="hourglass" title={consequence}>
+          {until(timeText(now + ask.lifeS))}
         </Notice>
         {obstacle === null ? null : <Notice tone="look" icon="ban" role="alert" title={obstacle} />}
         {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={`${cut.failed}: ${failure.title}`}>
+          <Notice tone="look" icon="triangle-alert" role="alert" title={`${failed}: ${failure.title}`}>
             {failure.hint}
           </Notice>
         )}
@@ -223,8 +237,8 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
           ))}
         </ul>
         <Form id={formID} className="halves even" onSubmit={submit}>
-          <CutFields ask={ask} />
-          <ProofField proof={proof} />
+          <OrderFields ask={ask} />
+          <ProofField proof={proof} relay={relay} />
         </Form>
         {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
       </div>

@@ -1,9 +1,10 @@
-// The form that asks for a cut: the consequence first, the vehicle as it is and what it judges, then reason, end and proof of the person.
+// The form that asks for a cut or an unlock: the consequence first, the vehicle as it is and what it judges, then reason, end and proof of the
+// person.
 // Focus starts on Cancel, and nothing is sent before a reason stands there.
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
-import type { Device, Result } from '../../api/operations.ts';
+import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Notice, spanText, timeText } from '../../components/texts.tsx';
@@ -12,16 +13,16 @@ import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { cutLifeS, cutReasons, cutText, noteMost } from '../../state/cut-view.ts';
+import { cutText, noteMost, orderLifeS, orderReasons, type Relay } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
-import type { Vehicle } from '../../state/fleet.ts';
+import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Choice } from './choice.tsx';
-import { VehicleFacts } from './parts.tsx';
+import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
-import { useRestore } from './restore.tsx';
+import { useSafeOrder } from './safe-order.tsx';
 import { ServiceCode } from './service-code.tsx';
 import { type Ask, useAsk } from './use-ask.ts';
 import type { Rehearsal } from './use-rehearsal.ts';
@@ -48,7 +49,7 @@ function useApprovers(isWanted: boolean): string | null {
 }
 
 export function CutLimits({ limits, role }: { readonly limits: Limits; readonly role: string }) {
-  const { cut: texts } = useWords(cutWords);
+  const { cutLimits: texts } = useWords(cutWords);
   const approvers = useApprovers(limits.needsApproval && role === 'admin');
   return (
     <dl className="pairs">
@@ -75,24 +76,26 @@ export function CutLimits({ limits, role }: { readonly limits: Limits; readonly 
   );
 }
 
-export function CutFields({ ask }: { readonly ask: Ask }) {
+export function OrderFields({ ask }: { readonly ask: Ask }) {
   const words = useWords(cutWords);
   const now = useNow();
-  const { cut: texts } = words;
+  const { order: texts } = words;
+  const { reasons, ttlHint } = words.orders[ask.relay];
+  const reasonTexts: Readonly<Record<string, string>> = reasons;
   return (
     <>
       <Choice
         label={texts.reason}
         placeholder={texts.chooseReason}
         chosen={ask.reason}
-        choices={cutReasons.map((value) => ({ value, text: texts.reasons[value] }))}
+        choices={orderReasons[ask.relay].map((value) => ({ value, text: reasonTexts[value] ?? value }))}
         onChoose={ask.choose}
       />
       <Choice
         label={texts.ttl}
-        hint={texts.ttlHint}
+        hint={ttlHint}
         chosen={String(ask.lifeS)}
-        choices={cutLifeS.map((seconds) => ({
+        choices={orderLifeS[ask.relay].map((seconds) => ({
           value: String(seconds),
           text: texts.ttlChoice(spanText(seconds, words), timeText(now + seconds)),
         }))}
@@ -108,26 +111,31 @@ export function CutFields({ ask }: { readonly ask: Ask }) {
 }
 
 /** Why nothing can be asked at all; null: it can. */
-function obstacle(
-  device: Device,
+function useObstacle(
+  { relay, vehicle }: Pick<AskOrderProps, 'relay' | 'vehicle'>,
   limits: Limits | undefined,
-  { cut: texts }: WordsWith<[typeof cutWords]>,
 ): string | null {
-  if (!Object.hasOwn(device.features, 'enginecutoff')) return texts.noFeature;
-  if (device.state.enginecutoff.state === '1') return texts.alreadyCut;
-  if (limits === undefined) return null;
-  if (limits.isBreakerOpen) return texts.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
-  return limits.needsApproval && !limits.isSecondPerson ? texts.notSecond : null;
+  const { orders, cutLimits } = useWords(cutWords);
+  if (!mayHave(vehicle, relay)) return orders[relay].noFeature;
+  if (relayStateOf(vehicle, relay) === '1') return orders[relay].already;
+  if (limits === undefined || relay !== 'enginecutoff') return null;
+  if (limits.isBreakerOpen)
+    return cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
+  return limits.needsApproval && !limits.isSecondPerson ? cutLimits.notSecond : null;
 }
 
-function consequence(rehearsal: Rehearsal, { cut: texts }: WordsWith<[typeof cutWords]>): string {
+function consequence(
+  { relay, rehearsal }: Pick<AskOrderProps, 'relay' | 'rehearsal'>,
+  { orders }: WordsWith<[typeof cutWords]>,
+): string {
+  const texts = orders[relay];
   const offS = neededOf(rehearsal.verdict, 'ignition_off_s');
   const standS = neededOf(rehearsal.verdict, 'standstill_s');
   return offS === null || standS === null ? texts.consequence : texts.consequenceTimes(offS, standS);
 }
 
-export interface AskCutProps {
-  readonly device: Device;
+export interface AskOrderProps {
+  readonly relay: Relay;
   readonly vehicle: Vehicle;
   readonly rehearsal: Rehearsal;
   readonly isDown: boolean;
@@ -136,6 +144,7 @@ export interface AskCutProps {
 }
 
 interface AskFooterProps {
+  readonly relay: Relay;
   readonly vehicle: Vehicle;
   readonly formID: string;
   /** Why nothing can be sent; null: it can. */
@@ -145,21 +154,21 @@ interface AskFooterProps {
   close(): void;
 }
 
-/** Without a stream restore and the service code stand here too: the page behind the dialog is out of reach. */
-function AskFooter({ vehicle, formID, why, isBusy, isDown, close }: AskFooterProps) {
-  const { cut: texts, common } = useWords(cutWords);
+/** Without a stream the order back and the service code stand here too: the page behind the dialog is out of reach. */
+function AskFooter({ relay, vehicle, formID, why, isBusy, isDown, close }: AskFooterProps) {
+  const { order, orders, common } = useWords(cutWords);
   const whyID = useId();
-  const restore = useRestore(vehicle);
+  const back = useSafeOrder(relay, vehicle);
   return (
     <>
-      {restore.outcome === null || !isDown ? null : <div className="body">{restore.outcome}</div>}
+      {back.outcome === null || !isDown ? null : <div className="body">{back.outcome}</div>}
       <footer>
         <p id={whyID}>{why ?? ''}</p>
         <Button className="button secondary" onPress={close} autoFocus>
           {common.cancel}
         </Button>
-        {isDown ? <ServiceCode vehicle={vehicle} /> : null}
-        {isDown ? restore.button : null}
+        {isDown && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
+        {isDown ? back.button : null}
         <button
           className="button physical"
           type="submit"
@@ -167,38 +176,39 @@ function AskFooter({ vehicle, formID, why, isBusy, isDown, close }: AskFooterPro
           aria-disabled={why !== null || isBusy}
           aria-describedby={whyID}
         >
-          <Icon name="power-off" />
-          {isBusy ? texts.asking : texts.button(vehicle.name)}
+          <Icon name={relayIcons[relay]} />
+          {isBusy ? order.asking : orders[relay].button(vehicle.name)}
         </button>
       </footer>
     </>
   );
 }
 
-export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: AskCutProps) {
+export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: AskOrderProps) {
   const words = useWords(cutWords);
   const now = useNow();
   const formID = useId();
-  const { cut: texts } = words;
+  const { order: texts } = words;
+  const { failed, until } = words.orders[relay];
+  const { title, off } = words.relays[relay];
   const user = useUser();
   const { data: limits, error: limitsError } = useLimits(true);
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
   const ask = useAsk({
-    subject: device.deviceID,
+    relay,
+    subject: vehicle.id,
     hasLimits: limits !== undefined,
     proof,
-    order: (order, idempotencyKey) =>
+    order: (details, idempotencyKey) =>
       call('commandFeature', {
-        body: { deviceID: device.deviceID, feature: 'enginecutoff', state: '1', ...order },
+        body: { deviceID: vehicle.id, feature: relay, state: '1', ...details },
         idempotencyKey,
       }),
     onAsked: ({ commandID, approvalID }) =>
       onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID)),
   });
-  const hindered = obstacle(device, limits, words);
-  const why = isDown
-    ? words.openCut.off
-    : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
+  const hindered = useObstacle({ relay, vehicle }, limits);
+  const why = isDown ? off : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words);
   const submit = (event: FormEvent): void => {
@@ -208,34 +218,42 @@ export function AskCut({ device, vehicle, rehearsal, isDown, close, onAsked }: A
   return (
     <>
       <header>
-        <Icon name="power-off" isLarge />
-        <Heading slot="title">{words.openCut.title(vehicle.name)}</Heading>
+        <Icon name={relayIcons[relay]} isLarge />
+        <Heading slot="title">{title(vehicle.name)}</Heading>
         <Badge icon="minus">{texts.nothingSent}</Badge>
       </header>
       <div className="body">
-        <Notice tone="busy" icon="hourglass" title={consequence(rehearsal, words)}>
-          {texts.until(timeText(now + ask.lifeS))}
+        <Notice tone="busy" icon="hourglass" title={consequence({ relay, rehearsal }, words)}>
+          {until(timeText(now + ask.lifeS))}
         </Notice>
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
         {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+          <Notice tone="look" icon="triangle-alert" role="alert" title={`${failed}: ${failure.title}`}>
             {failure.hint}
           </Notice>
         )}
         <div className="halves">
           <section className="stack" aria-label={texts.now}>
             <h3>{texts.now}</h3>
-            <VehicleFacts vehicle={vehicle} />
+            <VehicleFacts vehicle={vehicle} relay={relay} />
           </section>
-          <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
+          <RehearsalEvidence
+            relay={relay}
+            rehearsal={rehearsal}
+            isOnline={vehicle.isOnline !== false}
+            isDown={isDown}
+          />
         </div>
         <Form id={formID} className="halves even" onSubmit={submit}>
-          <CutFields ask={ask} />
-          <ProofField proof={proof} />
+          <OrderFields ask={ask} />
+          <ProofField proof={proof} relay={relay} />
         </Form>
-        {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
+        {limits === undefined || relay !== 'enginecutoff' ? null : (
+          <CutLimits limits={limits} role={user?.roleID ?? ''} />
+        )}
       </div>
       <AskFooter
+        relay={relay}
         vehicle={vehicle}
         formID={formID}
         why={why}

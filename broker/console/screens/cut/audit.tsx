@@ -1,4 +1,4 @@
-// The entries of the audit log about one cut: the actor, the action, the time and the place in the chain. Administrators read the log.
+// The entries of the audit log about one order: the actor, the action, the time and the place in the chain. Administrators read the log.
 import { useQuery } from '@tanstack/react-query';
 import { failureText } from '../../components/failure.ts';
 import { Loading, Time } from '../../components/texts.tsx';
@@ -23,7 +23,7 @@ const idsOf = (detail: Readonly<Record<string, unknown>> | null): readonly unkno
 
 export function Audit({ deviceID, ids, role }: AuditProps) {
   const words = useWords(cutWords);
-  const { cut: texts } = words;
+  const { order: texts } = words;
   const { data, error } = useQuery({
     queryKey: ['orders', 'audit', deviceID],
     queryFn: ({ signal }) =>

@@ -1,4 +1,4 @@
-// The cut on one screen: a dialog over the page of the vehicle. Which cut it shows stands in the address.
+// A cut or an unlock on one screen: a dialog over the page of the vehicle. Which order it shows stands in the address, by its relay.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
@@ -8,16 +8,24 @@ import { Notice, spanText, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
 import { useOrderChanges } from '../../service/orders.ts';
-import { type CutTarget, cutText, parseCut, pendingCutOf } from '../../state/cut-view.ts';
+import {
+  type CutTarget,
+  cutText,
+  orderIn,
+  orderMembers,
+  orderSearch,
+  pendingOf,
+  type Relay,
+} from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { without } from '../../state/search.ts';
 import { cutWords } from '../../words/cut/words.ts';
-import { AskCut } from './ask.tsx';
+import { AskOrder } from './ask.tsx';
 import { FollowCommand, FollowRequest } from './following.tsx';
 import { useRehearsal } from './use-rehearsal.ts';
 
 /** Inside the dialog: the notice of the page is behind it. */
-function StaleInside() {
+function StaleInside({ relay }: { readonly relay: Relay }) {
   const words = useWords(cutWords);
   const now = useNow();
   const { state, aliveMs } = useValue(connection);
@@ -27,45 +35,46 @@ function StaleInside() {
   return (
     <div className="body stale-inside">
       <Notice tone="look" icon="wifi-off" title={title}>
-        {aliveMs === 0 ? words.login.unreachableHint : words.cut.stale(timeText(aliveMs / 1000))}
+        {aliveMs === 0 ? words.login.unreachableHint : words.orders[relay].stale(timeText(aliveMs / 1000))}
       </Notice>
       <p className="hidden" role="alert">
-        {words.openCut.off}
+        {words.relays[relay].off}
       </p>
     </div>
   );
 }
 
 interface ContentProps {
+  readonly relay: Relay;
   readonly target: CutTarget;
   readonly device: Device;
   readonly vehicle: Vehicle;
   close(): void;
-  show(cut: string): void;
+  show(order: string): void;
 }
 
-function Content({ target, device, vehicle, close, show }: ContentProps) {
+function Content({ relay, target, device, vehicle, close, show }: ContentProps) {
   const { state } = useValue(connection);
   const isDown = state !== 'live';
   const mayCommand = device.authorities['command'] === true;
   // A command that the vehicle judges by itself needs no question.
   const isAsked = mayCommand && target.kind !== 'command' && !isDown && vehicle.isOnline === true;
-  const rehearsal = useRehearsal(device.deviceID, isAsked);
+  const rehearsal = useRehearsal({ deviceID: device.deviceID, relay }, isAsked);
   useOrderChanges(device.deviceID);
   const showCommand = useCallback((commandID: string) => show(cutText('command', commandID)), [show]);
-  const pending = target.kind === 'ask' ? pendingCutOf(device) : null;
+  const pending = target.kind === 'ask' ? pendingOf(device, relay) : null;
   // One that waits already is shown in place of the form: asking again would give the same.
   const [isAsking] = useState(pending === null);
   useEffect(() => {
     if (!isAsking && pending !== null) show(pending);
   }, [isAsking, pending, show]);
-  const props = { vehicle, mayCommand, rehearsal, isDown, close };
+  const props = { relay, vehicle, mayCommand, rehearsal, isDown, close };
   if (target.kind === 'command') return <FollowCommand {...props} commandID={target.id} />;
   if (target.kind === 'request')
     return <FollowRequest {...props} approvalID={target.id} onCommand={showCommand} />;
   return (
-    <AskCut
-      device={device}
+    <AskOrder
+      relay={relay}
       vehicle={vehicle}
       rehearsal={rehearsal}
       isDown={isDown}
@@ -76,17 +85,26 @@ function Content({ target, device, vehicle, close, show }: ContentProps) {
 }
 
 /** @param device as the service has it; @param vehicle as the stream has it. */
-export function CutDialog({ device, vehicle }: { readonly device: Device; readonly vehicle: Vehicle }) {
-  const { cut } = useSearch({ from: '/shell/vehicle/$deviceID' });
+export function OrderDialog({ device, vehicle }: { readonly device: Device; readonly vehicle: Vehicle }) {
+  const search = useSearch({ from: '/shell/vehicle/$deviceID' });
   const navigate = useNavigate({ from: '/vehicle/$deviceID' });
-  const target = parseCut(cut);
+  const opened = orderIn(search);
+  const relay = opened?.relay ?? 'enginecutoff';
+  const target = opened?.target ?? null;
   const close = useCallback(
-    () => void navigate({ search: (before) => without(before, 'cut'), replace: true }),
+    () => void navigate({ search: (before) => without(without(before, 'cut'), 'unlock'), replace: true }),
     [navigate],
   );
   const show = useCallback(
-    (next: string) => void navigate({ search: (before) => ({ ...before, cut: next }), replace: true }),
-    [navigate],
+    (next: string) =>
+      void navigate({
+        search: (before) => ({
+          ...without(before, orderMembers[relay === 'enginecutoff' ? 'cargoaccess' : 'enginecutoff']),
+          ...orderSearch(relay, next),
+        }),
+        replace: true,
+      }),
+    [navigate, relay],
   );
   const inSight = useFocusInSight();
   const isOpen = target !== null && (target.kind !== 'ask' || device.authorities['command'] === true);
@@ -98,10 +116,11 @@ export function CutDialog({ device, vehicle }: { readonly device: Device; readon
     >
       <Modal className="modal wide-modal">
         <Dialog className="dialog cut" ref={inSight}>
-          <StaleInside />
+          <StaleInside relay={relay} />
           {target === null ? null : (
             <Content
-              key={target.kind === 'ask' ? 'ask' : 'follow'}
+              key={`${relay} ${target.kind === 'ask' ? 'ask' : 'follow'}`}
+              relay={relay}
               target={target}
               device={device}
               vehicle={vehicle}

@@ -5,6 +5,7 @@ import type { Verdict } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import type { Relay } from '../../state/cut-view.ts';
 import { type Evidence, evidenceOf, neededOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -16,10 +17,16 @@ const marks = {
   unknown: ['circle-help', 'unknown'],
 } as const;
 
+interface Judged {
+  readonly relay: Relay;
+  /** Null: the vehicle has not judged. */
+  readonly verdict: Verdict | null;
+}
+
 function needText(
   row: Evidence['row'],
-  verdict: Verdict | null,
-  { needs }: WordsWith<[typeof cutWords]>['cut'],
+  { verdict, relay }: Judged,
+  { order: { needs }, orders }: WordsWith<[typeof cutWords]>,
 ): string | null {
   const byNumber = {
     ignition: ['ignition_off_s', needs.ignition],
@@ -27,19 +34,20 @@ function needText(
     position: ['position_trusted_s', needs.position],
     witnesses: ['witnesses', needs.witnesses],
   } as const;
-  if (row === 'movement' || row === 'time' || row === 'relay') return needs[row];
+  if (row === 'movement') return orders[relay].needMovement;
+  if (row === 'time' || row === 'relay') return needs[row];
   if (row === 'other') return null;
   const [rule, text] = byNumber[row];
   const needed = neededOf(verdict, rule);
   return needed === null ? null : text(needed);
 }
 
-function Row({ evidence, verdict }: { readonly evidence: Evidence; readonly verdict: Verdict | null }) {
+function Row({ evidence, verdict, relay }: Judged & { readonly evidence: Evidence }) {
   const words = useWords(cutWords);
-  const { cut: texts } = words;
+  const { order: texts } = words;
   const { row, result, findings } = evidence;
   const [icon, tone] = marks[result];
-  const need = needText(row, verdict, texts);
+  const need = needText(row, { verdict, relay }, words);
   const sinceMs = findings[0]?.sinceMs ?? null;
   return (
     <tr className={result === 'unmet' ? 'no-value' : undefined}>
@@ -84,14 +92,12 @@ function Row({ evidence, verdict }: { readonly evidence: Evidence; readonly verd
   );
 }
 
-interface EvidenceTableProps {
-  /** Null: the vehicle has not judged. */
-  readonly verdict: Verdict | null;
+interface EvidenceTableProps extends Judged {
   readonly caption: string;
 }
 
-export function EvidenceTable({ verdict, caption }: EvidenceTableProps) {
-  const { cut: texts } = useWords(cutWords);
+export function EvidenceTable({ relay, verdict, caption }: EvidenceTableProps) {
+  const { order: texts } = useWords(cutWords);
   return (
     <table className="evidence rules" aria-live="off">
       <caption>
@@ -112,8 +118,8 @@ export function EvidenceTable({ verdict, caption }: EvidenceTableProps) {
         </tr>
       </thead>
       <tbody>
-        {evidenceOf(verdict).map((evidence) => (
-          <Row key={evidence.row} evidence={evidence} verdict={verdict} />
+        {evidenceOf(verdict, relay).map((evidence) => (
+          <Row key={evidence.row} evidence={evidence} verdict={verdict} relay={relay} />
         ))}
       </tbody>
     </table>

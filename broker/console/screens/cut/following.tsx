@@ -1,5 +1,5 @@
-// A cut after it was asked for: its state in one sentence, its course with times, what the vehicle judged, and the time left. Restore is in the
-// same place from now on; closing changes nothing, "Withdraw" does.
+// A cut or an unlock after it was asked for: its state in one sentence, its course with times, what the vehicle judged, and the time left. The order
+// back to the safe state is in the same place from now on; closing changes nothing, "Withdraw" does.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Heading } from 'react-aria-components';
@@ -18,6 +18,7 @@ import {
   courseOf,
   courseOfRequest,
   cutStateOf,
+  type Relay,
   requestState,
   type Step,
   toneOf,
@@ -26,14 +27,15 @@ import type { Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
-import { Countdown, Course, CutStateBadge, VehicleFacts } from './parts.tsx';
+import { Countdown, Course, CutStateBadge, relayIcons, VehicleFacts } from './parts.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
-import { useRestore } from './restore.tsx';
+import { useSafeOrder } from './safe-order.tsx';
 import { commandSays, requestSays, type Said } from './says.ts';
 import { ServiceCode } from './service-code.tsx';
 import type { Rehearsal } from './use-rehearsal.ts';
 
 export interface FollowProps {
+  readonly relay: Relay;
   readonly vehicle: Vehicle;
   readonly mayCommand: boolean;
   readonly rehearsal: Rehearsal;
@@ -111,9 +113,9 @@ const withdrawalOf = ({ record, request }: StandProps): Withdrawal => ({
 });
 
 function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof useWithdraw> }) {
-  const { vehicle, mayCommand, state, record, request, isDown, withdrawal, close } = props;
-  const { cut: texts, common } = useWords(cutWords);
-  const restore = useRestore(vehicle);
+  const { relay, vehicle, mayCommand, state, record, request, isDown, withdrawal, close } = props;
+  const { order: texts, orders, common } = useWords(cutWords);
+  const back = useSafeOrder(relay, vehicle);
   const user = useUser();
   const first = useRef<HTMLButtonElement>(null);
   // The button to withdraw stands where the one that asked was, and is shown as off until no second click can come.
@@ -125,7 +127,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
   useEffect(() => first.current?.focus(), []);
   return (
     <>
-      {restore.outcome === null ? null : <div className="body">{restore.outcome}</div>}
+      {back.outcome === null ? null : <div className="body">{back.outcome}</div>}
       <footer>
         <p>
           {record === null && isOwn && state === 'approval'
@@ -137,8 +139,8 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
         <Button className="button secondary" ref={first} onPress={close}>
           {common.close}
         </Button>
-        {mayCommand ? <ServiceCode vehicle={vehicle} /> : null}
-        {mayCommand ? restore.button : null}
+        {mayCommand && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
+        {mayCommand ? back.button : null}
         {mayCommand && isOpen ? (
           <ActionButton
             className="button secondary"
@@ -146,7 +148,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
             onPress={withdrawal.withdraw}
           >
             <Icon name="undo-2" />
-            {texts.withdraw}
+            {orders[relay].withdraw}
           </ActionButton>
         ) : null}
       </footer>
@@ -154,19 +156,34 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
   );
 }
 
-/** What the vehicle judged: of this cut, else of one that it was asked about before. */
-function Proof({ record, rehearsal, vehicle, isDown, isLive }: StandProps & { readonly isLive: boolean }) {
-  const { cut: texts } = useWords(cutWords);
+/** What the vehicle judged: of this order, else of one that it was asked about before. */
+function Proof({
+  relay,
+  record,
+  rehearsal,
+  vehicle,
+  isDown,
+  isLive,
+}: StandProps & { readonly isLive: boolean }) {
+  const { order: texts } = useWords(cutWords);
   const verdict = record?.verdict ?? null;
-  if (verdict !== null) return <EvidenceTable verdict={verdict} caption={texts.proofOf} />;
+  if (verdict !== null) return <EvidenceTable relay={relay} verdict={verdict} caption={texts.proofOf} />;
   if (!isLive) return <p className="muted">{texts.noVerdict}</p>;
-  return <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />;
+  return (
+    <RehearsalEvidence
+      relay={relay}
+      rehearsal={rehearsal}
+      isOnline={vehicle.isOnline !== false}
+      isDown={isDown}
+    />
+  );
 }
 
 function Stand(props: StandProps) {
   const words = useWords(cutWords);
-  const { cut: texts, common } = words;
-  const { vehicle, state, said, steps, reason, record, request, close } = props;
+  const { common } = words;
+  const { order: texts, orders } = words;
+  const { relay, vehicle, state, said, steps, reason, record, request, close } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
   const failure = withdrawal.error === null ? null : failureText(withdrawal.error, words);
@@ -176,12 +193,12 @@ function Stand(props: StandProps) {
   return (
     <>
       <header>
-        <Icon name="power-off" isLarge />
-        <Heading slot="title">{words.openCut.title(vehicle.name)}</Heading>
+        <Icon name={relayIcons[relay]} isLarge />
+        <Heading slot="title">{words.relays[relay].title(vehicle.name)}</Heading>
         <CutStateBadge state={state} />
         <Button
           className="button square small push"
-          aria-label={isLive ? texts.closeGoesOn : common.close}
+          aria-label={isLive ? orders[relay].closeGoesOn : common.close}
           onPress={close}
         >
           <Icon name="x" />
@@ -194,22 +211,22 @@ function Stand(props: StandProps) {
             tone="look"
             icon="triangle-alert"
             role="alert"
-            title={`${texts.withdrawFailed}: ${failure.title}`}
+            title={`${orders[relay].withdrawFailed}: ${failure.title}`}
           >
             {failure.hint}
           </Notice>
         )}
         <div className="halves">
           <div className="stack">
-            <Course steps={steps} reason={reason} />
+            <Course relay={relay} steps={steps} reason={reason} />
             <section className="stack" aria-label={texts.now}>
               <h3>{texts.now}</h3>
-              <VehicleFacts vehicle={vehicle} />
+              <VehicleFacts vehicle={vehicle} relay={relay} />
             </section>
           </div>
           <Proof {...props} isLive={isLive} />
         </div>
-        {isLive && ends > 0 ? <Countdown began={began} ends={ends} /> : null}
+        {isLive && ends > 0 ? <Countdown relay={relay} began={began} ends={ends} /> : null}
         <Audit
           deviceID={vehicle.id}
           ids={[record?.commandID ?? '', request?.approvalID ?? record?.approvalID ?? '']}
@@ -221,14 +238,20 @@ function Stand(props: StandProps) {
   );
 }
 
-/** What stands in place of a cut that is not there yet, or not at all. */
-function Absent({ error, close }: { readonly error: unknown; close(): void }) {
+interface AbsentProps {
+  readonly relay: Relay;
+  readonly error: unknown;
+  close(): void;
+}
+
+/** What stands in place of an order that is not there yet, or not at all. */
+function Absent({ relay, error, close }: AbsentProps) {
   const words = useWords(cutWords);
   return (
     <>
       <header>
-        <Icon name="power-off" isLarge />
-        <Heading slot="title">{words.openCut.open}</Heading>
+        <Icon name={relayIcons[relay]} isLarge />
+        <Heading slot="title">{words.relays[relay].open}</Heading>
         <Button
           className="button square small push"
           aria-label={words.common.close}
@@ -242,7 +265,7 @@ function Absent({ error, close }: { readonly error: unknown; close(): void }) {
         {error === null ? (
           <Loading rows={4} />
         ) : (
-          <Empty icon="circle-help" title={words.cut.notFound}>
+          <Empty icon="circle-help" title={words.orders[relay].notFound}>
             <p>{failureText(error, words).title}</p>
           </Empty>
         )}
@@ -250,6 +273,12 @@ function Absent({ error, close }: { readonly error: unknown; close(): void }) {
     </>
   );
 }
+
+const isOf = (
+  { deviceID, feature, state }: Pick<CommandRecord, 'deviceID' | 'feature' | 'state'>,
+  relay: Relay,
+  vehicleID: string,
+): boolean => deviceID === vehicleID && feature === relay && state === '1';
 
 export function FollowCommand({ commandID, ...props }: FollowProps & { readonly commandID: string }) {
   const words = useWords(cutWords);
@@ -264,15 +293,16 @@ export function FollowCommand({ commandID, ...props }: FollowProps & { readonly 
     },
     record !== undefined,
   );
-  // A command of another vehicle has no place on this one's page.
-  if (record === undefined || record.deviceID !== props.vehicle.id || record.feature !== 'enginecutoff')
-    return <Absent error={record === undefined ? error : new Error(commandID)} close={props.close} />;
+  const { relay, vehicle, close } = props;
+  // A command of another vehicle or relay has no place on this page, and an order back has its place on the vehicle's.
+  if (record === undefined || !isOf(record, relay, vehicle.id))
+    return <Absent relay={relay} error={record === undefined ? error : new Error(commandID)} close={close} />;
   const request = requests.data?.find(({ approvalID }) => approvalID === record.approvalID) ?? null;
   return (
     <Stand
       {...props}
       state={cutStateOf(record.commandState)}
-      said={commandSays(record, props.vehicle.name, words)}
+      said={commandSays(record, vehicle.name, relay, words)}
       steps={courseOf(record, request, reports)}
       reason={record.reason}
       record={record}
@@ -295,15 +325,20 @@ export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequest
   useEffect(() => {
     if (commandID !== '') onCommand(commandID);
   }, [commandID, onCommand]);
-  if (request === undefined || request.deviceID !== props.vehicle.id)
+  const { relay, vehicle, close } = props;
+  if (request === undefined || !isOf(request, relay, vehicle.id))
     return (
-      <Absent error={error ?? (requests === undefined ? null : new Error(approvalID))} close={props.close} />
+      <Absent
+        relay={relay}
+        error={error ?? (requests === undefined ? null : new Error(approvalID))}
+        close={close}
+      />
     );
   return (
     <Stand
       {...props}
       state={requestState(request)}
-      said={requestSays(request, words)}
+      said={requestSays(request, relay, words)}
       steps={courseOfRequest(request)}
       reason={request.reason}
       record={null}

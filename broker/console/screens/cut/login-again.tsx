@@ -10,7 +10,7 @@ import { cutWords } from '../../words/cut/words.ts';
 
 export function LoginAgainScreen() {
   const words = useWords(cutWords);
-  const { cut: texts } = words;
+  const { order: texts } = words;
   const navigate = useNavigate();
   const { mutate, isIdle, error } = useMutation({
     mutationFn: finishLoginAgain,

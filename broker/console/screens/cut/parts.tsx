@@ -1,12 +1,22 @@
-// Parts of the screens of a cut: badge of its state, the vehicle as it is now, the course, the countdown.
+// Parts of the screens of a cut and an unlock: badge of its state, the vehicle as it is now, the course, the countdown.
 import { useEffect, useState } from 'react';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
-import { type CutState, parseReason, type Step, toneOf } from '../../state/cut-view.ts';
-import type { Vehicle } from '../../state/fleet.ts';
+import {
+  type CutState,
+  cutStateOf,
+  parseReason,
+  type Relay,
+  type Step,
+  toneOf,
+} from '../../state/cut-view.ts';
+import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+
+/** Of the screens of an order, and of the buttons that open them. */
+export const relayIcons = { enginecutoff: 'power-off', cargoaccess: 'lock-open' } as const;
 
 const stateIcons: Readonly<Record<CutState, IconName>> = {
   approval: 'user-check',
@@ -14,7 +24,7 @@ const stateIcons: Readonly<Record<CutState, IconName>> = {
   sent: 'hourglass',
   received: 'hourglass',
   armed: 'hourglass',
-  executing: 'power-off',
+  executing: 'hourglass',
   confirmed: 'shield-check',
   refused: 'ban',
   expired: 'timer-off',
@@ -24,7 +34,7 @@ const stateIcons: Readonly<Record<CutState, IconName>> = {
 };
 
 export function CutStateBadge({ state }: { readonly state: CutState }) {
-  const { states } = useWords(cutWords).cut;
+  const { states } = useWords(cutWords).order;
   const tone = toneOf(state);
   return (
     <Badge icon={stateIcons[state]} {...(tone === 'off' ? {} : { tone })}>
@@ -33,16 +43,46 @@ export function CutStateBadge({ state }: { readonly state: CutState }) {
   );
 }
 
+/** An unlocked cargo, else where a pending unlock stands. */
+export function UnlockBadge({ vehicle: { cargo, pendingUnlock } }: { readonly vehicle: Vehicle }) {
+  const { order, orders, relays } = useWords(cutWords);
+  const { name, states } = relays.cargoaccess;
+  if (pendingUnlock !== null)
+    return (
+      <Badge icon="hourglass" tone={pendingUnlock === 'unknown' ? 'look' : 'busy'}>
+        {orders.cargoaccess.noun}: {order.states[cutStateOf(pendingUnlock)]}
+      </Badge>
+    );
+  if (cargo !== '1') return null;
+  return (
+    <Badge icon="lock-open" tone="busy">
+      {name}: {states[1]}
+    </Badge>
+  );
+}
+
 /** Code and note of a reason in the language of the page; what another client wrote stands as it is. */
-export function reasonWords(text: string, { cut, common }: WordsWith<[typeof cutWords]>): string {
-  const { reason, note } = parseReason(text);
+export function reasonWords(
+  text: string,
+  relay: Relay,
+  { orders, common }: WordsWith<[typeof cutWords]>,
+): string {
+  const { reason, note } = parseReason(text, relay);
   if (reason === null) return note === '' ? common.none : note;
-  return note === '' ? cut.reasons[reason] : `${cut.reasons[reason]}. ${note}`;
+  const reasons: Readonly<Record<string, string>> = orders[relay].reasons;
+  return note === '' ? `${reasons[reason]}` : `${reasons[reason]}. ${note}`;
+}
+
+interface VehicleFactsProps {
+  readonly vehicle: Vehicle;
+  /** Whose state as read back is shown. */
+  readonly relay: Relay;
 }
 
 /** Where the vehicle is, how fast, whether it runs: from the stream, each with its age. */
-export function VehicleFacts({ vehicle }: { readonly vehicle: Vehicle }) {
-  const { cut: texts, vehicle: words, units, common, age, state } = useWords(cutWords);
+export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
+  const { order: texts, orders, relays, vehicle: words, units, common, age, state } = useWords(cutWords);
+  const read = relayStateOf(vehicle, relay);
   const fixAge = (
     <span className="age">
       <Age at={vehicle.fixS} />
@@ -78,9 +118,9 @@ export function VehicleFacts({ vehicle }: { readonly vehicle: Vehicle }) {
       </dd>
       <dt>{words.ignition}</dt>
       <dd>{vehicle.ignition === null ? age.unknown : vehicle.ignition === '1' ? common.on : common.off}</dd>
-      <dt>{texts.relayNow}</dt>
+      <dt>{orders[relay].relayNow}</dt>
       <dd>
-        {vehicle.cutoff === null ? age.unknown : vehicle.cutoff === '1' ? words.cut : words.notCut}{' '}
+        {read === null ? age.unknown : relays[relay].states[read === '1' ? 1 : 0]}{' '}
         <span className="age">{words.readBack}</span>
       </dd>
       <dt>{words.driver}</dt>
@@ -103,8 +143,14 @@ const stepIcons: Readonly<Record<Step['kind'], IconName>> = {
   off: 'undo-2',
 };
 
-function stepText({ name, by }: Step, { steps }: WordsWith<[typeof cutWords]>['cut']): string {
+function stepText(
+  { name, by }: Step,
+  relay: Relay,
+  { order: { steps }, orders }: WordsWith<[typeof cutWords]>,
+): string {
   switch (name) {
+    case 'executing':
+      return orders[relay].executing;
     case 'asked':
     case 'approved':
       return steps[name](by);
@@ -118,16 +164,17 @@ function stepText({ name, by }: Step, { steps }: WordsWith<[typeof cutWords]>['c
 }
 
 interface CourseProps {
+  readonly relay: Relay;
   readonly steps: readonly Step[];
   /** As the ledger has it. */
   readonly reason: string;
 }
 
 /** One line a state with its time; the present one in bold, later ones dashed. */
-export function Course({ steps, reason }: CourseProps) {
+export function Course({ relay, steps, reason }: CourseProps) {
   const words = useWords(cutWords);
   const now = useNow();
-  const { cut: texts } = words;
+  const { order: texts } = words;
   return (
     <section className="stack">
       <h3>{texts.course}</h3>
@@ -135,11 +182,11 @@ export function Course({ steps, reason }: CourseProps) {
         {steps.map((step) => (
           <li key={step.name} {...(step.kind === 'done' ? {} : { className: step.kind })}>
             <Icon name={step.name === 'expired' ? 'timer-off' : stepIcons[step.kind]} />
-            <span>{stepText(step, texts)}</span>
+            <span>{stepText(step, relay, words)}</span>
             {step.at === null ? <span /> : <Time at={step.at} />}
             {step.name === 'asked' && reason !== '' ? (
               <p>
-                {texts.reason}: {reasonWords(reason, words)}
+                {texts.reason}: {reasonWords(reason, relay, words)}
               </p>
             ) : null}
             {step.kind === 'now' && step.at !== null ? (
@@ -155,18 +202,26 @@ export function Course({ steps, reason }: CourseProps) {
 /** Announced when so many seconds are left. */
 const announcedS = [600, 60] as const;
 
-/** Time left as text in the first place. @param began epoch seconds, as `ends`. */
-export function Countdown({ began, ends }: { readonly began: number; readonly ends: number }) {
+interface CountdownProps {
+  readonly relay: Relay;
+  /** Epoch seconds, as `ends`. */
+  readonly began: number;
+  readonly ends: number;
+}
+
+/** Time left as text in the first place. */
+export function Countdown({ relay, began, ends }: CountdownProps) {
   const words = useWords(cutWords);
-  const { cut: texts } = words;
+  const { order: texts, orders } = words;
+  const { leftAnnounce } = orders[relay];
   const now = useNow();
   const leftS = Math.max(0, ends - now);
   const used = Math.min(100, Math.max(0, ((now - began) / Math.max(1, ends - began)) * 100));
   const [said, setSaid] = useState('');
   const mark = announcedS.find((one) => leftS === one) ?? null;
   useEffect(() => {
-    if (mark !== null) setSaid(texts.leftAnnounce(spanText(mark, words)));
-  }, [mark, texts, words]);
+    if (mark !== null) setSaid(leftAnnounce(spanText(mark, words)));
+  }, [mark, leftAnnounce, words]);
   return (
     <div className="expiry">
       <div className="row">

@@ -1,4 +1,4 @@
-// What proves the person again before a cut or an approval, where the account asks for it: the password, or for users of the login provider
+// What proves the person again before a cut, an unlock or an approval, where the account asks for it: the password, or for users of the login provider
 // a login made anew. A password is pasted and filled in by managers as anywhere; it is kept nowhere.
 import { useMutation } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice, spanText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { beginLoginAgain, loginProof } from '../../service/login-again.ts';
+import type { Relay } from '../../state/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 
 export interface PersonProof {
@@ -42,7 +43,7 @@ export function usePersonProof(isNeeded: boolean, hasPassword: boolean | null): 
 
 function LoginAgain() {
   const words = useWords(cutWords);
-  const { cut: texts } = words;
+  const { order: texts } = words;
   const router = useRouter();
   const proof = useValue(loginProof);
   const now = useNow();
@@ -76,8 +77,14 @@ function LoginAgain() {
 
 const passwordMost = 256;
 
-export function ProofField({ proof }: { readonly proof: PersonProof }) {
-  const { cut: texts } = useWords(cutWords);
+interface ProofFieldProps {
+  readonly proof: PersonProof;
+  /** What it is asked for. */
+  readonly relay: Relay;
+}
+
+export function ProofField({ proof, relay }: ProofFieldProps) {
+  const { order: texts, orders } = useWords(cutWords);
   if (proof.kind === 'none') return null;
   if (proof.kind === 'login') return <LoginAgain />;
   return (
@@ -91,7 +98,7 @@ export function ProofField({ proof }: { readonly proof: PersonProof }) {
     >
       <Label>{texts.password}</Label>
       <Input className="input" />
-      <small>{texts.passwordHint}</small>
+      <small>{orders[relay].passwordHint}</small>
     </TextField>
   );
 }

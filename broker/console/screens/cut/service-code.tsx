@@ -15,7 +15,7 @@ interface CodeOf {
 
 function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
   const words = useWords(cutWords);
-  const { code: texts } = words.cut;
+  const { code: texts } = words;
   // Each call shows a further code: it is never repeated by itself.
   const shown = useMutation({
     mutationFn: () => call('showServiceCode', { body: { deviceID: vehicle.id } }),
@@ -62,7 +62,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
 }
 
 export function ServiceCode({ vehicle }: { readonly vehicle: CodeOf }) {
-  const { code: texts } = useWords(cutWords).cut;
+  const { code: texts } = useWords(cutWords);
   return (
     <DialogTrigger>
       <Button className="button secondary">

@@ -1,16 +1,17 @@
-// Asking for a cut: what stands in the form, what is still missing, and the one request that it becomes.
+// Asking for a cut or an unlock: what stands in the form, what is still missing, and the one request that it becomes.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ServiceError } from '../../service/call.ts';
 import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
-import { type CutReason, cutReasons, reasonText, usualLifeS } from '../../state/cut-view.ts';
+import { type OrderReason, type Relay, reasonOf, reasonText, usualLifeS } from '../../state/cut-view.ts';
 import type { PersonProof } from './proof-field.tsx';
 
 export type Missing = 'limits' | 'reason' | 'note' | 'password' | 'login';
 
 export interface Ask {
-  readonly reason: CutReason | null;
+  readonly relay: Relay;
+  readonly reason: OrderReason | null;
   readonly note: string;
   readonly lifeS: number;
   /** Null: the form can be sent. */
@@ -24,20 +25,21 @@ export interface Ask {
   send(): void;
 }
 
-/** What every request for a cut carries beside the vehicles. */
-export interface CutOrder {
+/** What every request carries beside the vehicles. */
+export interface OrderDetails {
   readonly reason: string;
   readonly ttl: number;
   readonly password?: string;
 }
 
 interface AskOptions<T> {
+  readonly relay: Relay;
   /** The vehicle, or the vehicles with commas between. */
   readonly subject: string;
   readonly hasLimits: boolean;
   readonly proof: PersonProof;
   /** Sends the one request. */
-  order(order: CutOrder, idempotencyKey: string): Promise<T>;
+  order(order: OrderDetails, idempotencyKey: string): Promise<T>;
   onAsked(answer: T): void;
 }
 
@@ -45,16 +47,16 @@ interface AskOptions<T> {
 const mayHaveActed = (thrown: unknown): boolean =>
   !(thrown instanceof ServiceError) || thrown.status === 0 || thrown.status >= 500;
 
-export function useAsk<T>({ subject, hasLimits, proof, order, onAsked }: AskOptions<T>): Ask {
+export function useAsk<T>({ relay, subject, hasLimits, proof, order, onAsked }: AskOptions<T>): Ask {
   const queries = useQueryClient();
-  const [draft] = useState(() => draftOf(subject));
-  const [reason, setReason] = useState<CutReason | null>(draft?.reason ?? null);
+  const [draft] = useState(() => draftOf(subject, relay));
+  const [reason, setReason] = useState<OrderReason | null>(draft?.reason ?? null);
   const [note, setNote] = useState(draft?.note ?? '');
-  const [lifeS, setLife] = useState<number>(draft?.lifeS ?? usualLifeS);
+  const [lifeS, setLife] = useState<number>(draft?.lifeS ?? usualLifeS[relay]);
   // The way to the login provider leaves this page: what was typed is there again afterwards.
   useEffect(() => {
-    if (proof.kind === 'login') keepDraft({ deviceID: subject, reason, note, lifeS });
-  }, [proof.kind, subject, reason, note, lifeS]);
+    if (proof.kind === 'login') keepDraft({ deviceID: subject, relay, reason, note, lifeS });
+  }, [proof.kind, subject, relay, reason, note, lifeS]);
   const intent = useRef({ text: '', key: '' });
   const isSending = useRef(false);
   const missing = !hasLimits
@@ -69,9 +71,9 @@ export function useAsk<T>({ subject, hasLimits, proof, order, onAsked }: AskOpti
             : 'password'
           : null;
   const sending = useMutation({
-    mutationFn: (body: CutOrder) => {
+    mutationFn: (body: OrderDetails) => {
       // One intent, one key: two presses, or one after a lost answer, give one command each.
-      const text = `${subject} ${body.ttl} ${body.reason}`;
+      const text = `${relay} ${subject} ${body.ttl} ${body.reason}`;
       if (intent.current.text !== text) intent.current = { text, key: randomKey() };
       return order(body, intent.current.key);
     },
@@ -89,13 +91,14 @@ export function useAsk<T>({ subject, hasLimits, proof, order, onAsked }: AskOpti
     },
   });
   return {
+    relay,
     reason,
     note,
     lifeS,
     missing,
     isBusy: sending.isPending,
     failure: sending.error,
-    choose: (chosen) => setReason(cutReasons.find((one) => one === chosen) ?? null),
+    choose: (chosen) => setReason(reasonOf(chosen, relay)),
     setNote,
     setLife,
     send() {

@@ -13,19 +13,22 @@ const known = (texts: Readonly<Record<string, string>>, value: Finding['value'])
 
 function witnessText(
   { rule, value }: Finding,
-  { cut, vehicle, common }: WordsWith<[typeof cutWords]>,
+  { order, vehicle, common }: WordsWith<[typeof cutWords]>,
 ): string {
   const name = rule.slice(witnessPrefix.length);
   const state =
     value === 'silent'
-      ? cut.witnessSilent
+      ? order.witnessSilent
       : value === 'active'
-        ? cut.witnessActive
+        ? order.witnessActive
         : (known(vehicle.witnessStates, value) ?? common.unknown);
-  return cut.rules.witness(known(vehicle.witness, name) ?? name, state);
+  return order.rules.witness(known(vehicle.witness, name) ?? name, state);
 }
 
-function ignitionText(value: Finding['value'], rules: WordsWith<[typeof cutWords]>['cut']['rules']): string {
+function ignitionText(
+  value: Finding['value'],
+  rules: WordsWith<[typeof cutWords]>['order']['rules'],
+): string {
   switch (value) {
     case 'on':
       return rules.ignition_on;
@@ -40,7 +43,7 @@ function ignitionText(value: Finding['value'], rules: WordsWith<[typeof cutWords
 
 /** One rule that is not met, as a sentence without a full stop. */
 export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>): string {
-  const { rules, standstill } = words.cut;
+  const { rules, standstill } = words.order;
   const { rule, value, needed } = finding;
   if (rule.startsWith(witnessPrefix)) return witnessText(finding, words);
   switch (rule) {
@@ -103,24 +106,24 @@ export function metText(
   findings: readonly Finding[],
   words: WordsWith<[typeof cutWords]>,
 ): string {
-  const { cut, common } = words;
+  const { order, common } = words;
   const of = (name: string): Finding | undefined => findings.find(({ rule }) => rule === name);
   const seconds = (name: string): string | null => {
     const value = of(name)?.value;
-    return isNumber(value ?? null) ? cut.forSeconds(Number(value)) : null;
+    return isNumber(value ?? null) ? order.forSeconds(Number(value)) : null;
   };
   switch (row) {
     case 'ignition':
       return [common.off, seconds('ignition_off_s')].filter((text) => text !== null).join(', ');
     case 'standstill': {
-      const by = of('standstill')?.value === 'motion' ? cut.byMotion : cut.byGnss;
+      const by = of('standstill')?.value === 'motion' ? order.byMotion : order.byGnss;
       return [by, seconds('standstill_s')].filter((text) => text !== null).join(', ');
     }
     case 'position':
-      return seconds('position_trusted_s') ?? cut.byGnss;
+      return seconds('position_trusted_s') ?? order.byGnss;
     case 'witnesses':
-      return cut.agree(Number(of('witnesses')?.value ?? 0));
+      return order.agree(Number(of('witnesses')?.value ?? 0));
     default:
-      return cut.fine;
+      return order.fine;
   }
 }

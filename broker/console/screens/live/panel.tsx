@@ -8,8 +8,8 @@ import { alarms, liveEvents } from '../../service/live.ts';
 import { stateOf, type Vehicle } from '../../state/fleet.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
-import { OpenCut } from '../cut/open-cut.tsx';
-import { useRestore } from '../cut/restore.tsx';
+import { OpenOrder } from '../cut/open-order.tsx';
+import { useSafeOrder } from '../cut/safe-order.tsx';
 import { AlarmBadge, CutBadge, StateBadge } from '../vehicle/badges.tsx';
 import { FuelFact, positionText, SpeedFact, SwitchFacts } from '../vehicle/facts.tsx';
 
@@ -93,7 +93,7 @@ function PanelEvents({ vehicle }: { readonly vehicle: Vehicle }) {
 export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
   const words = useWords();
   const navigate = useNavigate({ from: '/live' });
-  const restore = useRestore(vehicle);
+  const restore = useSafeOrder('enginecutoff', vehicle);
   return (
     <section className="panel" aria-label={`${words.vehicle.panel}: ${vehicle.name}`}>
       <div className="panel-head">
@@ -112,7 +112,7 @@ export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
           <CutBadge state={vehicle.pendingCut} />
           {vehicle.cutoff === '1' ? (
             <Badge icon="power" tone="busy">
-              {words.vehicle.cut}
+              {words.relays.enginecutoff.states[1]}
             </Badge>
           ) : null}
         </div>
@@ -124,7 +124,12 @@ export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
       <div className="block stack">
         <div className="row wrap">
           {vehicle.mayCommand ? restore.button : null}
-          <OpenCut deviceID={vehicle.id} pendingCut={vehicle.pendingCut} mayCommand={vehicle.mayCommand} />
+          <OpenOrder
+            relay="enginecutoff"
+            deviceID={vehicle.id}
+            pending={vehicle.pendingCut}
+            mayCommand={vehicle.mayCommand}
+          />
           <Link className="button secondary" to="/vehicle/$deviceID" params={{ deviceID: vehicle.id }}>
             {words.vehicle.open}
           </Link>

@@ -48,7 +48,7 @@ export function valueText(column: ColumnID, value: Value, words: CellWords): str
     case 'decision':
       return named(reports.decisions, value);
     case 'reason':
-      return reasonWords(String(value), words);
+      return reasonWords(String(value), 'enginecutoff', words);
     default:
       return String(value);
   }

@@ -1,17 +1,15 @@
 // What the page of a vehicle has of shares: the button, how many links to it are open, and the dialog that the address names.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Icon } from '../../components/icon.tsx';
-import { useNow, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { chosenShares } from '../../state/shares/share-view.ts';
 import { shareWords } from '../../words/shares/words.ts';
 import { withWords } from '../../words/word-set.ts';
 import { useMayShare, useShares } from './use-shares.ts';
 
-const ShareDialog = lazy(async () => ({
-  default: (await withWords(import('./share-dialog.tsx'))).ShareDialog,
-}));
+const ShareDialog = lazyPart(async () => (await withWords(import('./share-dialog.tsx'))).ShareDialog);
 
 interface OfVehicle {
   readonly deviceID: string;

@@ -1,7 +1,8 @@
 // Facts of a vehicle that the panel beside the map and the page of the vehicle both show.
+import { featureNames } from '../../../../src/core/events/event.ts';
 import { Age, Fact, numberText, placeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import type { Vehicle } from '../../state/fleet.ts';
+import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import type { Words } from '../../words/en.ts';
 
 interface FactProps {
@@ -28,9 +29,10 @@ export function SpeedFact({ vehicle, isBig = false }: FactProps & { readonly isB
   );
 }
 
-/** Ignition, and the engine cut-off as read back. */
-export function SwitchFacts({ vehicle }: FactProps) {
-  const { vehicle: words, common } = useWords();
+/** Ignition, and the relays as read back. @param props.hasCargo shows the cargo lock too, where the unit may have one. */
+export function SwitchFacts({ vehicle, hasCargo = false }: FactProps & { readonly hasCargo?: boolean }) {
+  const { vehicle: words, relays, common } = useWords();
+  const shown = hasCargo && mayHave(vehicle, 'cargoaccess') ? featureNames : (['enginecutoff'] as const);
   return (
     <>
       <Fact
@@ -38,11 +40,18 @@ export function SwitchFacts({ vehicle }: FactProps) {
         value={vehicle.ignition === null ? null : vehicle.ignition === '1' ? common.on : common.off}
         age={words.lastReport}
       />
-      <Fact
-        name={words.relay}
-        value={vehicle.cutoff === null ? null : vehicle.cutoff === '1' ? words.cut : words.notCut}
-        age={words.readBack}
-      />
+      {shown.map((relay) => {
+        const state = relayStateOf(vehicle, relay);
+        const { name, states } = relays[relay];
+        return (
+          <Fact
+            key={relay}
+            name={name}
+            value={state === null ? null : states[state === '1' ? 1 : 0]}
+            age={words.readBack}
+          />
+        );
+      })}
     </>
   );
 }

@@ -9,12 +9,13 @@ import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
-import { stateOf, type Vehicle } from '../../state/fleet.ts';
+import { mayHave, stateOf, type Vehicle } from '../../state/fleet.ts';
 import { vehicleOf } from '../../state/fleet-messages.ts';
 import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
-import { CutDialog } from '../cut/cut.tsx';
-import { OpenCut } from '../cut/open-cut.tsx';
-import { useRestore } from '../cut/restore.tsx';
+import { OrderDialog } from '../cut/cut.tsx';
+import { OpenOrder } from '../cut/open-order.tsx';
+import { UnlockBadge } from '../cut/parts.tsx';
+import { useSafeOrder } from '../cut/safe-order.tsx';
 import { ShareButton, SharedBadge, VehicleShare } from '../shares/vehicle-shares.tsx';
 import { VehicleAudit } from './audit.tsx';
 import { AlarmMark, CutBadge, StateBadge } from './badges.tsx';
@@ -33,7 +34,7 @@ function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
   return (
     <dl className="hero-facts">
       <SpeedFact vehicle={vehicle} />
-      <SwitchFacts vehicle={vehicle} />
+      <SwitchFacts vehicle={vehicle} hasCargo />
       <Fact name={words.position} value={positionText(vehicle, all)} age={fixAge} />
       <Fact name={words.zone} value={vehicle.zone || words.noZone} age={fixAge} />
       <FuelFact vehicle={vehicle} />
@@ -45,7 +46,10 @@ function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
 function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device: Device }) {
   const words = useWords();
   const { tab = 'now' } = useSearch({ from: '/shell/vehicle/$deviceID' });
-  const restore = useRestore(vehicle);
+  const restore = useSafeOrder('enginecutoff', vehicle);
+  const lock = useSafeOrder('cargoaccess', vehicle);
+  const mayCommand = device.authorities['command'] === true;
+  const hasCargo = mayHave(vehicle, 'cargoaccess');
   return (
     <header className="card hero-card">
       <div className="hero">
@@ -57,9 +61,10 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             <CutBadge state={vehicle.pendingCut} />
             {vehicle.cutoff === '1' ? (
               <Badge icon="power" tone="busy">
-                {words.vehicle.cut}
+                {words.relays.enginecutoff.states[1]}
               </Badge>
             ) : null}
+            <UnlockBadge vehicle={vehicle} />
             <SharedBadge deviceID={device.deviceID} />
           </div>
           <p className="muted">
@@ -67,11 +72,12 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
           </p>
         </div>
         <div className="row wrap">
-          {device.authorities['command'] === true ? restore.button : null}
-          <OpenCut
+          {mayCommand ? restore.button : null}
+          <OpenOrder
+            relay="enginecutoff"
             deviceID={device.deviceID}
-            pendingCut={vehicle.pendingCut}
-            mayCommand={device.authorities['command'] === true}
+            pending={vehicle.pendingCut}
+            mayCommand={mayCommand}
           />
           <Link className="button secondary" to="/live" search={{ vehicle: device.deviceID }}>
             <Icon name="map" />
@@ -79,7 +85,20 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
           </Link>
           <ShareButton deviceID={device.deviceID} />
         </div>
+        {mayCommand && hasCargo ? (
+          // Apart from the buttons of the engine: one is not pressed for the other.
+          <div className="hero-wide row wrap">
+            {lock.button}
+            <OpenOrder
+              relay="cargoaccess"
+              deviceID={device.deviceID}
+              pending={vehicle.pendingUnlock}
+              mayCommand
+            />
+          </div>
+        ) : null}
         {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
+        {lock.outcome === null ? null : <div className="hero-wide">{lock.outcome}</div>}
         <HeroFacts vehicle={vehicle} />
       </div>
       <nav className="tabs" aria-label={words.vehicle.tabs.label}>
@@ -154,7 +173,7 @@ export function VehicleScreen() {
     <main className="page" id="main">
       <Head vehicle={live ?? vehicleOf(device, undefined)} device={device} />
       <Tab device={device} />
-      <CutDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
+      <OrderDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
       <VehicleShare deviceID={deviceID} name={live?.name ?? deviceID} />
     </main>
   );

@@ -12,11 +12,19 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
+import { cutText, orderSearch } from '../../state/cut-view.ts';
 import { toastWords } from '../../words/toasts/words.ts';
 import { languages, setLanguage } from '../../words/word-set.ts';
-import { RestoreWatch } from './restore-watch.tsx';
+import { OrderWatch } from './order-watch.tsx';
 import { newAlarms, type Said, toasts } from './toast-queue.ts';
 import { useOccasions } from './use-occasions.ts';
+
+const endIcons = {
+  confirmed: 'shield-check',
+  refused: 'ban',
+  expired: 'timer-off',
+  unknown: 'circle-help',
+} as const;
 
 interface Shown {
   readonly tone: 'act' | 'look' | 'ok';
@@ -62,17 +70,38 @@ function useShown(said: Said): Shown {
             </Link>
           ),
       };
-    case 'restore': {
-      const { deviceID, isRestored } = said;
+    case 'safe': {
+      const { deviceID, relay, isDone } = said;
       const name = fleet.get(deviceID)?.name ?? deviceID;
+      const { done, doneHint, notDone } = texts.safe[relay];
       return {
-        tone: isRestored ? 'ok' : 'look',
-        icon: isRestored ? 'shield-check' : 'triangle-alert',
-        title: isRestored ? texts.restored(name) : texts.notRestored(name),
-        hint: isRestored ? texts.restoredHint : texts.notRestoredHint,
+        tone: isDone ? 'ok' : 'look',
+        icon: isDone ? 'shield-check' : 'triangle-alert',
+        title: isDone ? done(name) : notDone(name),
+        hint: isDone ? doneHint : texts.notDoneHint,
         action: (
           <Link className="button secondary small" to="/vehicle/$deviceID" params={{ deviceID }}>
             {texts.toVehicle}
+          </Link>
+        ),
+      };
+    }
+    case 'end': {
+      const { deviceID, relay, ending, kind, id } = said.end;
+      const name = fleet.get(deviceID)?.name ?? deviceID;
+      return {
+        tone: ending === 'confirmed' ? 'ok' : 'look',
+        icon: endIcons[ending],
+        title: texts.ends[relay][ending](name),
+        hint: texts.endHints[ending],
+        action: (
+          <Link
+            className="button secondary small"
+            to="/vehicle/$deviceID"
+            params={{ deviceID }}
+            search={orderSearch(relay, cutText(kind, id))}
+          >
+            {texts.toOrder}
           </Link>
         ),
       };
@@ -81,7 +110,13 @@ function useShown(said: Said): Shown {
 }
 
 /** How it is announced: an alarm is by the shell, on every screen, so the toast says nothing. */
-const roles = { back: 'status', language: 'alert', alarms: 'presentation', restore: 'status' } as const;
+const roles = {
+  back: 'status',
+  language: 'alert',
+  alarms: 'presentation',
+  safe: 'status',
+  end: 'status',
+} as const;
 
 function Body({ said }: { readonly said: Said }) {
   const { common } = useWords();
@@ -113,7 +148,7 @@ export function Toasts() {
   useOccasions();
   return (
     <>
-      <RestoreWatch />
+      <OrderWatch />
       <ToastRegion queue={toasts} className="toasts">
         {({ toast }) => (
           <Toast toast={toast} className="toast">

@@ -1,62 +1,27 @@
-// Arabic: the cut, its evidence, restore by code, and approvals.
+// Arabic: cuts and unlocks, their evidence, restore by code, and approvals.
 
 import { isolated, n } from '../base/arabic.ts';
-import type { ApprovalTexts, CutTexts } from './en.ts';
+import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.ts';
 
-export const cut: CutTexts = {
-  button: (vehicle) => `اقطع محرك ${isolated(vehicle)} عند وقوفها`,
-  closeGoesOn: 'إغلاق؛ القطع يستمر',
+export const order: OrderTexts = {
   nothingSent: 'لم يُرسل شيء بعد',
-  noFeature: 'لا تبلّغ هذه المركبة عن وجود قطع للمحرك',
-  alreadyCut: 'المحرك مقطوع من قبل، كما قُرئ من المركبة',
-  notFound: 'لا يوجد قطع كهذا',
-  consequence: 'لا يُفتح المُرحِّل إلا إذا كان مفتاح التشغيل مُطفأً وأثبتت المركبة أنها واقفة',
-  consequenceTimes: (offS, standS) =>
-    `لا يُفتح المُرحِّل إلا إذا كان مفتاح التشغيل مُطفأً منذ ${n(offS)} ث وكانت المركبة واقفة وقوفًا مثبتًا منذ ${n(standS)} ث`,
-  until: (time) =>
-    `حتى ${time} على أبعد تقدير. بعد القطع لا يمكن تشغيل المحرك حتى تعيده. لا يحدث شيء ما دامت المركبة تسير`,
   now: 'الآن',
   where: 'أين',
   lastSeen: 'آخر اتصال',
   reason: 'السبب',
-  reasons: {
-    stolen: 'مسروقة',
-    misuse: 'استُخدمت دون إذن',
-    lease_ended: 'انتهى عقد الإيجار',
-    unsafe: 'غير آمنة للقيادة',
-    driver: 'طلبه السائق',
-    test: 'تجربة',
-    other: 'سبب آخر',
-  },
   chooseReason: 'اختر سببًا',
   ttl: 'تُترك المحاولة بعد',
   ttlChoice: (span, time) => `${span}، عند ${time}`,
-  ttlHint: 'أطول مهلة 24 ساعة',
   note: 'ملاحظة',
   noteHint: 'اختيارية؛ تُحفظ في سجل التدقيق',
   noteNeeded: 'لازمة إذا اخترت سببًا آخر؛ تُحفظ في سجل التدقيق',
   password: 'كلمة مرورك',
-  passwordHint: 'يطلبها حسابك من جديد قبل القطع',
   loginAgain: 'سجّل الدخول من جديد لدى مزوّد الدخول',
   loginAgainHint: 'لا كلمة مرور لديك هنا. سجّل الدخول مرة أخرى؛ تعود إلى هذه الصفحة ولديك دقيقتان للتأكيد',
   loginAgainDone: (span) => `سجّلت الدخول من جديد. صالح لمدة ${span}`,
   loginAgainTitle: 'تسجيل الدخول من جديد',
   loginAgainGoes: 'تتابع من حيث كنت',
   loginAgainBack: 'العودة إلى الخريطة',
-  second: 'الشخص الثاني',
-  secondNeeded: 'لازم. يجب أن يوافق خلال 15 دقيقة مشغّل آخر أو مدير آخر يرى هذه المركبة',
-  secondNot: 'غير لازم في هذا الحساب',
-  secondWho: (names) => `يمكن أن يوافق: ${isolated(names)}`,
-  secondNone: 'لا يمكن لأي مستخدم آخر في حسابك أن يوافق',
-  notSecond:
-    'لا يمكنك طلب القطع بعد: غيّر مستخدم آخر دورك أو كلمة مرورك خلال آخر 24 ساعة، أو لم يؤكدك مدير. دع مشغّلًا آخر يطلبه',
-  limit: 'حدّك',
-  limitText: (used, most, account, accountMost) =>
-    `عمليات القطع خلال الساعة الأخيرة: ${n(used)} من ${n(most)} · الحساب: ${n(account)} من ${n(accountMost)}`,
-  limitNext: 'عملية قطع واحدة أخرى تفصل قاطع الحماية: عندها لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه',
-  breakerClosed: 'قاطع الحماية غير مفصول',
-  breakerOpen: (time, user) =>
-    `قاطع الحماية مفصول منذ ${time} بفعل ${isolated(user)}: لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه`,
   missing: {
     reason: 'اختر سببًا أولًا',
     note: 'اكتب ملاحظة أولًا',
@@ -65,9 +30,6 @@ export const cut: CutTexts = {
     limits: 'لم تُحمَّل حدود حسابك بعد',
   },
   asking: 'جارٍ الطلب',
-  failed: 'لم يُطلب القطع',
-  withdraw: 'اسحب أمر القطع',
-  withdrawFailed: 'لم يُسحب أمر القطع',
   withdrawAsked: (user) => `طلب ${isolated(user)} سحبه؛ والكلمة الأخيرة للمركبة`,
   withdrawHint: 'يمكن سحبه ما لم يتحرك المُرحِّل',
   ownRequest: 'أنت من طلب، فلا يمكنك أن توافق',
@@ -94,7 +56,6 @@ export const cut: CutTexts = {
     sent: 'وُقّع وأُرسل',
     received: 'استلمته المركبة',
     armed: 'جاهز على المركبة',
-    executing: 'صدر أمر فتح المُرحِّل',
     confirmed: 'قُرئت حالة المُرحِّل',
     refused: 'رفضته المركبة',
     refusedBy: (user) => `رفضه ${isolated(user)}`,
@@ -111,31 +72,16 @@ export const cut: CutTexts = {
     sent: 'أُرسل. لم تجب المركبة بعد',
     received: 'الأمر لدى المركبة ولم تقيّمه بعد',
     armed: (why) => `ينتظر: ${why}`,
-    armedPlain: 'ينتظر على المركبة حتى يكون القطع آمنًا',
-    executing: 'صدر أمر فتح المُرحِّل. لم تُقرأ حالته بعد',
-    confirmed: (time) => `قُطع المحرك. قُرئ المُرحِّل مفتوحًا عند ${time}`,
-    refused: (vehicle, why) => `لم يُقطع المحرك. رفضت المركبة ${isolated(vehicle)} الأمر: ${why}`,
-    refusedBy: (user) => `لم يُقطع المحرك. رفض ${isolated(user)} الطلب؛ لم يُرسل شيء`,
-    expired: 'لم يُقطع المحرك. انتهت مهلة الأمر قبل أن تتصرف المركبة',
-    expiredRequest: 'لم يُقطع المحرك. لم يوافق شخص ثانٍ في الوقت المحدد؛ لم يُرسل شيء',
-    cancelled: 'لم يُقطع المحرك. سُحب أمر القطع',
     superseded: 'حل محله أمر أحدث لهذه المركبة',
     unknown: 'النتيجة غير معروفة: لم تبلّغ المركبة عن حالة مُرحِّلها',
   },
   met: (met, all) => `القواعد المستوفاة: ${n(met)} من ${n(all)}`,
   hints: {
-    confirmed: 'لا يمكن تشغيل المحرك حتى يُعاد',
-    nothingRepeated: 'لا يتكرر شيء من تلقاء نفسه. اطلب من جديد إن كان قطع المحرك لا يزال لازمًا',
-    unknown: 'انظر إلى قطع المحرك كما قُرئ من المركبة؛ وأعد المحرك عند الشك',
     approveUntil: (time) => `تمكن الموافقة عليه حتى ${time}`,
   },
-  relayNow: 'حالة قطع المحرك الآن',
   left: 'متبقية، ثم تنتهي مهلته',
   ends: (time) => `تنتهي مهلته عند ${time}`,
   used: 'الوقت المنقضي من المهلة',
-  leftAnnounce: (span) => `بقي ${span} حتى تنتهي مهلة القطع`,
-  stale: (time) =>
-    `ما تراه كما كان عند ${time}. المركبة تقرر دون لوحة التحكم. لا يزال بإمكانك طلب إعادة المحرك؛ فإن لم تجب الخدمة فاستخدم رمز الخدمة`,
   auditCount: (count) => `التدقيق، عدد القيود: ${n(count)}`,
   auditNone: 'لا قيود بعد',
   auditAdmins: 'سجل التدقيق يقرؤه المديرون في حسابك',
@@ -161,7 +107,6 @@ export const cut: CutTexts = {
     ignition: (seconds) => `لمدة ${n(seconds)} ث`,
     standstill: (seconds) => `لمدة ${n(seconds)} ث`,
     position: (seconds) => `دون شك لمدة ${n(seconds)} ث`,
-    movement: 'حسب مدخل الحركة وسرعة دوران المحرك وجهد التغذية',
     witnesses: (count) => `عدد المستشعرات المثبتة المستقلة: ${n(count)}`,
     time: 'بتوقيع الوسيط أو من GNSS',
     relay: 'لوحة الإدخال والإخراج تجيب، والمُرحِّل يتبع الأمر',
@@ -173,10 +118,7 @@ export const cut: CutTexts = {
   forSeconds: (seconds) => `منذ ${n(seconds)} ث`,
   agree: (count) => `عدد المتفقة: ${n(count)}`,
   fine: 'كما يلزم',
-  rehearse: 'اسأل المركبة: لو طُلب القطع الآن، هل تقطع؟',
-  rehearsal: 'لو طُلب القطع الآن، هل تقطع؟',
   rehearsing: 'سُئلت المركبة. لم تجب بعد',
-  wouldCut: 'نعم: لو طُلب القطع الآن لقطعت المركبة المحرك',
   wouldNot: (why) => `لا: ${why}`,
   noAnswer: 'لم تجب المركبة. ربما هي غير متصلة، أو برنامجها أقدم من أن يعرف هذا السؤال',
   rehearsalRefused: 'لا تجيب المركبة عن هذا السؤال من جديد بهذه السرعة. اسأل بعد لحظات',
@@ -190,7 +132,7 @@ export const cut: CutTexts = {
     time_known: 'وقت الوحدة غير موثوق، فلا يمكنها تقييم انتهاء المهلة',
     change_interval_s: (seconds) => `تغيّر المُرحِّل قبل أقل من ${seconds} ث`,
     changes_per_hour: 'تغيّر المُرحِّل مرات أكثر مما يجوز خلال الساعة الأخيرة',
-    automation_enabled: 'القطع التلقائي مُطفأ',
+    automation_enabled: 'الأوامر التلقائية مُطفأة',
     panic_calm_s: 'الاستغاثة نشطة أو كانت نشطة قبل قليل',
     ignition_on: 'مفتاح التشغيل مُشغَّل',
     ignition_unknown: 'حالة مفتاح التشغيل غير معروفة',
@@ -237,33 +179,33 @@ export const cut: CutTexts = {
   },
   witnessSilent: 'لا قراءة',
   witnessActive: 'يبلّغ عن حركة',
-  restore: {
-    asked: (vehicle) => `طُلبت إعادة محرك ${isolated(vehicle)}`,
-    states: {
-      requested: 'تُرسل حالما تتصل المركبة',
-      sent: 'أُرسلت. لم تجب المركبة بعد',
-      received: 'استلمتها المركبة',
-      armed: 'استلمتها المركبة وتنتظر',
-      executing: 'صدر أمر إغلاق المُرحِّل. لم تُقرأ حالته بعد',
-      refused: 'رفضتها المركبة',
-      expired: 'انتهت مهلتها قبل أن تتصرف المركبة',
-      cancelled: 'سُحب أمر الإعادة',
-      superseded: 'حل محلها أمر أحدث',
-      unknown: 'نتيجتها غير معروفة',
-    },
-    confirmed: (vehicle, time) => `أُعيد محرك ${isolated(vehicle)}. قُرئ المُرحِّل مغلقًا عند ${time}`,
-    asking: (vehicle) => `جارٍ طلب إعادة محرك ${isolated(vehicle)}`,
-  },
-  code: {
-    open: 'رمز الخدمة…',
-    title: (vehicle) => `رمز الخدمة · ${isolated(vehicle)}`,
-    consequence:
-      'يعيد الرمز المحرك عند المركبة دون شبكة. لا يفعل شيئًا آخر، ويصلح مرة واحدة، ولهذه المركبة فقط',
-    hint: 'اقرأه للشخص الموجود عند المركبة. يُعرض مرة واحدة؛ ومن طلبه مدوَّن في سجل التدقيق',
-    show: 'اعرض رمزًا',
-    number: (number) => `الرمز رقم ${n(number)}`,
-    failed: 'لا رمز',
-  },
+};
+
+export const cutLimits: CutLimitTexts = {
+  second: 'الشخص الثاني',
+  secondNeeded: 'لازم. يجب أن يوافق خلال 15 دقيقة مشغّل آخر أو مدير آخر يرى هذه المركبة',
+  secondNot: 'غير لازم في هذا الحساب',
+  secondWho: (names) => `يمكن أن يوافق: ${isolated(names)}`,
+  secondNone: 'لا يمكن لأي مستخدم آخر في حسابك أن يوافق',
+  notSecond:
+    'لا يمكنك طلب القطع بعد: غيّر مستخدم آخر دورك أو كلمة مرورك خلال آخر 24 ساعة، أو لم يؤكدك مدير. دع مشغّلًا آخر يطلبه',
+  limit: 'حدّك',
+  limitText: (used, most, account, accountMost) =>
+    `عمليات القطع خلال الساعة الأخيرة: ${n(used)} من ${n(most)} · الحساب: ${n(account)} من ${n(accountMost)}`,
+  limitNext: 'عملية قطع واحدة أخرى تفصل قاطع الحماية: عندها لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه',
+  breakerClosed: 'قاطع الحماية غير مفصول',
+  breakerOpen: (time, user) =>
+    `قاطع الحماية مفصول منذ ${time} بفعل ${isolated(user)}: لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه`,
+};
+
+export const code: CodeTexts = {
+  open: 'رمز الخدمة…',
+  title: (vehicle) => `رمز الخدمة · ${isolated(vehicle)}`,
+  consequence: 'يعيد الرمز المحرك عند المركبة دون شبكة. لا يفعل شيئًا آخر، ويصلح مرة واحدة، ولهذه المركبة فقط',
+  hint: 'اقرأه للشخص الموجود عند المركبة. يُعرض مرة واحدة؛ ومن طلبه مدوَّن في سجل التدقيق',
+  show: 'اعرض رمزًا',
+  number: (number) => `الرمز رقم ${n(number)}`,
+  failed: 'لا رمز',
 };
 
 export const approvals: ApprovalTexts = {

@@ -1,40 +1,19 @@
-// German: the cut, its evidence, restore by code, and approvals.
-import type { ApprovalTexts, CutTexts } from './en.ts';
+// German: cuts and unlocks, their evidence, restore by code, and approvals.
+import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.ts';
 
-export const cut: CutTexts = {
-  button: (vehicle) => `${vehicle} sperren, sobald es steht`,
-  closeGoesOn: 'Schließen; die Sperre läuft weiter',
+export const order: OrderTexts = {
   nothingSent: 'Noch nichts gesendet',
-  noFeature: 'Dieses Fahrzeug meldet keine Motorsperre',
-  alreadyCut: 'Der Motor ist bereits gesperrt, wie vom Fahrzeug zurückgelesen',
-  notFound: 'Diese Sperre gibt es nicht',
-  consequence: 'Das Relais öffnet erst, wenn die Zündung aus ist und das Fahrzeug nachweislich steht',
-  consequenceTimes: (offS, standS) =>
-    `Das Relais öffnet erst, wenn die Zündung seit ${offS} s aus ist und das Fahrzeug seit ${standS} s nachweislich steht`,
-  until: (time) =>
-    `Spätestens bis ${time}. Danach startet der Motor nicht, bis Sie ihn freigeben. Während der Fahrt geschieht nichts`,
   now: 'Jetzt',
   where: 'Ort',
   lastSeen: 'Zuletzt gemeldet',
   reason: 'Grund',
-  reasons: {
-    stolen: 'Gestohlen',
-    misuse: 'Ohne Erlaubnis benutzt',
-    lease_ended: 'Miete beendet',
-    unsafe: 'Nicht fahrsicher',
-    driver: 'Fahrer bat darum',
-    test: 'Test',
-    other: 'Anderer Grund',
-  },
   chooseReason: 'Grund wählen',
   ttl: 'Aufgeben nach',
   ttlChoice: (span, time) => `${span}, um ${time}`,
-  ttlHint: 'Höchstens 24 h',
   note: 'Notiz',
   noteHint: 'Freiwillig; steht im Audit-Protokoll',
   noteNeeded: 'Nötig bei einem anderen Grund; steht im Audit-Protokoll',
   password: 'Ihr Passwort',
-  passwordHint: 'Ihr Konto verlangt es vor einer Sperre noch einmal',
   loginAgain: 'Beim Anmeldedienst erneut anmelden',
   loginAgainHint:
     'Sie haben hier kein Passwort. Melden Sie sich noch einmal an; Sie kommen hierher zurück und haben 2 Minuten zum Bestätigen',
@@ -42,22 +21,6 @@ export const cut: CutTexts = {
   loginAgainTitle: 'Erneut anmelden',
   loginAgainGoes: 'Geht dort weiter, wo Sie waren',
   loginAgainBack: 'Zurück zur Karte',
-  second: 'Zweite Person',
-  secondNeeded:
-    'Nötig. Ein anderer Operator oder Administrator, der dieses Fahrzeug sieht, muss innerhalb von 15 min zustimmen',
-  secondNot: 'In diesem Konto nicht nötig',
-  secondWho: (names) => `Zustimmen können: ${names}`,
-  secondNone: 'Kein anderer Benutzer Ihres Kontos kann zustimmen',
-  notSecond:
-    'Sie können noch keine Sperre anfordern: Ein anderer Benutzer hat Ihre Rolle oder Ihr Passwort am letzten Tag geändert, oder Sie sind nicht bestätigt. Bitten Sie einen anderen Operator',
-  limit: 'Ihr Limit',
-  limitText: (used, most, account, accountMost) =>
-    `${used} von ${most} Sperren in dieser Stunde · Konto ${account} von ${accountMost}`,
-  limitNext:
-    'Eine weitere Sperre löst die Sicherung aus: Dann wird keine angenommen, bis ein anderer Administrator sie zurücksetzt',
-  breakerClosed: 'Sicherung nicht ausgelöst',
-  breakerOpen: (time, user) =>
-    `Die Sicherung ist seit ${time} ausgelöst, durch ${user}: Keine Sperre wird angenommen, bis ein anderer Administrator sie zurücksetzt`,
   missing: {
     reason: 'Wählen Sie zuerst einen Grund',
     note: 'Schreiben Sie zuerst eine Notiz',
@@ -66,9 +29,6 @@ export const cut: CutTexts = {
     limits: 'Die Limits Ihres Kontos sind noch nicht geladen',
   },
   asking: 'Fordert an',
-  failed: 'Nicht angefordert',
-  withdraw: 'Zurückziehen',
-  withdrawFailed: 'Nicht zurückgezogen',
   withdrawAsked: (user) => `${user} will zurückziehen; das Fahrzeug entscheidet zuletzt`,
   withdrawHint: 'Kann zurückgezogen werden, bis das Relais schaltet',
   ownRequest: 'Sie haben angefordert und können deshalb nicht zustimmen',
@@ -95,7 +55,6 @@ export const cut: CutTexts = {
     sent: 'Signiert und gesendet',
     received: 'Vom Fahrzeug empfangen',
     armed: 'Im Fahrzeug scharf',
-    executing: 'Relais soll öffnen',
     confirmed: 'Relais zurückgelesen',
     refused: 'Vom Fahrzeug abgelehnt',
     refusedBy: (user) => `Abgelehnt von ${user}`,
@@ -112,32 +71,16 @@ export const cut: CutTexts = {
     sent: 'Gesendet. Das Fahrzeug hat noch nicht geantwortet',
     received: 'Das Fahrzeug hat den Befehl und noch nicht entschieden',
     armed: (why) => `Wartet: ${why}`,
-    armedPlain: 'Wartet im Fahrzeug, bis es sicher ist',
-    executing: 'Das Relais soll öffnen. Es ist noch nicht zurückgelesen',
-    confirmed: (time) => `Motor gesperrt. Das Relais wurde um ${time} offen zurückgelesen`,
-    refused: (vehicle, why) => `Nicht gesperrt. ${vehicle} hat abgelehnt: ${why}`,
-    refusedBy: (user) => `Nicht gesperrt. ${user} hat abgelehnt; nichts wurde gesendet`,
-    expired: 'Nicht gesperrt. Der Befehl lief ab, bevor das Fahrzeug handelte',
-    expiredRequest: 'Nicht gesperrt. Keine zweite Person hat rechtzeitig zugestimmt; nichts wurde gesendet',
-    cancelled: 'Nicht gesperrt. Der Befehl wurde zurückgezogen',
     superseded: 'Durch einen neueren Befehl für dieses Fahrzeug ersetzt',
     unknown: 'Der Ausgang ist unbekannt: Das Fahrzeug hat den Zustand seines Relais nicht gemeldet',
   },
   met: (met, all) => `${met} von ${all} Regeln sind erfüllt`,
   hints: {
-    confirmed: 'Der Motor startet nicht, bis er freigegeben wird',
-    nothingRepeated:
-      'Nichts wird von selbst wiederholt. Fordern Sie neu an, wenn weiterhin gesperrt werden soll',
-    unknown: 'Prüfen Sie die zurückgelesene Motorsperre; geben Sie im Zweifel frei',
     approveUntil: (time) => `Zustimmung ist bis ${time} möglich`,
   },
-  relayNow: 'Motorsperre jetzt',
   left: 'übrig, dann läuft der Befehl ab',
   ends: (time) => `endet ${time}`,
   used: 'Verstrichene Zeit bis zum Ablauf',
-  leftAnnounce: (span) => `Noch ${span}, bis die Sperre abläuft`,
-  stale: (time) =>
-    `Sie sehen den Stand von ${time}. Das Fahrzeug entscheidet ohne die Konsole. Eine Freigabe kann weiterhin angefordert werden; antwortet der Dienst nicht, nutzen Sie den Servicecode`,
   auditCount: (count) => `Audit, ${count} ${count === 1 ? 'Eintrag' : 'Einträge'}`,
   auditNone: 'Noch keine Einträge',
   auditAdmins: 'Das Audit-Protokoll lesen Administratoren Ihres Kontos',
@@ -163,7 +106,6 @@ export const cut: CutTexts = {
     ignition: (seconds) => `seit ${seconds} s`,
     standstill: (seconds) => `seit ${seconds} s`,
     position: (seconds) => `kein Zweifel seit ${seconds} s`,
-    movement: 'nach Bewegungseingang, Drehzahl und Bordspannung',
     witnesses: (count) => `${count} belegte, unabhängige Sensoren`,
     time: 'vom Broker signiert oder von GNSS',
     relay: 'Platine antwortet, Relais folgt',
@@ -175,10 +117,7 @@ export const cut: CutTexts = {
   forSeconds: (seconds) => `seit ${seconds} s`,
   agree: (count) => `${count} stimmen überein`,
   fine: 'Wie nötig',
-  rehearse: 'Fahrzeug fragen: Würde es jetzt sperren?',
-  rehearsal: 'Würde es jetzt sperren?',
   rehearsing: 'Gefragt. Das Fahrzeug hat noch nicht geantwortet',
-  wouldCut: 'Ja: Das Fahrzeug würde jetzt sperren',
   wouldNot: (why) => `Nein: ${why}`,
   noAnswer:
     'Das Fahrzeug hat nicht geantwortet. Vielleicht ist es offline, oder sein Programm kennt diese Frage nicht',
@@ -194,7 +133,7 @@ export const cut: CutTexts = {
     time_known: 'Die Zeit des Geräts ist nicht vertrauenswürdig, es kann den Ablauf nicht beurteilen',
     change_interval_s: (seconds) => `Das Relais hat vor weniger als ${seconds} s geschaltet`,
     changes_per_hour: 'Das Relais hat in der letzten Stunde zu oft geschaltet',
-    automation_enabled: 'Automatische Sperren sind ausgeschaltet',
+    automation_enabled: 'Automatische Befehle sind ausgeschaltet',
     panic_calm_s: 'Panik ist oder war vor kurzem aktiv',
     ignition_on: 'Die Zündung ist an',
     ignition_unknown: 'Die Zündung ist unbekannt',
@@ -243,34 +182,36 @@ export const cut: CutTexts = {
   },
   witnessSilent: 'Kein Messwert',
   witnessActive: 'Meldet Bewegung',
-  restore: {
-    asked: (vehicle) => `Freigabe von ${vehicle} angefordert`,
-    states: {
-      requested: 'Sie geht hinaus, sobald sich das Fahrzeug verbindet',
-      sent: 'Gesendet. Das Fahrzeug hat noch nicht geantwortet',
-      received: 'Das Fahrzeug hat sie',
-      armed: 'Das Fahrzeug hat sie und wartet',
-      executing: 'Das Relais soll schließen. Es ist noch nicht zurückgelesen',
-      refused: 'Das Fahrzeug hat sie abgelehnt',
-      expired: 'Sie lief ab, bevor das Fahrzeug handelte',
-      cancelled: 'Sie wurde zurückgezogen',
-      superseded: 'Ein neuerer Befehl hat sie ersetzt',
-      unknown: 'Ihr Ausgang ist unbekannt',
-    },
-    confirmed: (vehicle, time) =>
-      `${vehicle} freigegeben. Das Relais wurde um ${time} geschlossen zurückgelesen`,
-    asking: (vehicle) => `Fordert die Freigabe von ${vehicle} an`,
-  },
-  code: {
-    open: 'Servicecode…',
-    title: (vehicle) => `Servicecode · ${vehicle}`,
-    consequence:
-      'Der Code gibt den Motor am Fahrzeug frei, ohne Netz. Er bewirkt sonst nichts, gilt einmal und nur für dieses Fahrzeug',
-    hint: 'Lesen Sie ihn der Person am Fahrzeug vor. Er wird einmal gezeigt; die Anforderung steht im Audit-Protokoll',
-    show: 'Code zeigen',
-    number: (number) => `Code Nummer ${number}`,
-    failed: 'Kein Code',
-  },
+};
+
+export const cutLimits: CutLimitTexts = {
+  second: 'Zweite Person',
+  secondNeeded:
+    'Nötig. Ein anderer Operator oder Administrator, der dieses Fahrzeug sieht, muss innerhalb von 15 min zustimmen',
+  secondNot: 'In diesem Konto nicht nötig',
+  secondWho: (names) => `Zustimmen können: ${names}`,
+  secondNone: 'Kein anderer Benutzer Ihres Kontos kann zustimmen',
+  notSecond:
+    'Sie können noch keine Sperre anfordern: Ein anderer Benutzer hat Ihre Rolle oder Ihr Passwort am letzten Tag geändert, oder Sie sind nicht bestätigt. Bitten Sie einen anderen Operator',
+  limit: 'Ihr Limit',
+  limitText: (used, most, account, accountMost) =>
+    `${used} von ${most} Sperren in dieser Stunde · Konto ${account} von ${accountMost}`,
+  limitNext:
+    'Eine weitere Sperre löst die Sicherung aus: Dann wird keine angenommen, bis ein anderer Administrator sie zurücksetzt',
+  breakerClosed: 'Sicherung nicht ausgelöst',
+  breakerOpen: (time, user) =>
+    `Die Sicherung ist seit ${time} ausgelöst, durch ${user}: Keine Sperre wird angenommen, bis ein anderer Administrator sie zurücksetzt`,
+};
+
+export const code: CodeTexts = {
+  open: 'Servicecode…',
+  title: (vehicle) => `Servicecode · ${vehicle}`,
+  consequence:
+    'Der Code gibt den Motor am Fahrzeug frei, ohne Netz. Er bewirkt sonst nichts, gilt einmal und nur für dieses Fahrzeug',
+  hint: 'Lesen Sie ihn der Person am Fahrzeug vor. Er wird einmal gezeigt; die Anforderung steht im Audit-Protokoll',
+  show: 'Code zeigen',
+  number: (number) => `Code Nummer ${number}`,
+  failed: 'Kein Code',
 };
 
 export const approvals: ApprovalTexts = {

@@ -1,40 +1,19 @@
-// English: the cut, its evidence, restore by code, and approvals.
+// English: cuts and unlocks, their evidence, restore by code, and approvals.
 import type { Widened } from '../base/catalogue.ts';
 
-export const cut = {
-  button: (vehicle: string) => `Cut ${vehicle} when it stands`,
-  closeGoesOn: 'Close; the cut goes on',
+export const order = {
   nothingSent: 'Nothing sent yet',
-  noFeature: 'This vehicle reports no engine cut-off',
-  alreadyCut: 'The engine is cut already, as read back from the vehicle',
-  notFound: 'There is no such cut',
-  consequence: 'The relay opens only when the ignition is off and the vehicle has proved that it stands',
-  consequenceTimes: (offS: number, standS: number) =>
-    `The relay opens only when the ignition has been off for ${offS} s and the vehicle has proved standing still for ${standS} s`,
-  until: (time: string) =>
-    `Until ${time} at the latest. Then the engine cannot be started until you restore it. Nothing happens while it drives`,
   now: 'Now',
   where: 'Where',
   lastSeen: 'Last heard',
   reason: 'Reason',
-  reasons: {
-    stolen: 'Stolen',
-    misuse: 'Used without permission',
-    lease_ended: 'Lease ended',
-    unsafe: 'Not safe to drive',
-    driver: 'Driver asked for it',
-    test: 'Test',
-    other: 'Another reason',
-  },
   chooseReason: 'Choose a reason',
   ttl: 'Give up after',
   ttlChoice: (span: string, time: string) => `${span}, at ${time}`,
-  ttlHint: '24 h is the longest',
   note: 'Note',
   noteHint: 'Optional; kept in the audit log',
   noteNeeded: 'Needed for another reason; kept in the audit log',
   password: 'Your password',
-  passwordHint: 'Your account asks for it again before a cut',
   loginAgain: 'Log in again at the login provider',
   loginAgainHint:
     'You have no password here. Log in once more; you come back to this page and have 2 minutes to confirm',
@@ -42,20 +21,6 @@ export const cut = {
   loginAgainTitle: 'Log in again',
   loginAgainGoes: 'Goes on where you were',
   loginAgainBack: 'Go back to the map',
-  second: 'Second person',
-  secondNeeded: 'Needed. Another operator or administrator who sees this vehicle must approve within 15 min',
-  secondNot: 'Not needed in this account',
-  secondWho: (names: string) => `Can approve: ${names}`,
-  secondNone: 'No other user of your account can approve',
-  notSecond:
-    'You cannot ask for a cut yet: your role or password was changed by another user within the last day, or you are not confirmed. Let another operator ask',
-  limit: 'Your limit',
-  limitText: (used: number, most: number, account: number, accountMost: number) =>
-    `${used} of ${most} cuts this hour · account ${account} of ${accountMost}`,
-  limitNext: 'One more cut opens the breaker: then no cut is taken until another administrator resets it',
-  breakerClosed: 'Breaker closed',
-  breakerOpen: (time: string, user: string) =>
-    `The breaker is open since ${time}, by ${user}: no cut is taken until another administrator resets it`,
   missing: {
     reason: 'Choose a reason first',
     note: 'Write a note first',
@@ -64,9 +29,6 @@ export const cut = {
     limits: 'The limits of your account are not loaded yet',
   },
   asking: 'Asks the service',
-  failed: 'Not asked',
-  withdraw: 'Withdraw',
-  withdrawFailed: 'Not withdrawn',
   withdrawAsked: (user: string) => `${user} asked to withdraw it; the vehicle has the last word`,
   withdrawHint: 'Can be withdrawn until the relay moves',
   ownRequest: 'You asked, so you cannot approve',
@@ -93,7 +55,6 @@ export const cut = {
     sent: 'Signed and sent',
     received: 'Received by the vehicle',
     armed: 'Armed on the vehicle',
-    executing: 'Relay ordered open',
     confirmed: 'Relay read back',
     refused: 'Refused by the vehicle',
     refusedBy: (user: string) => `Refused by ${user}`,
@@ -110,31 +71,16 @@ export const cut = {
     sent: 'Sent. The vehicle has not answered yet',
     received: 'The vehicle has it and has not judged it yet',
     armed: (why: string) => `Waits: ${why}`,
-    armedPlain: 'Waits on the vehicle until it is safe',
-    executing: 'The relay was ordered open. It is not read back yet',
-    confirmed: (time: string) => `Engine cut. The relay was read back open at ${time}`,
-    refused: (vehicle: string, why: string) => `Not cut. ${vehicle} refused: ${why}`,
-    refusedBy: (user: string) => `Not cut. ${user} refused; nothing was sent`,
-    expired: 'Not cut. It expired before the vehicle acted',
-    expiredRequest: 'Not cut. No second person approved it in time; nothing was sent',
-    cancelled: 'Not cut. It was withdrawn',
     superseded: 'Replaced by a newer command of this vehicle',
     unknown: 'The outcome is not known: the vehicle did not report what its relay does',
   },
   met: (met: number, all: number) => `${met} of ${all} rules are met`,
   hints: {
-    confirmed: 'The engine cannot be started until it is restored',
-    nothingRepeated: 'Nothing is repeated by itself. Ask anew if the engine must still be cut',
-    unknown: 'Look at the engine cut-off as read back; restore if in doubt',
     approveUntil: (time: string) => `It can be approved until ${time}`,
   },
-  relayNow: 'Engine cut-off now',
   left: 'left, then it expires',
   ends: (time: string) => `ends ${time}`,
   used: 'Time used until expiry',
-  leftAnnounce: (span: string) => `${span} left until the cut expires`,
-  stale: (time: string) =>
-    `What you see is as of ${time}. The vehicle decides without the console. A restore can still be asked; if the service does not answer, use the service code`,
   auditCount: (count: number) => `Audit, ${count} ${count === 1 ? 'entry' : 'entries'}`,
   auditNone: 'No entries yet',
   auditAdmins: 'The audit log is read by administrators of your account',
@@ -160,7 +106,6 @@ export const cut = {
     ignition: (seconds: number) => `for ${seconds} s`,
     standstill: (seconds: number) => `for ${seconds} s`,
     position: (seconds: number) => `no doubt for ${seconds} s`,
-    movement: 'by motion input, engine speed and supply',
     witnesses: (count: number) => `${count} proven, independent sensors`,
     time: 'signed by the broker or GNSS',
     relay: 'board answers, and the relay follows',
@@ -172,10 +117,7 @@ export const cut = {
   forSeconds: (seconds: number) => `for ${seconds} s`,
   agree: (count: number) => `${count} agree`,
   fine: 'As needed',
-  rehearse: 'Ask the vehicle: would it cut now?',
-  rehearsal: 'Would it cut now?',
   rehearsing: 'Asked. The vehicle has not answered yet',
-  wouldCut: 'Yes: the vehicle would cut now',
   wouldNot: (why: string) => `No: ${why}`,
   noAnswer: 'The vehicle did not answer. It may be offline, or its program too old for this question',
   rehearsalRefused: 'The vehicle does not answer this question so soon again. Ask in a moment',
@@ -189,7 +131,7 @@ export const cut = {
     time_known: 'The time of the unit is not trusted, so it cannot judge the expiry',
     change_interval_s: (seconds: string) => `The relay changed less than ${seconds} s ago`,
     changes_per_hour: 'The relay changed too often within the last hour',
-    automation_enabled: 'Automatic cuts are switched off',
+    automation_enabled: 'Automatic orders are switched off',
     panic_calm_s: 'Panic is or was active recently',
     ignition_on: 'The ignition is on',
     ignition_unknown: 'The ignition is unknown',
@@ -238,34 +180,35 @@ export const cut = {
   },
   witnessSilent: 'No reading',
   witnessActive: 'Reports movement',
-  restore: {
-    asked: (vehicle: string) => `Restore of ${vehicle} asked`,
-    states: {
-      requested: 'It goes out as soon as the vehicle connects',
-      sent: 'Sent. The vehicle has not answered yet',
-      received: 'The vehicle has it',
-      armed: 'The vehicle has it and waits',
-      executing: 'The relay was ordered closed. It is not read back yet',
-      refused: 'The vehicle refused it',
-      expired: 'It expired before the vehicle acted',
-      cancelled: 'It was withdrawn',
-      superseded: 'A newer command replaced it',
-      unknown: 'Its outcome is not known',
-    },
-    confirmed: (vehicle: string, time: string) =>
-      `${vehicle} restored. The relay was read back closed at ${time}`,
-    asking: (vehicle: string) => `Asks the service to restore ${vehicle}`,
-  },
-  code: {
-    open: 'Service code…',
-    title: (vehicle: string) => `Service code · ${vehicle}`,
-    consequence:
-      'The code restores the engine at the vehicle, without a network. It does nothing else, works once, and only on this vehicle',
-    hint: 'Read it to the person at the vehicle. It is shown once; who asked for it stands in the audit log',
-    show: 'Show a code',
-    number: (number: number) => `Code number ${number}`,
-    failed: 'No code',
-  },
+} as const;
+
+/** Limits of the account, which are of cuts only. */
+export const cutLimits = {
+  second: 'Second person',
+  secondNeeded: 'Needed. Another operator or administrator who sees this vehicle must approve within 15 min',
+  secondNot: 'Not needed in this account',
+  secondWho: (names: string) => `Can approve: ${names}`,
+  secondNone: 'No other user of your account can approve',
+  notSecond:
+    'You cannot ask for a cut yet: your role or password was changed by another user within the last day, or you are not confirmed. Let another operator ask',
+  limit: 'Your limit',
+  limitText: (used: number, most: number, account: number, accountMost: number) =>
+    `${used} of ${most} cuts this hour · account ${account} of ${accountMost}`,
+  limitNext: 'One more cut opens the breaker: then no cut is taken until another administrator resets it',
+  breakerClosed: 'Breaker closed',
+  breakerOpen: (time: string, user: string) =>
+    `The breaker is open since ${time}, by ${user}: no cut is taken until another administrator resets it`,
+} as const;
+
+export const code = {
+  open: 'Service code…',
+  title: (vehicle: string) => `Service code · ${vehicle}`,
+  consequence:
+    'The code restores the engine at the vehicle, without a network. It does nothing else, works once, and only on this vehicle',
+  hint: 'Read it to the person at the vehicle. It is shown once; who asked for it stands in the audit log',
+  show: 'Show a code',
+  number: (number: number) => `Code number ${number}`,
+  failed: 'No code',
 } as const;
 
 export const approvals = {
@@ -316,5 +259,7 @@ export const approvals = {
   restoreFree: 'A restore has no limit and needs no approval',
 } as const;
 
-export type CutTexts = Widened<typeof cut>;
+export type OrderTexts = Widened<typeof order>;
+export type CutLimitTexts = Widened<typeof cutLimits>;
+export type CodeTexts = Widened<typeof code>;
 export type ApprovalTexts = Widened<typeof approvals>;

@@ -1,40 +1,19 @@
-// Spanish: the cut, its evidence, restore by code, and approvals.
-import type { ApprovalTexts, CutTexts } from './en.ts';
+// Spanish: cuts and unlocks, their evidence, restore by code, and approvals.
+import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.ts';
 
-export const cut: CutTexts = {
-  button: (vehicle) => `Cortar ${vehicle} cuando esté parado`,
-  closeGoesOn: 'Cerrar; el corte sigue',
+export const order: OrderTexts = {
   nothingSent: 'Aún no se ha enviado nada',
-  noFeature: 'Este vehículo no comunica un corte de motor',
-  alreadyCut: 'El motor ya está cortado, según la lectura del vehículo',
-  notFound: 'Este corte no existe',
-  consequence: 'El relé solo se abre con el contacto apagado y el vehículo probadamente parado',
-  consequenceTimes: (offS, standS) =>
-    `El relé solo se abre con el contacto apagado desde hace ${offS} s y la parada probada desde hace ${standS} s`,
-  until: (time) =>
-    `Hasta las ${time} como máximo. Después el motor no arranca hasta que lo restablezca. No ocurre nada mientras circula`,
   now: 'Ahora',
   where: 'Lugar',
   lastSeen: 'Última señal',
   reason: 'Motivo',
-  reasons: {
-    stolen: 'Robado',
-    misuse: 'Usado sin permiso',
-    lease_ended: 'Alquiler terminado',
-    unsafe: 'No es seguro conducirlo',
-    driver: 'Lo pidió el conductor',
-    test: 'Prueba',
-    other: 'Otro motivo',
-  },
   chooseReason: 'Elegir un motivo',
   ttl: 'Abandonar tras',
   ttlChoice: (span, time) => `${span}, a las ${time}`,
-  ttlHint: '24 h como máximo',
   note: 'Nota',
   noteHint: 'Opcional; queda en el registro de auditoría',
   noteNeeded: 'Necesaria con otro motivo; queda en el registro de auditoría',
   password: 'Su contraseña',
-  passwordHint: 'Su cuenta la pide otra vez antes de un corte',
   loginAgain: 'Volver a entrar en el proveedor de identidad',
   loginAgainHint:
     'Aquí no tiene contraseña. Entre otra vez; volverá a esta página y tendrá 2 minutos para confirmar',
@@ -42,21 +21,6 @@ export const cut: CutTexts = {
   loginAgainTitle: 'Volver a entrar',
   loginAgainGoes: 'Sigue donde estaba',
   loginAgainBack: 'Volver al mapa',
-  second: 'Segunda persona',
-  secondNeeded: 'Necesaria. Otro operador o administrador que vea este vehículo debe aprobarlo en 15 min',
-  secondNot: 'No es necesaria en esta cuenta',
-  secondWho: (names) => `Pueden aprobar: ${names}`,
-  secondNone: 'Ningún otro usuario de su cuenta puede aprobar',
-  notSecond:
-    'Aún no puede pedir un corte: otro usuario cambió su rol o contraseña en el último día, o no está confirmado. Deje que lo pida otro operador',
-  limit: 'Su límite',
-  limitText: (used, most, account, accountMost) =>
-    `${used} de ${most} cortes esta hora · cuenta ${account} de ${accountMost}`,
-  limitNext:
-    'Un corte más abre el disyuntor: entonces no se acepta ninguno hasta que otro administrador lo restablezca',
-  breakerClosed: 'Disyuntor cerrado',
-  breakerOpen: (time, user) =>
-    `El disyuntor está abierto desde ${time}, por ${user}: no se acepta ningún corte hasta que otro administrador lo restablezca`,
   missing: {
     reason: 'Elija primero un motivo',
     note: 'Escriba primero una nota',
@@ -65,9 +29,6 @@ export const cut: CutTexts = {
     limits: 'Los límites de su cuenta aún no se han cargado',
   },
   asking: 'Pidiendo',
-  failed: 'No pedido',
-  withdraw: 'Retirar',
-  withdrawFailed: 'No retirado',
   withdrawAsked: (user) => `${user} pidió retirarlo; el vehículo decide al final`,
   withdrawHint: 'Se puede retirar hasta que el relé se mueva',
   ownRequest: 'Usted lo pidió, así que no puede aprobarlo',
@@ -94,7 +55,6 @@ export const cut: CutTexts = {
     sent: 'Firmado y enviado',
     received: 'Recibido por el vehículo',
     armed: 'Armado en el vehículo',
-    executing: 'Apertura del relé ordenada',
     confirmed: 'Relé leído',
     refused: 'Rechazado por el vehículo',
     refusedBy: (user) => `Rechazado por ${user}`,
@@ -111,31 +71,16 @@ export const cut: CutTexts = {
     sent: 'Enviado. El vehículo aún no ha respondido',
     received: 'El vehículo lo tiene y aún no lo ha juzgado',
     armed: (why) => `Espera: ${why}`,
-    armedPlain: 'Espera en el vehículo hasta que sea seguro',
-    executing: 'Se ordenó abrir el relé. Aún no se ha leído',
-    confirmed: (time) => `Motor cortado. El relé se leyó abierto a las ${time}`,
-    refused: (vehicle, why) => `No cortado. ${vehicle} lo rechazó: ${why}`,
-    refusedBy: (user) => `No cortado. ${user} lo rechazó; no se envió nada`,
-    expired: 'No cortado. Caducó antes de que el vehículo actuara',
-    expiredRequest: 'No cortado. Ninguna segunda persona lo aprobó a tiempo; no se envió nada',
-    cancelled: 'No cortado. Se retiró',
     superseded: 'Sustituido por una orden más reciente de este vehículo',
     unknown: 'El resultado se desconoce: el vehículo no comunicó el estado de su relé',
   },
   met: (met, all) => `Se cumplen ${met} de ${all} reglas`,
   hints: {
-    confirmed: 'El motor no arranca hasta que se restablezca',
-    nothingRepeated: 'Nada se repite por sí solo. Pídalo de nuevo si aún se debe cortar el motor',
-    unknown: 'Mire el corte de motor leído; restablezca en caso de duda',
     approveUntil: (time) => `Se puede aprobar hasta las ${time}`,
   },
-  relayNow: 'Corte de motor ahora',
   left: 'restantes, después caduca',
   ends: (time) => `termina ${time}`,
   used: 'Tiempo transcurrido hasta la caducidad',
-  leftAnnounce: (span) => `Quedan ${span} hasta que caduque el corte`,
-  stale: (time) =>
-    `Ve el estado de las ${time}. El vehículo decide sin la consola. Aún se puede pedir un restablecimiento; si el servicio no responde, use el código de servicio`,
   auditCount: (count) => `Auditoría, ${count} ${count === 1 ? 'entrada' : 'entradas'}`,
   auditNone: 'Aún no hay entradas',
   auditAdmins: 'El registro de auditoría lo leen los administradores de su cuenta',
@@ -161,7 +106,6 @@ export const cut: CutTexts = {
     ignition: (seconds) => `desde hace ${seconds} s`,
     standstill: (seconds) => `desde hace ${seconds} s`,
     position: (seconds) => `sin dudas desde hace ${seconds} s`,
-    movement: 'por entrada de movimiento, régimen y tensión',
     witnesses: (count) => `${count} sensores probados e independientes`,
     time: 'firmada por el bróker o GNSS',
     relay: 'la placa responde y el relé obedece',
@@ -173,10 +117,7 @@ export const cut: CutTexts = {
   forSeconds: (seconds) => `desde hace ${seconds} s`,
   agree: (count) => `${count} coinciden`,
   fine: 'Como debe ser',
-  rehearse: 'Preguntar al vehículo: ¿cortaría ahora?',
-  rehearsal: '¿Cortaría ahora?',
   rehearsing: 'Preguntado. El vehículo aún no ha respondido',
-  wouldCut: 'Sí: el vehículo cortaría ahora',
   wouldNot: (why) => `No: ${why}`,
   noAnswer: 'El vehículo no respondió. Quizá está desconectado, o su programa no conoce esta pregunta',
   rehearsalRefused: 'El vehículo no responde tan pronto otra vez a esta pregunta. Pregunte en un momento',
@@ -190,7 +131,7 @@ export const cut: CutTexts = {
     time_known: 'La hora de la unidad no es fiable, así que no puede juzgar la caducidad',
     change_interval_s: (seconds) => `El relé cambió hace menos de ${seconds} s`,
     changes_per_hour: 'El relé cambió demasiadas veces en la última hora',
-    automation_enabled: 'Los cortes automáticos están desactivados',
+    automation_enabled: 'Las órdenes automáticas están desactivadas',
     panic_calm_s: 'El pánico está o estuvo activo hace poco',
     ignition_on: 'El contacto está encendido',
     ignition_unknown: 'El contacto se desconoce',
@@ -240,33 +181,35 @@ export const cut: CutTexts = {
   },
   witnessSilent: 'Sin lectura',
   witnessActive: 'Indica movimiento',
-  restore: {
-    asked: (vehicle) => `Restablecimiento de ${vehicle} pedido`,
-    states: {
-      requested: 'Sale en cuanto el vehículo se conecte',
-      sent: 'Enviado. El vehículo aún no ha respondido',
-      received: 'El vehículo lo tiene',
-      armed: 'El vehículo lo tiene y espera',
-      executing: 'Se ordenó cerrar el relé. Aún no se ha leído',
-      refused: 'El vehículo lo rechazó',
-      expired: 'Caducó antes de que el vehículo actuara',
-      cancelled: 'Se retiró',
-      superseded: 'Una orden más reciente lo sustituyó',
-      unknown: 'Su resultado se desconoce',
-    },
-    confirmed: (vehicle, time) => `${vehicle} restablecido. El relé se leyó cerrado a las ${time}`,
-    asking: (vehicle) => `Pide al servicio restablecer ${vehicle}`,
-  },
-  code: {
-    open: 'Código de servicio…',
-    title: (vehicle) => `Código de servicio · ${vehicle}`,
-    consequence:
-      'El código restablece el motor en el vehículo, sin red. No hace nada más, sirve una vez y solo en este vehículo',
-    hint: 'Léaselo a la persona que está en el vehículo. Se muestra una vez; la petición queda en el registro de auditoría',
-    show: 'Mostrar un código',
-    number: (number) => `Código número ${number}`,
-    failed: 'Sin código',
-  },
+};
+
+export const cutLimits: CutLimitTexts = {
+  second: 'Segunda persona',
+  secondNeeded: 'Necesaria. Otro operador o administrador que vea este vehículo debe aprobarlo en 15 min',
+  secondNot: 'No es necesaria en esta cuenta',
+  secondWho: (names) => `Pueden aprobar: ${names}`,
+  secondNone: 'Ningún otro usuario de su cuenta puede aprobar',
+  notSecond:
+    'Aún no puede pedir un corte: otro usuario cambió su rol o contraseña en el último día, o no está confirmado. Deje que lo pida otro operador',
+  limit: 'Su límite',
+  limitText: (used, most, account, accountMost) =>
+    `${used} de ${most} cortes esta hora · cuenta ${account} de ${accountMost}`,
+  limitNext:
+    'Un corte más abre el disyuntor: entonces no se acepta ninguno hasta que otro administrador lo restablezca',
+  breakerClosed: 'Disyuntor cerrado',
+  breakerOpen: (time, user) =>
+    `El disyuntor está abierto desde ${time}, por ${user}: no se acepta ningún corte hasta que otro administrador lo restablezca`,
+};
+
+export const code: CodeTexts = {
+  open: 'Código de servicio…',
+  title: (vehicle) => `Código de servicio · ${vehicle}`,
+  consequence:
+    'El código restablece el motor en el vehículo, sin red. No hace nada más, sirve una vez y solo en este vehículo',
+  hint: 'Léaselo a la persona que está en el vehículo. Se muestra una vez; la petición queda en el registro de auditoría',
+  show: 'Mostrar un código',
+  number: (number) => `Código número ${number}`,
+  failed: 'Sin código',
 };
 
 export const approvals: ApprovalTexts = {

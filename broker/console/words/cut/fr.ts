@@ -1,40 +1,19 @@
-// French: the cut, its evidence, restore by code, and approvals.
-import type { ApprovalTexts, CutTexts } from './en.ts';
+// French: cuts and unlocks, their evidence, restore by code, and approvals.
+import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.ts';
 
-export const cut: CutTexts = {
-  button: (vehicle) => `Couper ${vehicle} à l’arrêt`,
-  closeGoesOn: 'Fermer ; la coupure continue',
+export const order: OrderTexts = {
   nothingSent: 'Rien n’est encore envoyé',
-  noFeature: 'Ce véhicule ne signale pas de coupe-moteur',
-  alreadyCut: 'Le moteur est déjà coupé, selon la relecture du véhicule',
-  notFound: 'Cette coupure n’existe pas',
-  consequence: 'Le relais ne s’ouvre que contact coupé et véhicule prouvé à l’arrêt',
-  consequenceTimes: (offS, standS) =>
-    `Le relais ne s’ouvre que si le contact est coupé depuis ${offS} s et l’arrêt prouvé depuis ${standS} s`,
-  until: (time) =>
-    `Jusqu’à ${time} au plus tard. Ensuite le moteur ne démarre plus avant son rétablissement. Rien ne se passe pendant qu’il roule`,
   now: 'Maintenant',
   where: 'Lieu',
   lastSeen: 'Dernier signe',
   reason: 'Motif',
-  reasons: {
-    stolen: 'Volé',
-    misuse: 'Utilisé sans autorisation',
-    lease_ended: 'Location terminée',
-    unsafe: 'Dangereux à conduire',
-    driver: 'Demandé par le conducteur',
-    test: 'Essai',
-    other: 'Autre motif',
-  },
   chooseReason: 'Choisir un motif',
   ttl: 'Abandonner après',
   ttlChoice: (span, time) => `${span}, à ${time}`,
-  ttlHint: '24 h au plus',
   note: 'Note',
   noteHint: 'Facultative ; conservée dans le journal d’audit',
   noteNeeded: 'Nécessaire pour un autre motif ; conservée dans le journal d’audit',
   password: 'Votre mot de passe',
-  passwordHint: 'Votre compte le redemande avant une coupure',
   loginAgain: 'Se reconnecter chez le fournisseur d’identité',
   loginAgainHint:
     'Vous n’avez pas de mot de passe ici. Reconnectez-vous ; vous revenez à cette page et avez 2 minutes pour confirmer',
@@ -42,22 +21,6 @@ export const cut: CutTexts = {
   loginAgainTitle: 'Se reconnecter',
   loginAgainGoes: 'Reprend où vous étiez',
   loginAgainBack: 'Retour à la carte',
-  second: 'Deuxième personne',
-  secondNeeded:
-    'Nécessaire. Un autre opérateur ou administrateur qui voit ce véhicule doit approuver sous 15 min',
-  secondNot: 'Pas nécessaire dans ce compte',
-  secondWho: (names) => `Peuvent approuver : ${names}`,
-  secondNone: 'Aucun autre utilisateur de votre compte ne peut approuver',
-  notSecond:
-    'Vous ne pouvez pas encore demander de coupure : votre rôle ou mot de passe a été modifié par un autre utilisateur depuis moins d’un jour, ou vous n’êtes pas confirmé. Laissez un autre opérateur demander',
-  limit: 'Votre limite',
-  limitText: (used, most, account, accountMost) =>
-    `${used} coupures sur ${most} cette heure · compte ${account} sur ${accountMost}`,
-  limitNext:
-    'Une coupure de plus ouvre le disjoncteur : aucune n’est alors acceptée avant sa remise par un autre administrateur',
-  breakerClosed: 'Disjoncteur fermé',
-  breakerOpen: (time, user) =>
-    `Le disjoncteur est ouvert depuis ${time}, par ${user} : aucune coupure n’est acceptée avant sa remise par un autre administrateur`,
   missing: {
     reason: 'Choisissez d’abord un motif',
     note: 'Écrivez d’abord une note',
@@ -66,9 +29,6 @@ export const cut: CutTexts = {
     limits: 'Les limites de votre compte ne sont pas encore chargées',
   },
   asking: 'Demande en cours',
-  failed: 'Non demandé',
-  withdraw: 'Retirer',
-  withdrawFailed: 'Non retiré',
   withdrawAsked: (user) => `${user} a demandé le retrait ; le véhicule décide en dernier`,
   withdrawHint: 'Peut être retirée tant que le relais n’a pas bougé',
   ownRequest: 'Vous avez demandé, donc vous ne pouvez pas approuver',
@@ -95,7 +55,6 @@ export const cut: CutTexts = {
     sent: 'Signée et envoyée',
     received: 'Reçue par le véhicule',
     armed: 'Armée sur le véhicule',
-    executing: 'Ouverture du relais ordonnée',
     confirmed: 'Relais relu',
     refused: 'Refusée par le véhicule',
     refusedBy: (user) => `Refusée par ${user}`,
@@ -112,31 +71,16 @@ export const cut: CutTexts = {
     sent: 'Envoyée. Le véhicule n’a pas encore répondu',
     received: 'Le véhicule l’a reçue et n’a pas encore jugé',
     armed: (why) => `En attente : ${why}`,
-    armedPlain: 'En attente sur le véhicule jusqu’à ce que ce soit sûr',
-    executing: 'L’ouverture du relais est ordonnée. Il n’est pas encore relu',
-    confirmed: (time) => `Moteur coupé. Le relais a été relu ouvert à ${time}`,
-    refused: (vehicle, why) => `Non coupé. ${vehicle} a refusé : ${why}`,
-    refusedBy: (user) => `Non coupé. ${user} a refusé ; rien n’a été envoyé`,
-    expired: 'Non coupé. La commande a expiré avant que le véhicule n’agisse',
-    expiredRequest: 'Non coupé. Aucune deuxième personne n’a approuvé à temps ; rien n’a été envoyé',
-    cancelled: 'Non coupé. La commande a été retirée',
     superseded: 'Remplacée par une commande plus récente de ce véhicule',
     unknown: 'L’issue est inconnue : le véhicule n’a pas signalé l’état de son relais',
   },
   met: (met, all) => `${met} règles sur ${all} sont remplies`,
   hints: {
-    confirmed: 'Le moteur ne démarre plus avant son rétablissement',
-    nothingRepeated: 'Rien n’est répété automatiquement. Redemandez si le moteur doit toujours être coupé',
-    unknown: 'Regardez le coupe-moteur relu ; rétablissez en cas de doute',
     approveUntil: (time) => `Elle peut être approuvée jusqu’à ${time}`,
   },
-  relayNow: 'Coupe-moteur maintenant',
   left: 'restant, puis elle expire',
   ends: (time) => `fin ${time}`,
   used: 'Temps écoulé jusqu’à l’expiration',
-  leftAnnounce: (span) => `Il reste ${span} avant l’expiration de la coupure`,
-  stale: (time) =>
-    `Vous voyez l’état de ${time}. Le véhicule décide sans la console. Un rétablissement peut toujours être demandé ; si le service ne répond pas, utilisez le code de service`,
   auditCount: (count) => `Audit, ${count} ${count === 1 ? 'entrée' : 'entrées'}`,
   auditNone: 'Aucune entrée',
   auditAdmins: 'Le journal d’audit est lu par les administrateurs de votre compte',
@@ -162,7 +106,6 @@ export const cut: CutTexts = {
     ignition: (seconds) => `depuis ${seconds} s`,
     standstill: (seconds) => `depuis ${seconds} s`,
     position: (seconds) => `aucun doute depuis ${seconds} s`,
-    movement: 'par entrée de mouvement, régime et tension',
     witnesses: (count) => `${count} capteurs prouvés et indépendants`,
     time: 'signée par le courtier ou GNSS',
     relay: 'la carte répond et le relais suit',
@@ -174,10 +117,7 @@ export const cut: CutTexts = {
   forSeconds: (seconds) => `depuis ${seconds} s`,
   agree: (count) => `${count} concordent`,
   fine: 'Comme il faut',
-  rehearse: 'Demander au véhicule : couperait-il maintenant ?',
-  rehearsal: 'Couperait-il maintenant ?',
   rehearsing: 'Demandé. Le véhicule n’a pas encore répondu',
-  wouldCut: 'Oui : le véhicule couperait maintenant',
   wouldNot: (why) => `Non : ${why}`,
   noAnswer:
     'Le véhicule n’a pas répondu. Il est peut-être hors ligne, ou son programme ne connaît pas cette question',
@@ -193,7 +133,7 @@ export const cut: CutTexts = {
     time_known: 'L’heure du boîtier n’est pas fiable, il ne peut pas juger l’expiration',
     change_interval_s: (seconds) => `Le relais a changé il y a moins de ${seconds} s`,
     changes_per_hour: 'Le relais a trop changé dans la dernière heure',
-    automation_enabled: 'Les coupures automatiques sont désactivées',
+    automation_enabled: 'Les ordres automatiques sont désactivés',
     panic_calm_s: 'La panique est ou était active récemment',
     ignition_on: 'Le contact est mis',
     ignition_unknown: 'Le contact est inconnu',
@@ -242,33 +182,36 @@ export const cut: CutTexts = {
   },
   witnessSilent: 'Aucune mesure',
   witnessActive: 'Signale un mouvement',
-  restore: {
-    asked: (vehicle) => `Rétablissement de ${vehicle} demandé`,
-    states: {
-      requested: 'Il part dès que le véhicule se connecte',
-      sent: 'Envoyé. Le véhicule n’a pas encore répondu',
-      received: 'Le véhicule l’a reçu',
-      armed: 'Le véhicule l’a reçu et attend',
-      executing: 'La fermeture du relais est ordonnée. Il n’est pas encore relu',
-      refused: 'Le véhicule l’a refusé',
-      expired: 'Il a expiré avant que le véhicule n’agisse',
-      cancelled: 'Il a été retiré',
-      superseded: 'Une commande plus récente l’a remplacé',
-      unknown: 'Son issue est inconnue',
-    },
-    confirmed: (vehicle, time) => `${vehicle} rétabli. Le relais a été relu fermé à ${time}`,
-    asking: (vehicle) => `Demande au service de rétablir ${vehicle}`,
-  },
-  code: {
-    open: 'Code de service…',
-    title: (vehicle) => `Code de service · ${vehicle}`,
-    consequence:
-      'Le code rétablit le moteur au véhicule, sans réseau. Il ne fait rien d’autre, sert une fois et seulement sur ce véhicule',
-    hint: 'Lisez-le à la personne au véhicule. Il est affiché une fois ; la demande figure dans le journal d’audit',
-    show: 'Afficher un code',
-    number: (number) => `Code numéro ${number}`,
-    failed: 'Pas de code',
-  },
+};
+
+export const cutLimits: CutLimitTexts = {
+  second: 'Deuxième personne',
+  secondNeeded:
+    'Nécessaire. Un autre opérateur ou administrateur qui voit ce véhicule doit approuver sous 15 min',
+  secondNot: 'Pas nécessaire dans ce compte',
+  secondWho: (names) => `Peuvent approuver : ${names}`,
+  secondNone: 'Aucun autre utilisateur de votre compte ne peut approuver',
+  notSecond:
+    'Vous ne pouvez pas encore demander de coupure : votre rôle ou mot de passe a été modifié par un autre utilisateur depuis moins d’un jour, ou vous n’êtes pas confirmé. Laissez un autre opérateur demander',
+  limit: 'Votre limite',
+  limitText: (used, most, account, accountMost) =>
+    `${used} coupures sur ${most} cette heure · compte ${account} sur ${accountMost}`,
+  limitNext:
+    'Une coupure de plus ouvre le disjoncteur : aucune n’est alors acceptée avant sa remise par un autre administrateur',
+  breakerClosed: 'Disjoncteur fermé',
+  breakerOpen: (time, user) =>
+    `Le disjoncteur est ouvert depuis ${time}, par ${user} : aucune coupure n’est acceptée avant sa remise par un autre administrateur`,
+};
+
+export const code: CodeTexts = {
+  open: 'Code de service…',
+  title: (vehicle) => `Code de service · ${vehicle}`,
+  consequence:
+    'Le code rétablit le moteur au véhicule, sans réseau. Il ne fait rien d’autre, sert une fois et seulement sur ce véhicule',
+  hint: 'Lisez-le à la personne au véhicule. Il est affiché une fois ; la demande figure dans le journal d’audit',
+  show: 'Afficher un code',
+  number: (number) => `Code numéro ${number}`,
+  failed: 'Pas de code',
 };
 
 export const approvals: ApprovalTexts = {

@@ -36,11 +36,27 @@ export const sharedTexts: SharedTexts = {
     states: { sent: 'سُلّم', pending: 'ينتظر', dead: 'تُركت المحاولة' },
     after: (span) => `بعد ${span}`,
   },
-  openCut: {
-    open: 'اقطع المحرك…',
-    watch: 'تابع القطع',
-    off: 'القطع غير متاح: لا أدلة مباشرة لدى لوحة التحكم',
-    title: (vehicle) => `قطع المحرك · ${isolated(vehicle)}`,
+  relays: {
+    enginecutoff: {
+      name: 'قطع المحرك',
+      states: { 0: 'غير مقطوع', 1: 'مقطوع' },
+      safe: 'أعد المحرك',
+      safeFailed: 'لم تُطلب إعادة المحرك',
+      open: 'اقطع المحرك…',
+      watch: 'تابع القطع',
+      off: 'القطع غير متاح: لا أدلة مباشرة لدى لوحة التحكم',
+      title: (vehicle) => `قطع المحرك · ${isolated(vehicle)}`,
+    },
+    cargoaccess: {
+      name: 'قفل الحمولة',
+      states: { 0: 'مُقفل', 1: 'مفتوح' },
+      safe: 'أقفل الحمولة',
+      safeFailed: 'لم يُطلب إقفال الحمولة',
+      open: 'افتح قفل الحمولة…',
+      watch: 'تابع فتح القفل',
+      off: 'فتح القفل غير متاح: لا أدلة مباشرة لدى لوحة التحكم',
+      title: (vehicle) => `فتح قفل الحمولة · ${isolated(vehicle)}`,
+    },
   },
   keys: { restore: 'انتقل إلى إعادة محرك المركبة المعروضة', middle: 'على الخريطة: افتح ما في وسطها' },
 };

@@ -38,11 +38,27 @@ export const sharedTexts: SharedTexts = {
     states: { sent: 'zugestellt', pending: 'wartet', dead: 'aufgegeben' },
     after: (span) => `nach ${span}`,
   },
-  openCut: {
-    open: 'Motor sperren…',
-    watch: 'Sperre verfolgen',
-    off: 'Sperren ist aus: Die Konsole hat keine aktuellen Belege',
-    title: (vehicle) => `Motor sperren · ${vehicle}`,
+  relays: {
+    enginecutoff: {
+      name: 'Motorsperre',
+      states: { 0: 'Nicht gesperrt', 1: 'Gesperrt' },
+      safe: 'Motor freigeben',
+      safeFailed: 'Freigabe nicht angefordert',
+      open: 'Motor sperren…',
+      watch: 'Sperre verfolgen',
+      off: 'Sperren ist aus: Die Konsole hat keine aktuellen Belege',
+      title: (vehicle) => `Motor sperren · ${vehicle}`,
+    },
+    cargoaccess: {
+      name: 'Laderaumverriegelung',
+      states: { 0: 'Verriegelt', 1: 'Entriegelt' },
+      safe: 'Laderaum verriegeln',
+      safeFailed: 'Verriegelung nicht angefordert',
+      open: 'Laderaum entriegeln…',
+      watch: 'Entriegelung verfolgen',
+      off: 'Entriegeln ist aus: Die Konsole hat keine aktuellen Belege',
+      title: (vehicle) => `Laderaum entriegeln · ${vehicle}`,
+    },
   },
   keys: {
     restore: 'Zur Freigabe des offenen Fahrzeugs',

@@ -39,11 +39,27 @@ export const sharedTexts = {
     states: { sent: 'delivered', pending: 'waits', dead: 'given up' },
     after: (span: string) => `after ${span}`,
   },
-  openCut: {
-    open: 'Cut engine…',
-    watch: 'Watch the cut',
-    off: 'Cutting is off: the console has no live evidence',
-    title: (vehicle: string) => `Cut engine · ${vehicle}`,
+  relays: {
+    enginecutoff: {
+      name: 'Engine cut-off',
+      states: { 0: 'Not cut', 1: 'Cut' },
+      safe: 'Restore engine',
+      safeFailed: 'Restore was not asked',
+      open: 'Cut engine…',
+      watch: 'Watch the cut',
+      off: 'Cutting is off: the console has no live evidence',
+      title: (vehicle: string) => `Cut engine · ${vehicle}`,
+    },
+    cargoaccess: {
+      name: 'Cargo lock',
+      states: { 0: 'Locked', 1: 'Unlocked' },
+      safe: 'Lock cargo',
+      safeFailed: 'Locking was not asked',
+      open: 'Unlock cargo…',
+      watch: 'Watch the unlock',
+      off: 'Unlocking is off: the console has no live evidence',
+      title: (vehicle: string) => `Unlock cargo · ${vehicle}`,
+    },
   },
   keys: {
     restore: 'Go to the restore of the open vehicle',

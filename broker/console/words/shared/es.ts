@@ -38,11 +38,27 @@ export const sharedTexts: SharedTexts = {
     states: { sent: 'entregado', pending: 'espera', dead: 'abandonado' },
     after: (span) => `tras ${span}`,
   },
-  openCut: {
-    open: 'Cortar el motor…',
-    watch: 'Seguir el corte',
-    off: 'El corte está desactivado: la consola no tiene pruebas en directo',
-    title: (vehicle) => `Cortar el motor · ${vehicle}`,
+  relays: {
+    enginecutoff: {
+      name: 'Corte de motor',
+      states: { 0: 'Sin cortar', 1: 'Cortado' },
+      safe: 'Restablecer motor',
+      safeFailed: 'Restablecimiento no pedido',
+      open: 'Cortar el motor…',
+      watch: 'Seguir el corte',
+      off: 'El corte está desactivado: la consola no tiene pruebas en directo',
+      title: (vehicle) => `Cortar el motor · ${vehicle}`,
+    },
+    cargoaccess: {
+      name: 'Cierre de la carga',
+      states: { 0: 'Bloqueado', 1: 'Desbloqueado' },
+      safe: 'Bloquear la carga',
+      safeFailed: 'Bloqueo no pedido',
+      open: 'Desbloquear la carga…',
+      watch: 'Seguir el desbloqueo',
+      off: 'El desbloqueo está desactivado: la consola no tiene pruebas en directo',
+      title: (vehicle) => `Desbloquear la carga · ${vehicle}`,
+    },
   },
   keys: {
     restore: 'Ir al restablecimiento del vehículo abierto',

@@ -38,11 +38,27 @@ export const sharedTexts: SharedTexts = {
     states: { sent: 'remis', pending: 'en attente', dead: 'abandonné' },
     after: (span) => `après ${span}`,
   },
-  openCut: {
-    open: 'Couper le moteur…',
-    watch: 'Suivre la coupure',
-    off: 'La coupure est désactivée : la console n’a pas de preuves en direct',
-    title: (vehicle) => `Couper le moteur · ${vehicle}`,
+  relays: {
+    enginecutoff: {
+      name: 'Coupure moteur',
+      states: { 0: 'Non coupé', 1: 'Coupé' },
+      safe: 'Rétablir le moteur',
+      safeFailed: 'Rétablissement non demandé',
+      open: 'Couper le moteur…',
+      watch: 'Suivre la coupure',
+      off: 'La coupure est désactivée : la console n’a pas de preuves en direct',
+      title: (vehicle) => `Couper le moteur · ${vehicle}`,
+    },
+    cargoaccess: {
+      name: 'Verrou de cargaison',
+      states: { 0: 'Verrouillé', 1: 'Déverrouillé' },
+      safe: 'Verrouiller la cargaison',
+      safeFailed: 'Verrouillage non demandé',
+      open: 'Déverrouiller la cargaison…',
+      watch: 'Suivre le déverrouillage',
+      off: 'Le déverrouillage est désactivé : la console n’a pas de preuves en direct',
+      title: (vehicle) => `Déverrouiller la cargaison · ${vehicle}`,
+    },
   },
   keys: {
     restore: 'Aller au rétablissement du véhicule ouvert',

@@ -175,7 +175,13 @@ export const tabTexts: TabTexts = {
     ask: { diagnostic: 'اطلب حالتها', position: 'حدّد الموقع الآن', log: 'اطلب سجل تشغيلها' },
     notAsked: 'لم يُطلب',
     offline: 'الوحدة غير متصلة: تُسأل حين تتصل',
-    kinds: { diagnostic: 'الحالة', position: 'الموقع', log: 'سجل التشغيل', interlock: 'محاكاة قطع' },
+    kinds: {
+      diagnostic: 'الحالة',
+      position: 'الموقع',
+      log: 'سجل التشغيل',
+      interlock: 'محاكاة قطع',
+      interlock_cargo: 'محاكاة فتح قفل الحمولة',
+    },
     requestStates: {
       requested: 'ينتظر الوحدة',
       sent: 'أُرسل',

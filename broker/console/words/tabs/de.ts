@@ -170,6 +170,7 @@ export const tabTexts: TabTexts = {
       position: 'Position',
       log: 'Protokoll',
       interlock: 'Probe einer Sperre',
+      interlock_cargo: 'Probe einer Entriegelung',
     },
     requestStates: {
       requested: 'wartet auf das Gerät',

@@ -164,7 +164,13 @@ export const tabTexts = {
     ask: { diagnostic: 'Ask for its health', position: 'Locate now', log: 'Ask for its log' },
     notAsked: 'Not asked',
     offline: 'The unit is offline: it is asked when it connects',
-    kinds: { diagnostic: 'Health', position: 'Position', log: 'Log', interlock: 'Rehearsal of a cut' },
+    kinds: {
+      diagnostic: 'Health',
+      position: 'Position',
+      log: 'Log',
+      interlock: 'Rehearsal of a cut',
+      interlock_cargo: 'Rehearsal of an unlock',
+    },
     requestStates: {
       requested: 'waits for the unit',
       sent: 'sent',

@@ -164,7 +164,13 @@ export const tabTexts: TabTexts = {
     ask: { diagnostic: 'Pedir su salud', position: 'Localizar ahora', log: 'Pedir su registro' },
     notAsked: 'No pedido',
     offline: 'El equipo está sin conexión: se le pregunta cuando se conecte',
-    kinds: { diagnostic: 'Salud', position: 'Posición', log: 'Registro', interlock: 'Ensayo de un corte' },
+    kinds: {
+      diagnostic: 'Salud',
+      position: 'Posición',
+      log: 'Registro',
+      interlock: 'Ensayo de un corte',
+      interlock_cargo: 'Ensayo de un desbloqueo',
+    },
     requestStates: {
       requested: 'espera al equipo',
       sent: 'enviada',

@@ -174,6 +174,7 @@ export const tabTexts: TabTexts = {
       position: 'Position',
       log: 'Journal',
       interlock: 'Répétition d’une coupure',
+      interlock_cargo: 'Répétition d’un déverrouillage',
     },
     requestStates: {
       requested: 'attend le boîtier',

@@ -1,24 +1,28 @@
-// The way to the cut of a vehicle: the form, or the cut that waits. Without a stream it is off and says why; what is under way may be
+// The way to a cut or an unlock of a vehicle: the form, or the order that waits. Without a stream it is off and says why; what is under way may be
 // looked at always.
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { Icon } from '../../components/icon.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
+import { orderSearch, type Relay } from '../../state/cut-view.ts';
 
-interface OpenCutProps {
+const icons = { enginecutoff: 'power-off', cargoaccess: 'lock-open' } as const;
+
+interface OpenOrderProps {
+  readonly relay: Relay;
   readonly deviceID: string;
-  /** State of a pending command of the engine cut-off; null without one. */
-  readonly pendingCut: string | null;
+  /** State of the pending order; null without one. */
+  readonly pending: string | null;
   readonly mayCommand: boolean;
 }
 
-export function OpenCut({ deviceID, pendingCut, mayCommand }: OpenCutProps) {
-  const { openCut: texts } = useWords();
+export function OpenOrder({ relay, deviceID, pending, mayCommand }: OpenOrderProps) {
+  const texts = useWords().relays[relay];
   const { state } = useValue(connection);
   const whyID = useId();
   if (!mayCommand) return null;
-  if (pendingCut === null && state !== 'live')
+  if (pending === null && state !== 'live')
     return (
       <span className="row">
         <button
@@ -28,7 +32,7 @@ export function OpenCut({ deviceID, pendingCut, mayCommand }: OpenCutProps) {
           aria-describedby={whyID}
           title={texts.off}
         >
-          <Icon name="power-off" />
+          <Icon name={icons[relay]} />
           {texts.open}
         </button>
         <span className="hidden" id={whyID}>
@@ -38,13 +42,13 @@ export function OpenCut({ deviceID, pendingCut, mayCommand }: OpenCutProps) {
     );
   return (
     <Link
-      className={pendingCut === null ? 'button secondary' : 'button primary'}
+      className={pending === null ? 'button secondary' : 'button primary'}
       to="/vehicle/$deviceID"
       params={{ deviceID }}
-      search={{ cut: 'ask' }}
+      search={orderSearch(relay, 'ask')}
     >
-      <Icon name={pendingCut === null ? 'power-off' : 'hourglass'} />
-      {pendingCut === null ? texts.open : texts.watch}
+      <Icon name={pending === null ? icons[relay] : 'hourglass'} />
+      {pending === null ? texts.open : texts.watch}
     </Link>
   );
 }

@@ -1,0 +1,114 @@
+// The order back to the safe state, one press wherever a vehicle is open: restore of the engine, lock of the cargo. It is never behind a dialog,
+// and stays enabled without a stream. What became of it is what the ledger says; for a vehicle that is silent the service code, which restores
+// the engine, stands beside a restore.
+import { Button } from 'react-aria-components';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Notice, timeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
+import { useCommand, useOrderChanges } from '../../service/orders.ts';
+import { cutStateOf, type Relay } from '../../state/cut-view.ts';
+import { cutWords } from '../../words/cut/words.ts';
+import { ServiceCode } from './service-code.tsx';
+
+interface Subject {
+  readonly id: string;
+  readonly name: string;
+  /** False: the unit is not connected. Null: not known. */
+  readonly isOnline: boolean | null;
+}
+
+interface AskedProps {
+  readonly relay: Relay;
+  readonly vehicle: Subject;
+  readonly commandID: string;
+}
+
+function Asked({ relay, vehicle, commandID }: AskedProps) {
+  const { safe: texts } = useWords(cutWords).orders[relay];
+  useOrderChanges(vehicle.id);
+  const { data: record } = useCommand(commandID);
+  if (record === undefined)
+    return <Notice tone="busy" icon="hourglass" role="status" title={texts.asked(vehicle.name)} />;
+  const state = cutStateOf(record.commandState);
+  if (state === 'confirmed')
+    return (
+      <Notice
+        tone="ok"
+        icon="shield-check"
+        role="status"
+        title={texts.confirmed(vehicle.name, timeText(record.reported))}
+      />
+    );
+  const text = state === 'approval' ? texts.states.requested : texts.states[state];
+  return (
+    <Notice
+      tone={record.hasEnded || state === 'unknown' ? 'look' : 'busy'}
+      icon={record.hasEnded || state === 'unknown' ? 'triangle-alert' : 'hourglass'}
+      role="status"
+      title={texts.asked(vehicle.name)}
+    >
+      {text}
+    </Notice>
+  );
+}
+
+function Outcome({ vehicle, order }: { readonly vehicle: Subject; readonly order: SafeOrder }) {
+  const words = useWords(cutWords);
+  const { relay } = order;
+  if (order.state === 'asking')
+    return (
+      <Notice
+        tone="busy"
+        icon="hourglass"
+        role="status"
+        title={words.orders[relay].safe.asking(vehicle.name)}
+      />
+    );
+  if (order.state === 'asked') return <Asked relay={relay} vehicle={vehicle} commandID={order.commandID} />;
+  const { title, hint } = failureText(order.error, words);
+  return (
+    <Notice
+      tone="look"
+      icon="triangle-alert"
+      role="alert"
+      title={`${words.relays[relay].safeFailed}: ${title}`}
+    >
+      {hint}
+    </Notice>
+  );
+}
+
+const buttons = {
+  // Shift+R goes to a restore, and to nothing else.
+  enginecutoff: { icon: 'power', className: 'button restore', marks: { 'data-restore': true } },
+  cargoaccess: { icon: 'lock', className: 'button secondary', marks: {} },
+} as const;
+
+/** The button, and what became of the newest such order for this vehicle in this tab; null before the first. */
+export function useSafeOrder(relay: Relay, vehicle: Subject) {
+  const { safe } = useWords().relays[relay];
+  const subject = { deviceID: vehicle.id, relay };
+  const order = useValue(safeOrders).get(safeKey(subject));
+  const { icon, className, marks } = buttons[relay];
+  const button = (
+    <Button className={className} {...marks} onPress={() => void askSafe(subject)}>
+      <Icon name={icon} />
+      {safe}
+    </Button>
+  );
+  const isSilent = vehicle.isOnline === false || order?.state === 'failed';
+  const outcome =
+    order === undefined ? null : (
+      <div className="stack">
+        <Outcome vehicle={vehicle} order={order} />
+        {isSilent && relay === 'enginecutoff' ? (
+          <div>
+            <ServiceCode vehicle={vehicle} />
+          </div>
+        ) : null}
+      </div>
+    );
+  return { button, outcome };
+}

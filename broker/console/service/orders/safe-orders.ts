@@ -1,0 +1,64 @@
+// Orders towards the safe state that were asked for in this tab: restores of the engine, locks of the cargo. One store for button, palette and
+// key, so that each shows what became of it. None is ever delayed: not by the state of the stream, not by a question. Only the second press of
+// a double press asks for nothing, for the first has.
+import type { Relay } from '../../state/cut-view.ts';
+import { createValue } from '../../state/value.ts';
+import { call } from '../call.ts';
+import { session } from '../session.ts';
+
+interface Subject {
+  readonly deviceID: string;
+  readonly relay: Relay;
+}
+
+export type SafeOrder = Subject &
+  (
+    | { readonly state: 'asking' }
+    | { readonly state: 'asked'; readonly commandID: string }
+    | { readonly state: 'failed'; readonly error: unknown }
+  );
+
+/** The newest of each vehicle and relay, by `safeKey`. */
+export const safeOrders = createValue<ReadonlyMap<string, SafeOrder>>(new Map());
+
+export const safeKey = ({ deviceID, relay }: Subject): string => `${relay} ${deviceID}`;
+
+// What was asked for belongs to the session that asked.
+session.subscribe(() => safeOrders.set(new Map()));
+
+function record(order: SafeOrder): void {
+  safeOrders.set(new Map([...safeOrders.get(), [safeKey(order), order]]));
+}
+
+/** A second press comes no later than this, ms. */
+const doublePressMs = 500;
+
+/** When each was pressed last, ms of `performance.now`. */
+const pressedMs = new Map<string, number>();
+
+/** The press before is a moment old, and its request is on its way or was taken. */
+function isSecondPress(key: string): boolean {
+  const before = pressedMs.get(key);
+  const state = safeOrders.get().get(key)?.state;
+  return (
+    before !== undefined &&
+    performance.now() - before < doublePressMs &&
+    (state === 'asking' || state === 'asked')
+  );
+}
+
+/** Asks the service to restore an engine or to lock a cargo. The outcome stands in `safeOrders`; never throws. */
+export async function askSafe({ deviceID, relay }: Subject): Promise<void> {
+  const subject = { deviceID, relay };
+  const key = safeKey(subject);
+  if (isSecondPress(key)) return;
+  pressedMs.set(key, performance.now());
+  record({ ...subject, state: 'asking' });
+  try {
+    const body = { deviceID, feature: relay, state: '0' } as const;
+    const { commandID } = await call('commandFeature', { body });
+    record({ ...subject, state: 'asked', commandID });
+  } catch (error) {
+    record({ ...subject, state: 'failed', error });
+  }
+}

@@ -1,0 +1,72 @@
+// Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
+import { featureNames } from '../../../../src/core/events/event.ts';
+import type { Approval, CommandRecord, ListedDevice } from '../../api/operations.ts';
+import { type CutState, cutStateOf, type Relay, requestState } from '../cut-view.ts';
+
+/** An order of state `1`, or the request for one. */
+export interface OpenOrder {
+  readonly kind: 'command' | 'request';
+  readonly id: string;
+  readonly deviceID: string;
+  readonly relay: Relay;
+}
+
+/** Ends that the user who asked wants to know of; what people withdrew or replaced is none. */
+const endings = ['confirmed', 'refused', 'expired', 'unknown'] as const;
+export type Ending = (typeof endings)[number];
+
+export interface OrderEnd extends OpenOrder {
+  readonly ending: Ending;
+}
+
+const endingOf = (state: CutState): Ending | null => endings.find((one) => one === state) ?? null;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The order that a message of the stream is about; null: it is about none, or about one towards the safe state. */
+export function orderOf(event: 'command' | 'approval', message: Members): OpenOrder | null {
+  const { deviceID, feature, state } = message;
+  const id = event === 'command' ? message['commandID'] : message['approvalID'];
+  const relay = featureNames.find((one) => one === feature);
+  if (relay === undefined || state !== '1' || typeof deviceID !== 'string' || typeof id !== 'string')
+    return null;
+  return { kind: event === 'command' ? 'command' : 'request', id, deviceID, relay };
+}
+
+/** Whether a message says that its order is still under way. */
+export function isUnderWay(event: 'command' | 'approval', message: Members): boolean {
+  if (event === 'approval') return message['approvalState'] === 'pending';
+  return ['requested', 'sent', 'received', 'armed', 'executing'].includes(String(message['commandState']));
+}
+
+/** What waits for a vehicle by the list of devices, for each relay; null: nothing. */
+export function pendingOrders({ deviceID, state }: ListedDevice): Readonly<Record<Relay, OpenOrder | null>> {
+  const of = (relay: Relay): OpenOrder | null => {
+    const known = state?.[relay];
+    if (known?.pendingState !== '1') return null;
+    if (known.commandID != null) return { kind: 'command', id: known.commandID, deviceID, relay };
+    return known.approvalID == null ? null : { kind: 'request', id: known.approvalID, deviceID, relay };
+  };
+  return { enginecutoff: of('enginecutoff'), cargoaccess: of('cargoaccess') };
+}
+
+/** How a command stands: `open`, ended in a way that nobody is told of (null), or its end. @param userID whose orders count. */
+export function commandEnd(
+  order: OpenOrder,
+  { commandState, hasEnded, issuer, approver }: CommandRecord,
+  userID: string,
+): OrderEnd | 'open' | null {
+  if (issuer !== userID && approver !== userID) return null;
+  const state = cutStateOf(commandState);
+  const ending = endingOf(state);
+  if (ending !== null) return { ...order, ending };
+  return hasEnded ? null : 'open';
+}
+
+/** The same of a request for approval: what was approved goes on as a command. */
+export function requestEnd(order: OpenOrder, request: Approval, userID: string): OrderEnd | 'open' | null {
+  if (request.requestedBy !== userID) return null;
+  const ending = endingOf(requestState(request));
+  if (ending !== null) return { ...order, ending };
+  return request.approvalState === 'pending' ? 'open' : null;
+}
