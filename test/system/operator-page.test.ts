@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StatusView } from '../../broker/api/operator/status.ts';
 import { whyNotBuilt } from '../support/machine/requires.ts';
@@ -143,6 +144,18 @@ describe.skipIf(why !== null)(why === null ? 'the operator' : `the operator [${w
     expect(findings).toContainEqual(expect.objectContaining({ code: 'backup_failed' }));
     expect(findings).not.toContainEqual(expect.objectContaining({ code: 'backup_missing' }));
     expect(await run(['check', '--database', at('good.db')])).toMatchObject({ code: 0 });
+  });
+
+  it('changes nothing of a file that is no database of the broker when its backup fails', async () => {
+    const foreign = at('foreign.db');
+    const db = new Sqlite(foreign);
+    db.exec('CREATE TABLE audit (account_id TEXT)');
+    db.close();
+    const before = readFileSync(foreign);
+    const ended = await run(['backup', at('none.db'), '--database', foreign]);
+    expect(ended.code).toBe(74);
+    expect(ended.err).toContain('no database of Fleetward');
+    expect(readFileSync(foreign).equals(before)).toBe(true);
   });
 
   it('finds no token in the log', () => {

@@ -58,11 +58,13 @@ export function QueuesGroup({ view }: GroupOf) {
   );
 }
 
-export function ConnectionsGroup({ view: { connections } }: GroupOf) {
+export function ConnectionsGroup({ view: { connections, accounts, service } }: GroupOf) {
   const texts = useTexts();
   const { count, ago } = useValues();
+  // Behind a cluster the database knows which vehicles are connected.
+  const age = service.ingress === 'cluster' ? { atS: accounts?.atS ?? null } : {};
   return (
-    <Group id="connections" title={texts.groups.connections}>
+    <Group id="connections" title={texts.groups.connections} {...age}>
       <Facts>
         <Fact name={texts.vehicles}>{count(connections.devices)}</Fact>
         <Fact name={texts.vehiclesWaiting}>{count(connections.devicesWaiting)}</Fact>
