@@ -86,6 +86,7 @@ interface ReasonGroup {
   readonly devices: Set<number>;
   payloads: number;
   oldestMs: number;
+  newestMs: number;
 }
 
 /** Rows of the newest payloads, newest first, by reason. */
@@ -94,21 +95,28 @@ function reasonsOf(rows: readonly Row[]): readonly QuarantineReason[] {
   for (const row of rows) {
     const key = textOf(row, 'reason').replace(/\d+/g, '#');
     const receivedMs = numberOf(row, 'received_ms');
-    const group = groups.get(key) ?? { newest: row, devices: new Set(), payloads: 0, oldestMs: receivedMs };
+    const group = groups.get(key) ?? {
+      newest: row,
+      devices: new Set(),
+      payloads: 0,
+      oldestMs: receivedMs,
+      newestMs: receivedMs,
+    };
     groups.set(key, group);
     group.payloads += 1;
     group.devices.add(numberOf(row, 'device_no'));
     group.oldestMs = Math.min(group.oldestMs, receivedMs);
+    group.newestMs = Math.max(group.newestMs, receivedMs);
   }
   return [...groups.values()]
     .toSorted((one, other) => other.payloads - one.payloads)
     .slice(0, reasonsShown)
-    .map(({ newest, devices, payloads, oldestMs }) => ({
+    .map(({ newest, devices, payloads, oldestMs, newestMs }) => ({
       reason: textOf(newest, 'reason').slice(0, reasonMost),
       payloads,
       devices: devices.size,
       oldestAtS: toS(oldestMs),
-      newestAtS: toS(numberOf(newest, 'received_ms')),
+      newestAtS: toS(newestMs),
       accountID: textOf(newest, 'account_id'),
       deviceID: textOf(newest, 'device_id'),
     }));

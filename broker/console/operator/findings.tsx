@@ -45,7 +45,7 @@ export function Findings({ view }: { readonly view: StatusView }) {
             <Level level={level} />
             <div>
               <h3>{texts.titles[code](subjectOf(finding, texts))}</h3>
-              {unit === 'none' ? null : (
+              {unit === 'none' || code === 'backup_missing' ? null : (
                 <p>
                   <strong>{quantity(value, unit)}</strong>
                   {limit === 0 ? null : ` · ${texts.limit(quantity(limit, unit))}`}

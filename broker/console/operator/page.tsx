@@ -169,10 +169,10 @@ function Status({ state, now }: { readonly state: OperatorState; readonly now: M
           <StorageGroup view={view} />
           <ConnectionsGroup view={view} />
           <QueuesGroup view={view} />
+          <ErrorsGroup view={view} />
           <AccountsGroup view={view} />
           <QuarantineGroup view={view} />
           <BridgesGroup view={view} />
-          <ErrorsGroup view={view} />
           <CertificatesGroup view={view} />
         </div>
       </div>

@@ -1,8 +1,9 @@
 // Values of the page of the operator as text, each with its unit, and the parts that all groups are made of.
 import { createContext, type ReactNode, use } from 'react';
 import { Icon } from '../components/icon.tsx';
+import { spanOf } from '../state/age.ts';
 import { formatNumber, formatTime } from '../words/base/format.ts';
-import { agoText, spanText, unitText } from '../words/base/spans.ts';
+import { agoText, unitText } from '../words/base/spans.ts';
 import { useTexts } from './words.ts';
 
 const sizes = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
@@ -16,13 +17,26 @@ const hourS = 3600;
 /** From a day on up to so many hours a span is said in hours: `26 hours` is not yet `2 days`. */
 const hoursMost = 72;
 
-/** One unit, as exact as a limit needs it: `4 ms`, `40 seconds`, `26 hours`. */
+/** Units of a span by its larger one. */
+const spanUnits = {
+  s: ['second', 'second'],
+  min: ['minute', 'second'],
+  h: ['hour', 'minute'],
+  d: ['day', 'hour'],
+} as const;
+
+/** So exact that a value past a limit reads otherwise than the limit: `4 ms`, `40 seconds`, `2 hr 30 min`, `26 hours`. */
 export function waitText(seconds: number, locale: string): string {
   if (seconds > 0 && seconds < 1) return unitText(Math.ceil(seconds * 1000), 'millisecond', locale);
   const hours = Math.floor(seconds / hourS);
-  return hours >= 24 && hours < hoursMost
-    ? unitText(hours, 'hour', locale, 'long')
-    : spanText(seconds * 1000, locale);
+  const isInHours = hours >= 24 && hours < hoursMost;
+  const { unit, value, rest } = isInHours
+    ? { unit: 'h' as const, value: hours, rest: Math.floor((seconds % hourS) / 60) }
+    : spanOf(seconds);
+  const [large, small] = spanUnits[unit];
+  if (rest === null || rest === 0) return unitText(value, large, locale, 'long');
+  const list = new Intl.ListFormat(locale, { type: 'unit', style: 'narrow' });
+  return list.format([unitText(value, large, locale), unitText(rest, small, locale)]);
 }
 
 /** The time now by the clock of the service, epoch seconds. */
