@@ -10,7 +10,7 @@ import {
   needAccount,
 } from '../accounts/administration.ts';
 import { type MadeLoginCode, makeLoginCode } from '../accounts/login-code.ts';
-import { viewAccount } from '../api/accounts/admin-accounts.ts';
+import { viewAccount } from '../api/operator/admin-accounts.ts';
 import { type AccountFields, listAccounts } from '../store/accounts/accounts.ts';
 import { purgeSome } from '../upkeep/purge.ts';
 import type { AccountAction, Flags } from './command-line.ts';

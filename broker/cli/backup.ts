@@ -7,7 +7,7 @@ import { holdLock, openSqliteFile } from '../../src/adapters/database/sqlite.ts'
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
-import { AppError } from '../../src/core/errors.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import { makeBackup, readKeys } from '../adapters/storage/backup-file.ts';
 import { changeOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
 import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
@@ -15,6 +15,7 @@ import { verifyAudit } from '../audit/verify.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { migrations } from '../store/migrations.ts';
+import { backupEntry } from '../store/operating.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';
 import type { Flags } from './command-line.ts';
 import { configOf, needDatabase, print } from './program.ts';
@@ -54,6 +55,51 @@ function watchSignals(): () => boolean {
   return () => isAsked;
 }
 
+/** Longest text of a failure that the log keeps. */
+const reasonMost = 300;
+
+/**
+ * Records in the audit log of the service what became of a backup, for the operator's page. The database may be of an older version: it is
+ * not brought up to date. What cannot be recorded changes nothing of the backup, and is said.
+ */
+async function recordBackup(
+  database: string,
+  action: typeof backupEntry.good | typeof backupEntry.failed,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const atMs = Math.round(createSystemClock().utcMs());
+  const { object } = backupEntry;
+  const entry = { accountID: '', atMs, actor: 'operator', source: '', action, object, detail };
+  try {
+    // Another program's file is not touched.
+    const connection = openSqliteFile(database, 'read');
+    try {
+      needKnownSchema(connection, database, names);
+    } finally {
+      connection.close();
+    }
+    const db = await openDatabase({ database, environment: {}, use: 'command' });
+    try {
+      await db.write([insertAudit(entry)]);
+    } finally {
+      await db.close();
+    }
+  } catch (thrown) {
+    printProgress(`The backup is not recorded in the database: ${messageOf(thrown)}`);
+  }
+}
+
+/** Records a backup that fails, then lets it fail. */
+async function recordFailure<Result>(database: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const reason = messageOf(thrown).slice(0, reasonMost);
+    await recordBackup(database, backupEntry.failed, { reason });
+    throw thrown;
+  }
+}
+
 export async function runBackup(flags: Flags): Promise<void> {
   const config = configOf(flags).value;
   needFile(config, 'backup');
@@ -62,18 +108,26 @@ export async function runBackup(flags: Flags): Promise<void> {
   const withKeys = flags['with-signing-key'] === true;
   const clock = createSystemClock();
   const sinceMs = clock.monoMs();
-  const result = await makeBackup({
-    database: config.database,
-    target: String(flags['file']),
-    version: readVersion(),
-    keys: withKeys ? readKeys(config) : null,
-    migrations: names,
-    clock,
-    isCancelled: watchSignals(),
-    onProgress: printProgress,
-  });
+  const result = await recordFailure(config.database, async () =>
+    makeBackup({
+      database: config.database,
+      target: String(flags['file']),
+      version: readVersion(),
+      keys: withKeys ? readKeys(config) : null,
+      migrations: names,
+      clock,
+      isCancelled: watchSignals(),
+      onProgress: printProgress,
+    }),
+  );
   const { file, bytes, rows } = result;
   const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
+  await recordBackup(config.database, backupEntry.good, {
+    file: basename(file),
+    bytes,
+    durationS,
+    hasSigningKey: withKeys,
+  });
   const keyText = withKeys
     ? 'It includes the signing key: this file allows commands to every vehicle.'
     : `It does not include the signing key: keep ${config.signingKeyFile} separately, or no vehicle accepts commands after a restore.`;

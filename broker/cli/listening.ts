@@ -41,9 +41,12 @@ export interface TlsState {
   readonly terms: readonly CertificateTerm[];
 }
 
+/** The listener of the operator exists only with a token. */
+export const hasAdmin = ({ admin }: Pick<BrokerConfig, 'admin'>): boolean =>
+  admin.tokenFile !== undefined || admin.viewTokenFile !== undefined;
+
 const isOn = (config: BrokerConfig, name: ListenerName): boolean =>
-  (name !== 'ws' || config.ws.port !== undefined) &&
-  (name !== 'admin' || config.admin.tokenFile !== undefined);
+  (name !== 'ws' || config.ws.port !== undefined) && (name !== 'admin' || hasAdmin(config));
 
 function readAuthority({ enrolment }: BrokerConfig): CertificateAuthority | null {
   const { caCertFile, caKeyFile, caPassphraseFile, certDays } = enrolment;

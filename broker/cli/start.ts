@@ -1,5 +1,6 @@
 // Composition root of the broker as a service: joins its adapters to its ports. Nothing is decided here.
 import { type HeldDatabase, openDatabase } from '../../src/adapters/database/database.ts';
+import { listHolders, readServerFigures } from '../../src/adapters/database/postgres-figures.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { untilStopped } from '../../src/adapters/program.ts';
@@ -7,7 +8,8 @@ import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { readEnvironment } from '../../src/config.ts';
-import type { Clock, Log } from '../../src/ports.ts';
+import { isPostgresUrl } from '../../src/core/database-url.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
 import { openSenders } from '../adapters/delivery/senders.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from '../adapters/http/fastify.ts';
 import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
@@ -15,9 +17,10 @@ import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { createMqttServer } from '../adapters/mqtt/aedes.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import { openPracticeWorld } from '../adapters/practice-channel.ts';
-import { createOperatorCheck } from '../api/accounts/admin-caller.ts';
-import { adminIntroduction, adminOperations } from '../api/accounts/admin-operations.ts';
+import { sqliteDiskSizes } from '../adapters/storage/disk-sizes.ts';
 import { operations } from '../api/operations.ts';
+import { createOperatorCheck } from '../api/operator/admin-caller.ts';
+import { adminIntroduction, adminOperations } from '../api/operator/admin-operations.ts';
 import { practiceOperations } from '../api/service/practice.ts';
 import { type Broker, createBroker } from '../broker.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
@@ -25,13 +28,15 @@ import { isLoopback } from '../config/listener-config.ts';
 import { defaultRequestRates } from '../core/scheduling/request-rates.ts';
 import { type EnrolmentOptions } from '../devices/enrolment.ts';
 import { createMeter, type Meter } from '../metrics/meter.ts';
+import { createServiceStatus, type ServerAccess } from '../metrics/service-status.ts';
 import type { IdentityProvider } from '../ports/identity-provider.ts';
+import type { ServiceStatus } from '../ports/service-status.ts';
 import { createServices, type Services } from '../services.ts';
 import { createDatabaseCheck } from '../upkeep/database-check.ts';
 import { createReadiness } from '../upkeep/readiness.ts';
 import { readClusterIngress } from './cluster.ts';
 import type { Flags } from './command-line.ts';
-import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
+import { hasAdmin, mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
 import { type Operating, startOperating } from './operating.ts';
 import { configOf, holdFor } from './program.ts';
 import { openStaticFiles, type StaticFiles } from './static-files.ts';
@@ -54,21 +59,65 @@ interface AdminHost {
   readonly port: number;
 }
 
-/** The listener of the service's operator; null unless it has a token. */
-async function openAdmin(
-  { admin }: BrokerConfig,
-  services: Services,
-  { readiness, tls }: { readonly readiness: () => Promise<readonly ReadyCheck[]>; readonly tls: TlsKeeper },
-): Promise<AdminHost | null> {
-  if (admin.tokenFile === undefined) return null;
-  const server = await createHttpServer({
-    services: services.api,
-    operations: adminOperations,
+/** What a database server says of itself; null for a file. */
+function serverAccessOf({ database }: BrokerConfig, db: Database): ServerAccess | null {
+  if (!isPostgresUrl(database)) return null;
+  return { figures: () => readServerFigures(db), bridges: () => listHolders(db) };
+}
+
+interface OpenedParts {
+  readonly broker: Broker;
+  readonly services: Services;
+  readonly http: HttpServer;
+  readonly meter: Meter;
+  readonly readiness: () => Promise<readonly ReadyCheck[]>;
+  readonly tls: TlsKeeper;
+  readonly files: StaticFiles;
+}
+
+/** What the operator sees of the service. */
+function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
+  const { broker, services, http, meter, readiness, tls } = parts;
+  const { archive: db } = services.api;
+  const server = serverAccessOf(config, db);
+  return createServiceStatus({
+    db,
+    clock: createSystemClock(),
+    meter,
     version: readVersion(),
+    nodeVersion: process.version,
+    ingress: broker.services.isShared ? 'cluster' : 'own',
+    backupLateS: config.admin.backupHours * 3600,
     readiness,
-    authenticate: createOperatorCheck(loadAdminTokenHash(admin.tokenFile)),
+    metrics: broker.services.metrics,
+    apps: () => http.connections(),
+    streams: services.streamCount,
+    leases: () => broker.services.leases.list(),
+    certificates: () => tls.current().terms,
+    diskSizes: server === null ? () => sqliteDiskSizes(config.database) : null,
+    server,
+  });
+}
+
+const hashIn = (file: string | undefined): string | null =>
+  file === undefined ? null : loadAdminTokenHash(file);
+
+/** The listener of the service's operator; null unless it has a token. */
+async function openAdmin(config: BrokerConfig, parts: OpenedParts): Promise<AdminHost | null> {
+  if (!hasAdmin(config)) return null;
+  const { admin } = config;
+  const tls = parts.tls.current().admin;
+  const server = await createHttpServer({
+    services: parts.services.api,
+    operations: adminOperations(openStatus(config, parts)),
+    version: readVersion(),
+    readiness: parts.readiness,
+    authenticate: createOperatorCheck(hashIn(admin.tokenFile), hashIn(admin.viewTokenFile)),
     introduction: adminIntroduction,
-    tls: tls.current().admin,
+    console: parts.files.operatorPage,
+    // With TLS the browser has compared the name with the certificate.
+    names: tls === null ? [admin.host, ...admin.names] : null,
+    tls,
   });
   const port = await server.listen({ host: admin.host, port: admin.port, setting: 'admin' });
   return { server, port };
@@ -184,8 +233,9 @@ async function openProvider(
 }
 
 async function open(config: BrokerConfig): Promise<Running> {
-  const log = createLog(config.logLevel);
   const clock = createSystemClock();
+  const meter = createMeter(clock);
+  const log = meter.watchLog(createLog(config.logLevel));
   // First of all: what is wrong with a certificate must be known before anything is opened or changed.
   const tls = openTls(config, { clock, log });
   warnOfPlain(config, log);
@@ -194,7 +244,6 @@ async function open(config: BrokerConfig): Promise<Running> {
   const identityProvider = await openProvider(config, { clock, log });
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
-  const meter = createMeter(clock);
   const held = await holdFor(config, { log, mode: cluster === null ? 'alone' : 'shared' });
   const opened = await openDatabase({
     database: config.database,
@@ -241,7 +290,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     });
     const http = await openHttp(config, services, { readiness, tls, meter, files });
     const httpPort = await http.listen({ host: config.http.host, port: config.http.port });
-    const admin = await openAdmin(config, services, { readiness, tls });
+    const admin = await openAdmin(config, { broker, services, http, meter, readiness, tls, files });
     const listeners = listenersOf(config, { broker, httpPort, admin });
     const certificates = () => tls.current().terms;
     const operating = await startOperating({ config, log, meter, broker, services, listeners, certificates });

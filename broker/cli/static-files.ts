@@ -1,7 +1,7 @@
 // What the HTTP service serves beside its operations: the console of the release, or of the setting, and the operator's maps.
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../src/core/errors.ts';
-import { readConsoleFiles } from '../adapters/storage/console-files.ts';
+import { operatorFilesOf, readConsoleFiles, userFilesOf } from '../adapters/storage/console-files.ts';
 import { openMapFolder } from '../adapters/storage/map-folder.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { mapStyleOf } from '../config/map-style-config.ts';
@@ -15,6 +15,8 @@ const standardFolder = fileURLToPath(new URL('../console', import.meta.url));
 export interface StaticFiles {
   /** Null: no console is installed. */
   readonly console: ConsoleFiles | null;
+  /** The page of the operator, for the operator's listener; null: none is installed. */
+  readonly operatorPage: ConsoleFiles | null;
   /** Null: no folder is configured. */
   readonly maps: MapFolder | null;
   /** Null: the console asks no other host. */
@@ -33,5 +35,10 @@ export async function openStaticFiles(
     });
   }
   const maps = config.maps === undefined ? null : await openMapFolder(config.maps);
-  return { console: files, maps, mapStyle: mapStyleOf(config.mapStyle) };
+  return {
+    console: files === null ? null : userFilesOf(files),
+    operatorPage: files === null ? null : operatorFilesOf(files),
+    maps,
+    mapStyle: mapStyleOf(config.mapStyle),
+  };
 }

@@ -95,7 +95,23 @@ export const listenerSchemas = {
   admin: Type.Object({
     port: port(8081, 'Port of the listener for the operator of the service; 0 takes a free one'),
     host: host('Address of that listener'),
-    tokenFile: file('File with its token, made by `admin-token`; without it there is no such listener'),
+    tokenFile: file(
+      'File with its token, made by `admin-token`; without it and `viewTokenFile` there is no such listener',
+    ),
+    viewTokenFile: file(
+      'File with a token that reads the state of the service and nothing else, made by `admin-token`; for the page of the operator',
+    ),
+    names: Type.Array(Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$' }), {
+      default: [],
+      description:
+        'Host names in small letters by which that listener may be asked without TLS, with commas between them; addresses and localhost always may',
+    }),
+    backupHours: Type.Integer({
+      minimum: 1,
+      maximum: 8760,
+      default: 26,
+      description: 'Hours after which the page of the operator calls the last backup late',
+    }),
     allowPlain: allowPlain("the operator's listener"),
     tls,
   }),

@@ -1,8 +1,9 @@
 // Counters of the running broker: plain numbers and fixed buckets, so that an event costs a few additions. families.ts
 // exposes them on a scrape. No label is ever a device, a user or an account.
 import type { CommandState } from '../../src/core/events/event.ts';
-import type { Clock, Database } from '../../src/ports.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
+import { createHourCounts, type HourCounts } from '../core/operating/hour-counts.ts';
 import { createTally, type Tally } from '../core/scheduling/tally.ts';
 import { type Committed } from '../ports/committed.ts';
 import type { MqttCount, MqttServer, OpenMqttServer } from '../ports/mqtt-server.ts';
@@ -43,6 +44,14 @@ export interface Meter {
   /** From a request for a command to the vehicle's confirmation. */
   readonly confirmations: Tally;
   readonly requests: ReadonlyMap<string, RequestTally>;
+  /** Of the last hour: connections of vehicles by `MqttCount`, errors and warnings of the log by their names. */
+  readonly recent: {
+    readonly mqtt: HourCounts;
+    readonly errors: HourCounts;
+    readonly warnings: HourCounts;
+  };
+  /** The same log, watched. */
+  watchLog(log: Log): Log;
   /** The same database, watched. */
   watchDatabase<Store extends Database>(db: Store): Store;
   /** The same MQTT server, watched. */
@@ -61,6 +70,23 @@ interface Counters {
   readonly reads: Meter['reads'];
   readonly acknowledgements: Meter['acknowledgements'];
   readonly mqtt: Map<MqttCount, number>;
+  readonly recent: Meter['recent'];
+}
+
+function watchLog(recent: Meter['recent'], log: Log): Log {
+  return {
+    debug: log.debug,
+    info: log.info,
+    warn(event, fields) {
+      recent.warnings.add(event);
+      log.warn(event, fields);
+    },
+    error(event, fields) {
+      recent.errors.add(event);
+      log.error(event, fields);
+    },
+    with: (fields) => watchLog(recent, log.with(fields)),
+  };
 }
 
 function watchDatabase<Store extends Database>({ clock, commits, reads }: Counters, db: Store): Store {
@@ -119,7 +145,10 @@ function watchMqtt(counters: Counters, open: OpenMqttServer): OpenMqttServer {
   return (options): Promise<MqttServer> =>
     open({
       ...options,
-      count: (what) => increase(counters.mqtt, what),
+      count(what) {
+        increase(counters.mqtt, what);
+        counters.recent.mqtt.add(what);
+      },
       onUplink(device, message, completion) {
         options.onUplink(device, message, new TimedCompletion(counters, completion));
       },
@@ -136,7 +165,12 @@ export function createMeter(clock: Clock): Meter {
   const commits = { durations: createTally(quickBounds), statements: createTally(sizeBounds), failures: 0 };
   const reads = { durations: createTally(quickBounds), long: 0 };
   const acknowledgements = { durations: createTally(quickBounds), failures: 0 };
-  const counters: Counters = { clock, commits, reads, acknowledgements, mqtt };
+  const recent = {
+    mqtt: createHourCounts(clock),
+    errors: createHourCounts(clock),
+    warnings: createHourCounts(clock),
+  };
+  const counters: Counters = { clock, commits, reads, acknowledgements, mqtt, recent };
   return {
     commits,
     reads,
@@ -146,6 +180,8 @@ export function createMeter(clock: Clock): Meter {
     reports,
     confirmations,
     requests,
+    recent,
+    watchLog: (log) => watchLog(recent, log),
     watchDatabase: (db) => watchDatabase(counters, db),
     watchMqtt: (open) => watchMqtt(counters, open),
     onCommitted({ receivedMs, fresh }) {

@@ -5,6 +5,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
 import { waitAtMost } from '../../src/timeout.ts';
+import type { LeaseFacts } from '../core/operating/service-facts.ts';
 import { insertLease, type LeaseRow, listLeases, releaseLeases, renewLease } from '../store/leases.ts';
 import { createPeriodicTask } from './periodic-task.ts';
 
@@ -22,14 +23,23 @@ export const leaseLimits = {
   releaseMs: 1000,
 } as const;
 
+/** Characters of a holder's id that an operator is shown: enough to tell bridges apart. */
+const shownHolder = 8;
+
 export interface Leases {
   holds(name: LeaseName): boolean;
+  /** All leases as this process has seen them; none for a process that is alone. */
+  list(): readonly LeaseFacts[];
   /** Releases them. */
   close(): Promise<void>;
 }
 
 /** A process that is alone does everything. */
-export const alwaysHeld: Leases = { holds: () => true, close: async () => undefined };
+export const alwaysHeld: Leases = {
+  holds: () => true,
+  list: () => [],
+  close: async () => undefined,
+};
 
 export interface LeasesOptions {
   readonly db: Database;
@@ -99,6 +109,13 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
   });
   return {
     holds,
+    list: () =>
+      [...seen].map(([name, { row, sinceMs }]) => ({
+        name,
+        holder: row.holder.slice(0, shownHolder),
+        isOwn: holds(name),
+        silentS: (clock.monoMs() - sinceMs) / 1000,
+      })),
     async close() {
       isClosed = true;
       stopListening();

@@ -12,6 +12,7 @@ describe.skipIf(!isBuilt)(title, () => {
   const pageOf = (name: string): string => (isBuilt ? readFileSync(`${folder}${name}`, 'utf8') : '');
   const page = pageOf('index.html');
   const sharePage = pageOf('share.html');
+  const operatorPage = pageOf('operator.html');
   const bytesOf = (name: string): Buffer => readFileSync(`${folder}assets/${name}`);
   const gzipped = (all: Iterable<string>): number =>
     [...all].reduce((sum, name) => sum + gzipSync(bytesOf(name), { level: 9 }).length, 0);
@@ -41,9 +42,12 @@ describe.skipIf(!isBuilt)(title, () => {
     expect(gzipped(first)).toBeLessThan(190_000);
   });
 
-  it('needs at most 90 kB, gzipped, for the page of a share link before its map', () => {
-    const css = new Set(linked('.css', sharePage));
-    const loaded = linked('.js', sharePage).reduce((all, name) => addWithImports(name, all), css);
+  it.each([
+    ['a share link before its map', sharePage],
+    ['the operator', operatorPage],
+  ])('needs at most 90 kB, gzipped, for the page of %s', (_whose, from) => {
+    const css = new Set(linked('.css', from));
+    const loaded = linked('.js', from).reduce((all, name) => addWithImports(name, all), css);
     const texts = names.filter((name) => /^(en|de|fr|es|ar)-/.test(name)).map((name) => gzipped([name]));
     expect(loaded.size).toBeGreaterThan(2);
     expect(gzipped(loaded) + Math.min(...texts)).toBeLessThan(90_000);
@@ -58,7 +62,7 @@ describe.skipIf(!isBuilt)(title, () => {
   });
 
   it('has no inline script or style in its pages, and they load from their own host only', () => {
-    for (const text of [page, sharePage]) {
+    for (const text of [page, sharePage, operatorPage]) {
       expect(text).not.toMatch(/<style|style=|<script(?![^>]*\ssrc=)|\son\w+=/);
       expect(
         [...text.matchAll(/(?:src|href)="([^"]*)"/g)].filter(

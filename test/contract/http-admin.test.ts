@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { clearSome } from '../../broker/accounts/account-deletion.ts';
 import { createHttpServer, type HttpServer } from '../../broker/adapters/http/fastify.ts';
 import { createAdminToken, loadAdminTokenHash } from '../../broker/adapters/keys/admin-token-file.ts';
-import { createOperatorCheck } from '../../broker/api/accounts/admin-caller.ts';
-import { adminIntroduction, adminOperations } from '../../broker/api/accounts/admin-operations.ts';
 import { servedPaths } from '../../broker/api/base/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
+import { createOperatorCheck } from '../../broker/api/operator/admin-caller.ts';
+import { adminIntroduction, adminOperations } from '../../broker/api/operator/admin-operations.ts';
 import { accountTables } from '../../broker/store/accounts/account-deletion.ts';
 import { userTables } from '../../broker/store/accounts/users.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
@@ -18,6 +18,7 @@ import { createSystemEntropy } from '../../src/adapters/system.ts';
 import { tablesOf } from '../support/database/test-database.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
 import { password, startHttpService } from '../support/http/http-service.ts';
+import { openOperatorHost, statusOf } from '../support/http/operator-host.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const folder = temporaryFolder('admin');
@@ -28,15 +29,8 @@ let service: HttpService;
 let host: HttpServer;
 let token = '';
 
-const open = (from: HttpService): Promise<HttpServer> =>
-  createHttpServer({
-    services: from.api,
-    operations: adminOperations,
-    version: '0.0.0',
-    readiness: async () => [],
-    authenticate: createOperatorCheck(loadAdminTokenHash(file)),
-    introduction: adminIntroduction,
-  });
+const open = async (from: HttpService): Promise<HttpServer> =>
+  (await openOperatorHost(from, { authenticate: createOperatorCheck(loadAdminTokenHash(file)) })).http;
 
 beforeAll(async () => {
   createAdminToken(file, createSystemEntropy());
@@ -61,6 +55,7 @@ async function call(path: string, body?: object, used = token) {
   });
   return { status: answer.statusCode, text: answer.body, json: () => answer.json<Record<string, unknown>>() };
 }
+const allOperations = () => adminOperations(statusOf(service).status);
 const codeOf = (answer: Awaited<ReturnType<typeof call>>) =>
   (answer.json()['error'] as { code: string } | undefined)?.code ?? answer.status;
 const read = (used: string) => service.call({ path: '/api/v1/group/groups/authorization', token: used });
@@ -99,7 +94,7 @@ describe('the token of the operator', () => {
   });
 
   it('reaches nothing in an account, and its listener serves no operation of users', async () => {
-    const paths = adminOperations.flatMap(servedPaths);
+    const paths = allOperations().flatMap(servedPaths);
     expect(operations.flatMap(servedPaths).filter((path) => paths.includes(path))).toEqual([]);
     const answer = await host.inject({
       url: '/device/getalldevices/authorization',
@@ -117,13 +112,13 @@ describe('the token of the operator', () => {
   it('is checked again by each operation, should one ever be listed for users', async () => {
     const wrong = await createHttpServer({
       services: service.api,
-      operations: adminOperations,
+      operations: allOperations(),
       version: '0.0.0',
       readiness: async () => [],
     });
     onTestFinished(() => wrong.close());
     const authorization = await service.login('acme', 'admin');
-    for (const { method, examples, path } of adminOperations) {
+    for (const { method, examples, path } of allOperations()) {
       const answer = await wrong.inject({
         method,
         url: `/api/v1${path.replace('{accountID}', 'acme')}`,
@@ -185,7 +180,7 @@ describe('accounts', () => {
     expect(accounts.map(({ accountID }) => accountID)).toEqual(
       expect.arrayContaining(['acme', 'newcomer', 'rival']),
     );
-    for (const operation of adminOperations) {
+    for (const operation of allOperations()) {
       expect(Compile(operation.result).Errors(operation.examples.result), operation.id).toEqual([]);
     }
     expect((await call('/getaccount/acme')).json()).toMatchObject({ accountID: 'acme', isActive: true });

@@ -1,8 +1,7 @@
 // Shares as the console judges them, and what the page of a share link makes of the messages of the service.
 import { describe, expect, it } from 'vitest';
 import type { Share, SharedView } from '../../broker/console/api/operations.ts';
-import { agoText, spanText, unitText } from '../../broker/console/share/spans.ts';
-import { languageOf } from '../../broker/console/share/words.ts';
+import { sharePageWords } from '../../broker/console/share/words.ts';
 import { chosenShares, expiresOf, standingOf } from '../../broker/console/state/shares/share-view.ts';
 import {
   alive,
@@ -19,6 +18,8 @@ import {
   withTrack,
   withView,
 } from '../../broker/console/state/shares/shared-view.ts';
+import { languageIn } from '../../broker/console/words/base/page-words.ts';
+import { agoText, spanText, unitText } from '../../broker/console/words/base/spans.ts';
 import { sharePageTexts as ar } from '../../broker/console/words/share-page/ar.ts';
 import { sharePageTexts as de } from '../../broker/console/words/share-page/de.ts';
 import { sharePageTexts as en } from '../../broker/console/words/share-page/en.ts';
@@ -121,10 +122,10 @@ describe('the page of a share link', () => {
 
 describe('the language of the page of a share link', () => {
   it('is the first of the browser that there is, else English', () => {
-    expect(languageOf(['nl-NL', 'de-AT', 'en'])).toBe('de');
-    expect(languageOf(['nl', 'ar-EG'])).toBe('ar');
-    expect(languageOf([])).toBe('en');
-    expect(languageOf(['constructor', 'toString'])).toBe('en');
+    expect(languageIn(sharePageWords, ['nl-NL', 'de-AT', 'en'])).toBe('de');
+    expect(languageIn(sharePageWords, ['nl', 'ar-EG'])).toBe('ar');
+    expect(languageIn(sharePageWords, [])).toBe('en');
+    expect(languageIn(sharePageWords, ['constructor', 'toString'])).toBe('en');
   });
 
   it.each([

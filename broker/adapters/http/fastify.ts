@@ -32,6 +32,7 @@ import { addConsole } from './fastify-console.ts';
 import { addCorsHeaders, addPreflights } from './fastify-cors.ts';
 import { addEndings, hasLeft } from './fastify-ending.ts';
 import { httpLimits, parseJson, parseText, translateFault, wireFaults } from './fastify-faults.ts';
+import { addHostCheck } from './fastify-hosts.ts';
 import { type AnswerObserver, addRequestLog } from './fastify-log.ts';
 import { addMaps } from './fastify-maps.ts';
 import { addConnectionOrder } from './fastify-order.ts';
@@ -85,6 +86,8 @@ export interface HttpOptions extends AnswerObserver {
   readonly mapStyle?: MapStyle | null;
   /** Account of a practice fleet, which every answer names so that the console can mark it; null or absent: there is none. */
   readonly practiceAccount?: string | null;
+  /** Names by which requests may ask for this host, beside IP addresses and `localhost`; null or absent: any. */
+  readonly names?: readonly string[] | null;
   /** Null or absent: without TLS. */
   readonly tls?: TlsMaterial | null;
 }
@@ -94,6 +97,8 @@ export interface HttpServer {
   listen(address: ListenAddress): Promise<number>;
   /** New connections get the new certificate. @throws Error when OpenSSL refuses it. */
   renewTls(material: TlsMaterial): void;
+  /** Open connections of clients. */
+  connections(): number;
   /** A request without a socket, for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
   /** Takes no more requests, lets the running ones end for up to 3 s, then drops them. */
@@ -317,6 +322,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   prepareRequests(app);
   addEntrance(host, { isTrusted, isReserved });
   const order = addConnectionOrder(app);
+  if (options.names != null) addHostCheck(app, options.names);
   addUnknownPaths(host);
   app.addHook('onRequest', (_request, reply, done) => {
     if (!isClosing) return done();
@@ -360,6 +366,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       if (app.server instanceof TlsServer)
         app.server.setSecureContext(serverOptions({ material, clientCert: 'none' }));
     },
+    connections: () => connections?.open() ?? 0,
     inject: async (request) => app.inject(request),
     async close() {
       isClosing = true;

@@ -55,6 +55,8 @@ const nameOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${re
 export interface BoundConnections {
   /** True for a connection that may ask for the health of the service and for nothing else. */
   isReserved(socket: Socket): boolean;
+  /** Open connections, without those for health checks. */
+  open(): number;
 }
 
 interface Bounds {
@@ -112,5 +114,8 @@ export function boundConnections(
       socket.destroy();
     } else socket.once('close', giveBack);
   });
-  return { isReserved: (socket) => reserved.size > 0 && reserved.has(nameOf(socket)) };
+  return {
+    isReserved: (socket) => reserved.size > 0 && reserved.has(nameOf(socket)),
+    open: () => total,
+  };
 }

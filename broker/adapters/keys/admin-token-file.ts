@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { AppError, codeOf, messageOf } from '../../../src/core/errors.ts';
 import type { Entropy } from '../../../src/ports.ts';
-import { operatorNames } from '../../api/accounts/admin-caller.ts';
+import { operatorNames } from '../../api/operator/admin-caller.ts';
 import { formatToken, parseToken, tokenRandomBytes } from '../../core/accounts/session.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 

@@ -74,3 +74,37 @@ export async function readConsoleFiles(folder: string): Promise<ConsoleFiles | n
   }
   return files.has('index.html') ? files : fail('has no index.html');
 }
+
+/** The page of the operator of the service, which is built beside the console. */
+const operatorPage = 'operator.html';
+
+/** What users are served: all but the page of the operator. */
+export function userFilesOf(files: ConsoleFiles): ConsoleFiles {
+  return new Map([...files].filter(([path]) => path !== operatorPage));
+}
+
+/** Built files that a page, style or script names. */
+const namesIn = ({ bytes }: ConsoleFile): readonly string[] =>
+  [...bytes.toString().matchAll(/[\w-]+-[A-Za-z0-9_-]{8}\.(?:js|css)/g)].map(([name]) => `assets/${name}`);
+
+/**
+ * What the operator's listener serves: the operator's page as its index, with the files that it names, themselves or by others, and the
+ * icon. Null when the folder has no such page.
+ */
+export function operatorFilesOf(files: ConsoleFiles): ConsoleFiles | null {
+  const page = files.get(operatorPage);
+  if (page === undefined) return null;
+  const served = new Map([['index.html', page]]);
+  const icon = files.get('icon.svg');
+  if (icon !== undefined) served.set('icon.svg', icon);
+  const open = [page];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    for (const name of namesIn(file)) {
+      const named = files.get(name);
+      if (named === undefined || served.has(name)) continue;
+      served.set(name, named);
+      open.push(named);
+    }
+  }
+  return served;
+}

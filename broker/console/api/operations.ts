@@ -48,6 +48,7 @@ import type { pushOperations } from '../../api/notifications/push.ts';
 import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
 import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
 import type { ruleOperations } from '../../api/notifications/rules.ts';
+import type { statusAnswer } from '../../api/operator/status-shapes.ts';
 import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
 import type { releaseOperations } from '../../api/releases/releases.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
@@ -285,5 +286,7 @@ export type Approval = Result<'listApprovals'>['approvals'][number];
 export type Verdict = NonNullable<CommandRecord['verdict']>;
 export type Finding = Verdict['rules'][number];
 export type Share = Result<'getShares'>['shares'][number];
+/** State of the service, for its operator. */
+export type StatusView = Static<typeof statusAnswer>;
 /** What a share link shows to its holder. */
 export type SharedView = Static<Of<'viewShare'>['result']>;

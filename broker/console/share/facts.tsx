@@ -4,8 +4,8 @@ import { distanceM } from '../../../src/core/geo/geo.ts';
 import { Icon } from '../components/icon.tsx';
 import type { SharedPosition, ShareState } from '../state/shares/shared-view.ts';
 import { formatTime } from '../words/base/format.ts';
+import { agoText, unitText } from '../words/base/spans.ts';
 import type { SharePageTexts } from '../words/share-page/en.ts';
-import { agoText, unitText } from './spans.ts';
 
 interface FactsProps {
   readonly state: ShareState;

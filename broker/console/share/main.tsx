@@ -2,19 +2,17 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { shareTokenOf } from '../state/shares/shared-view.ts';
+import { beginPageWords } from '../words/base/begin-page.ts';
 import { followShare } from './follow.ts';
 import { EndedPage, SharePage } from './page.tsx';
-import { isRightToLeft, languageOf, loadTexts } from './words.ts';
+import { sharePageWords } from './words.ts';
 import '../styles/tokens.css';
 import '../styles/parts.css';
 import '../styles/console.css';
 import '../styles/share.css';
 
 async function begin(place: Element): Promise<void> {
-  const language = languageOf(navigator.languages);
-  const texts = await loadTexts(language);
-  document.documentElement.lang = language;
-  document.documentElement.dir = isRightToLeft(language) ? 'rtl' : 'ltr';
+  const texts = await beginPageWords(sharePageWords);
   const root = createRoot(place);
   let leave = (): void => undefined;
   const open = (): void => {

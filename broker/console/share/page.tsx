@@ -4,9 +4,9 @@ import { Icon, type IconName } from '../components/icon.tsx';
 import type { ShareEnd, ShareState } from '../state/shares/shared-view.ts';
 import type { Value } from '../state/value.ts';
 import { formatTime } from '../words/base/format.ts';
+import { spanText } from '../words/base/spans.ts';
 import type { SharePageTexts } from '../words/share-page/en.ts';
 import { LiveFacts, TripFacts } from './facts.tsx';
-import { spanText } from './spans.ts';
 
 const ShareMap = lazy(async () => ({ default: (await import('./share-map.tsx')).ShareMap }));
 

@@ -6,7 +6,7 @@ import type { Connection } from './postgres-connection.ts';
 import type { PostgresSessions } from './postgres-sessions.ts';
 
 /** The same in every process; the lock is one database's. See `writeLock`. */
-const holdLock = 4_674_771_002;
+export const holdLock = 4_674_771_002;
 
 /** Alone, or beside others that hold it the same way. */
 export type HoldMode = 'alone' | 'shared';

@@ -1,5 +1,5 @@
 // Spans and units in the language of the page, by `Intl` alone.
-import { spanOf } from '../state/age.ts';
+import { spanOf } from '../../state/age.ts';
 
 const units = { s: 'second', min: 'minute', h: 'hour', d: 'day' } as const;
 

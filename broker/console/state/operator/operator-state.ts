@@ -1,0 +1,50 @@
+// What the page of the operator shows, and how old that is. Pure.
+import type { StatusView } from '../../api/operations.ts';
+
+export const operatorFaults = ['unauthorized', 'busy', 'unreachable', 'unreadable'] as const;
+export type OperatorFault = (typeof operatorFaults)[number];
+
+/** One moment by both clocks of this computer. */
+export interface Moment {
+  /** Since the page was opened; it may stand still while the computer sleeps. */
+  readonly monoMs: number;
+  /** Of the wall clock, which may be set. */
+  readonly wallMs: number;
+}
+
+export interface OperatorState {
+  /** Null: not read yet, or not to be shown any more. */
+  readonly view: StatusView | null;
+  /** When the question was sent that `view` answers; null with it. */
+  readonly asked: Moment | null;
+  /** Why the last question has no answer; null: it has, or none was asked. */
+  readonly fault: OperatorFault | null;
+}
+
+export const firstOperatorState: OperatorState = { view: null, asked: null, fault: null };
+
+/** A view whose question is older is old: two more should have been answered by then. */
+export const oldAfterMs = 30_000;
+
+/** By the clock that says more: no sleep and no change of a clock makes a value younger. */
+export const elapsedMs = (since: Moment, now: Moment): number =>
+  Math.max(0, now.monoMs - since.monoMs, now.wallMs - since.wallMs);
+
+export const withStatus = (view: StatusView, asked: Moment): OperatorState => ({ view, asked, fault: null });
+
+/** What was read stays, as old; without the right to read nothing stays. */
+export const withOperatorFault = (state: OperatorState, fault: OperatorFault): OperatorState =>
+  fault === 'unauthorized' ? { ...firstOperatorState, fault } : { ...state, fault };
+
+/** How long ago the view was true, ms. */
+export const ageOfView = ({ asked }: OperatorState, now: Moment): number =>
+  asked === null ? 0 : elapsedMs(asked, now);
+
+export const isOld = (state: OperatorState, now: Moment): boolean =>
+  state.view !== null && (state.fault !== null || ageOfView(state, now) > oldAfterMs);
+
+/** What waits longest of all, by the answer; null when nothing waits. */
+export function oldestOf(view: StatusView): NonNullable<StatusView['queues']>['listed'][number] | null {
+  const waiting = (view.queues?.listed ?? []).filter((queue) => queue.waiting > 0);
+  return waiting.toSorted((one, other) => other.oldestS - one.oldestS)[0] ?? null;
+}
