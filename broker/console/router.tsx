@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { reportKinds, sorts } from '../../src/core/reports/columns.ts';
 import { AlarmsScreen } from './screens/alarms/alarms.tsx';
 import { LoginScreen } from './screens/login/login.tsx';
 import { takeLoginAgain } from './service/login-again.ts';
@@ -31,8 +32,7 @@ import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { phases, releaseDialogs } from './state/releases/release-address.ts';
-import { sorts } from './state/reports/columns.ts';
-import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
+import { parseVehicles } from './state/reports/report-view.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { shareFilters, shareKinds } from './state/shares/share-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';

@@ -1,7 +1,7 @@
 // A user who presses anything: whatever is clicked, twice and out of order, no cut comes about but by its own form.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cutReasons } from '../../broker/console/state/cut-view.ts';
+import { cutReasonCodes } from '../../src/core/cut-reason.ts';
 import {
   type ConsolePage,
   createConsoleBrowsers,
@@ -170,7 +170,7 @@ describe.skipIf(why !== null)(
       expect(made.length).toBeLessThanOrEqual(presses);
       expect(made.length).toBeLessThanOrEqual(asked.length);
       for (const { reason, hadEvidence } of asked) {
-        expect(cutReasons.some((code) => String(reason).startsWith(code))).toBe(true);
+        expect(cutReasonCodes.some((code) => String(reason).startsWith(code))).toBe(true);
         expect(hadEvidence).toBe(true);
       }
     });

@@ -7,13 +7,10 @@ import {
   canWithdraw,
   courseOf,
   courseOfRequest,
-  cutReasons,
   cutStateOf,
   cutText,
   noteMost,
   parseCut,
-  parseReason,
-  reasonText,
   toneOf,
 } from '../../broker/console/state/cut-view.ts';
 import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
@@ -21,6 +18,7 @@ import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
 import { approvals, cut } from '../../broker/console/words/cut/en.ts';
 import { en } from '../../broker/console/words/en.ts';
+import { cutReasonCodes, parseReason, reasonText } from '../../src/core/cut-reason.ts';
 import { commandStates } from '../../src/core/events/event.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
 
@@ -100,7 +98,7 @@ describe('the address of a cut', () => {
 describe('the reason of a cut', () => {
   it('comes back from the ledger as it was given, and fits what the service takes', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...cutReasons), fc.string({ maxLength: noteMost }), (reason, note) => {
+      fc.property(fc.constantFrom(...cutReasonCodes), fc.string({ maxLength: noteMost }), (reason, note) => {
         const text = reasonText(reason, note);
         expect(text.length).toBeLessThanOrEqual(200);
         expect(parseReason(text)).toEqual({ reason, note: note.trim() });

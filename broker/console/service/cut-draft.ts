@@ -1,5 +1,6 @@
 // What stands in the form of a cut while the browser is at the login provider. It holds no secret, and lives as long as the tab.
-import { type CutReason, cutLifeS, cutReasons, noteMost, usualLifeS } from '../state/cut-view.ts';
+import { type CutReason, cutReasonCodes } from '../../../src/core/cut-reason.ts';
+import { cutLifeS, noteMost, usualLifeS } from '../state/cut-view.ts';
 
 interface Draft {
   readonly deviceID: string;
@@ -25,7 +26,7 @@ export function draftOf(deviceID: string): Draft | null {
     if (kept?.deviceID !== deviceID) return null;
     return {
       deviceID,
-      reason: cutReasons.find((one) => one === kept.reason) ?? null,
+      reason: cutReasonCodes.find((one) => one === kept.reason) ?? null,
       note: typeof kept.note === 'string' ? kept.note.slice(0, noteMost) : '',
       lifeS: cutLifeS.find((one) => one === kept.lifeS) ?? usualLifeS,
     };

@@ -24,26 +24,8 @@ export function pendingCutOf({ state }: Device): string | null {
   return commandState === 'approval' && approvalID !== null ? cutText('request', approvalID) : null;
 }
 
-export const cutReasons = ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'] as const;
-export type CutReason = (typeof cutReasons)[number];
-
 /** The service takes 200 characters; the code and `: ` stand before the note. */
 export const noteMost = 180;
-
-/** The reason as the ledger keeps it: a code that every language can show, and the note. */
-export function reasonText(reason: CutReason, note: string): string {
-  const trimmed = note.trim();
-  return trimmed === '' ? reason : `${reason}: ${trimmed}`;
-}
-
-/** @returns the code, null where the text has none of ours (another client wrote it), and the rest. */
-export function parseReason(text: string): { readonly reason: CutReason | null; readonly note: string } {
-  const at = text.indexOf(':');
-  const head = at < 0 ? text : text.slice(0, at);
-  const reason = cutReasons.find((one) => one === head) ?? null;
-  if (reason === null) return { reason, note: text };
-  return { reason, note: at < 0 ? '' : text.slice(at + 1).trim() };
-}
 
 /** Seconds that a cut may wait for the vehicle; the service takes at most the last. */
 export const cutLifeS = [600, 1800, 3600, 14_400, 28_800, 86_400] as const;

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
+import { cutReasonCodes } from '../../../../src/core/cut-reason.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -12,7 +13,7 @@ import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { cutLifeS, cutReasons, cutText, noteMost } from '../../state/cut-view.ts';
+import { cutLifeS, cutText, noteMost } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
@@ -85,7 +86,7 @@ export function CutFields({ ask }: { readonly ask: Ask }) {
         label={texts.reason}
         placeholder={texts.chooseReason}
         chosen={ask.reason}
-        choices={cutReasons.map((value) => ({ value, text: texts.reasons[value] }))}
+        choices={cutReasonCodes.map((value) => ({ value, text: texts.reasons[value] }))}
         onChoose={ask.choose}
       />
       <Choice

@@ -1,9 +1,10 @@
 // Parts of the screens of a cut: badge of its state, the vehicle as it is now, the course, the countdown.
 import { useEffect, useState } from 'react';
+import { reasonName } from '../../../../src/core/reports/table.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
-import { type CutState, parseReason, type Step, toneOf } from '../../state/cut-view.ts';
+import { type CutState, type Step, toneOf } from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -35,9 +36,7 @@ export function CutStateBadge({ state }: { readonly state: CutState }) {
 
 /** Code and note of a reason in the language of the page; what another client wrote stands as it is. */
 export function reasonWords(text: string, { cut, common }: WordsWith<[typeof cutWords]>): string {
-  const { reason, note } = parseReason(text);
-  if (reason === null) return note === '' ? common.none : note;
-  return note === '' ? cut.reasons[reason] : `${cut.reasons[reason]}. ${note}`;
+  return reasonName(text, cut.reasons) || common.none;
 }
 
 /** Where the vehicle is, how fast, whether it runs: from the stream, each with its age. */

@@ -1,10 +1,11 @@
 // Asking for a cut: what stands in the form, what is still missing, and the one request that it becomes.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { type CutReason, cutReasonCodes, reasonText } from '../../../../src/core/cut-reason.ts';
 import { ServiceError } from '../../service/call.ts';
 import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
-import { type CutReason, cutReasons, reasonText, usualLifeS } from '../../state/cut-view.ts';
+import { usualLifeS } from '../../state/cut-view.ts';
 import type { PersonProof } from './proof-field.tsx';
 
 export type Missing = 'limits' | 'reason' | 'note' | 'password' | 'login';
@@ -95,7 +96,7 @@ export function useAsk<T>({ subject, hasLimits, proof, order, onAsked }: AskOpti
     missing,
     isBusy: sending.isPending,
     failure: sending.error,
-    choose: (chosen) => setReason(cutReasons.find((one) => one === chosen) ?? null),
+    choose: (chosen) => setReason(cutReasonCodes.find((one) => one === chosen) ?? null),
     setNote,
     setLife,
     send() {

@@ -1,5 +1,6 @@
 // Arabic: the cut, its evidence, restore by code, and approvals.
 
+import { cutReasons } from '../../../../src/core/words/records/ar.ts';
 import { isolated, n } from '../base/arabic.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
@@ -19,15 +20,7 @@ export const cut: CutTexts = {
   where: 'أين',
   lastSeen: 'آخر اتصال',
   reason: 'السبب',
-  reasons: {
-    stolen: 'مسروقة',
-    misuse: 'استُخدمت دون إذن',
-    lease_ended: 'انتهى عقد الإيجار',
-    unsafe: 'غير آمنة للقيادة',
-    driver: 'طلبه السائق',
-    test: 'تجربة',
-    other: 'سبب آخر',
-  },
+  reasons: cutReasons,
   chooseReason: 'اختر سببًا',
   ttl: 'تُترك المحاولة بعد',
   ttlChoice: (span, time) => `${span}، عند ${time}`,

@@ -1,4 +1,5 @@
 // German: the cut, its evidence, restore by code, and approvals.
+import { cutReasons } from '../../../../src/core/words/records/de.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
@@ -17,15 +18,7 @@ export const cut: CutTexts = {
   where: 'Ort',
   lastSeen: 'Zuletzt gemeldet',
   reason: 'Grund',
-  reasons: {
-    stolen: 'Gestohlen',
-    misuse: 'Ohne Erlaubnis benutzt',
-    lease_ended: 'Miete beendet',
-    unsafe: 'Nicht fahrsicher',
-    driver: 'Fahrer bat darum',
-    test: 'Test',
-    other: 'Anderer Grund',
-  },
+  reasons: cutReasons,
   chooseReason: 'Grund wählen',
   ttl: 'Aufgeben nach',
   ttlChoice: (span, time) => `${span}, um ${time}`,

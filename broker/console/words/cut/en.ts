@@ -1,4 +1,5 @@
 // English: the cut, its evidence, restore by code, and approvals.
+import { cutReasons } from '../../../../src/core/words/records/en.ts';
 import type { Widened } from '../base/catalogue.ts';
 
 export const cut = {
@@ -17,15 +18,7 @@ export const cut = {
   where: 'Where',
   lastSeen: 'Last heard',
   reason: 'Reason',
-  reasons: {
-    stolen: 'Stolen',
-    misuse: 'Used without permission',
-    lease_ended: 'Lease ended',
-    unsafe: 'Not safe to drive',
-    driver: 'Driver asked for it',
-    test: 'Test',
-    other: 'Another reason',
-  },
+  reasons: cutReasons,
   chooseReason: 'Choose a reason',
   ttl: 'Give up after',
   ttlChoice: (span: string, time: string) => `${span}, at ${time}`,

@@ -1,4 +1,5 @@
 // Spanish: the cut, its evidence, restore by code, and approvals.
+import { cutReasons } from '../../../../src/core/words/records/es.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
@@ -17,15 +18,7 @@ export const cut: CutTexts = {
   where: 'Lugar',
   lastSeen: 'Última señal',
   reason: 'Motivo',
-  reasons: {
-    stolen: 'Robado',
-    misuse: 'Usado sin permiso',
-    lease_ended: 'Alquiler terminado',
-    unsafe: 'No es seguro conducirlo',
-    driver: 'Lo pidió el conductor',
-    test: 'Prueba',
-    other: 'Otro motivo',
-  },
+  reasons: cutReasons,
   chooseReason: 'Elegir un motivo',
   ttl: 'Abandonar tras',
   ttlChoice: (span, time) => `${span}, a las ${time}`,

@@ -1,4 +1,5 @@
 // French: the cut, its evidence, restore by code, and approvals.
+import { cutReasons } from '../../../../src/core/words/records/fr.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {
@@ -17,15 +18,7 @@ export const cut: CutTexts = {
   where: 'Lieu',
   lastSeen: 'Dernier signe',
   reason: 'Motif',
-  reasons: {
-    stolen: 'Volé',
-    misuse: 'Utilisé sans autorisation',
-    lease_ended: 'Location terminée',
-    unsafe: 'Dangereux à conduire',
-    driver: 'Demandé par le conducteur',
-    test: 'Essai',
-    other: 'Autre motif',
-  },
+  reasons: cutReasons,
   chooseReason: 'Choisir un motif',
   ttl: 'Abandonner après',
   ttlChoice: (span, time) => `${span}, à ${time}`,
