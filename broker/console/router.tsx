@@ -33,6 +33,7 @@ import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { parseVehicles } from './state/reports/report-view.ts';
+import { scheduleDialogs } from './state/reports/schedule-draft.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { shareFilters, shareKinds } from './state/shares/share-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
@@ -282,6 +283,17 @@ const reports = createRoute({
   component: lazyRouteComponent(() => withWords(import('./screens/reports/reports.tsx')), 'ReportsScreen'),
 });
 
+const reportsByMail = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/mail',
+  validateSearch: ({ schedule, open }: Given) =>
+    named({ schedule: textOf(schedule), open: oneOf(scheduleDialogs, open) }),
+  component: lazyRouteComponent(
+    () => withWords(import('./screens/reports/by-mail.tsx')),
+    'ReportsByMailScreen',
+  ),
+});
+
 const practice = createRoute({
   getParentRoute: () => shell,
   path: '/practice',
@@ -348,6 +360,7 @@ export const router = createRouter({
       zoneList,
       routeList,
       reports,
+      reportsByMail,
       settings,
       shareList,
       ruleList,

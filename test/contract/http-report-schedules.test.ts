@@ -242,7 +242,7 @@ describe('a report that is due', () => {
     await put();
     await reachDue();
     await service.notices.runAll();
-    expect(mails.map(({ to }) => to)).toEqual(['ops@example.com', 'boss@example.com']);
+    expect(mails.map(({ to }) => to).toSorted()).toEqual(['boss@example.com', 'ops@example.com']);
     const [mail] = mails;
     expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
     const day = new Date(nowMs() - dayMs).toISOString().slice(0, 10);
@@ -336,11 +336,14 @@ describe('a report that is due', () => {
         consoleUrl: '',
         onDeliveries: () => undefined,
       });
+    const count = async (text: string) => Number((await service.rows(text))[0]?.['count']);
+    const entries = "SELECT COUNT(*) AS count FROM audit WHERE action = 'reportschedule.mail'";
+    const before = await count(entries);
     const [first, second] = [mailer(), mailer()];
     await Promise.all([first.runAll(), second.runAll()]);
     await Promise.all([first.close(), second.close()]);
-    const count = async (text: string) => Number((await service.rows(text))[0]?.['count']);
     expect(await count('SELECT COUNT(*) AS count FROM report_mails')).toBe(1);
+    expect((await count(entries)) - before).toBe(1);
     expect(await count('SELECT COUNT(*) AS count FROM deliveries WHERE mail_no IS NOT NULL')).toBe(2);
   });
 

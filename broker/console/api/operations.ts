@@ -50,6 +50,7 @@ import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts'
 import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
 import type { releaseOperations } from '../../api/releases/releases.ts';
+import type { reportScheduleOperations } from '../../api/reports/schedules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
@@ -102,6 +103,7 @@ type Served =
   | (typeof releaseOperations)[number]
   | (typeof releaseStageOperations)[number]
   | (typeof reportOperations)[number]
+  | (typeof reportScheduleOperations)[number]
   | (typeof routeOperations)[number]
   | (typeof ruleOperations)[number]
   | (typeof ruleTestOperations)[number]
@@ -162,6 +164,10 @@ export const routes = {
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
   reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',
+  getReportSchedules: 'GET /report/schedules/authorization',
+  updateReportSchedule: 'POST /report/updateschedule/authorization',
+  deleteReportSchedule: 'POST /report/deleteschedule/authorization',
+  sendReport: 'POST /report/sendschedule/authorization',
   reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   fleetData: 'GET /eventdata/fleetdata/{statusCode}/{startTime}/{endTime}/authorization',
   reportStops: 'GET /report/stops/{deviceID}/{startTime}/{endTime}/authorization',

@@ -17,6 +17,7 @@ import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { ReportChart } from './chart.tsx';
 import { Filters, vehiclesText } from './filters.tsx';
+import { ReportTabs } from './report-tabs.tsx';
 import { SaveMenu, SavingNotice } from './save.tsx';
 import { ReportTable, rowsAtOnce } from './table.tsx';
 import { type Report, rowsMost, useReport } from './use-report.ts';
@@ -171,6 +172,7 @@ export function ReportsScreen() {
           />
         </div>
       </header>
+      <ReportTabs at="report" />
       <div className="not-printed" aria-live="polite">
         <SavingNotice files={files} nameOf={nameOf} />
       </div>

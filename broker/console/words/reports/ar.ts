@@ -9,6 +9,7 @@ const files: Forms = { one: 'ملف واحد', two: 'ملفان', few: 'ملفا
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'صفحات التقارير', report: 'تقرير', mail: 'بالبريد' },
     kind: 'التقرير',
     kinds: reportKinds,
     rows: (count) => many(count, rows),

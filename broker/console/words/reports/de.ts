@@ -8,6 +8,7 @@ const n = (value: number): string => formatNumber(value, 'de');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Seiten der Berichte', report: 'Bericht', mail: 'Per Mail' },
     kind: 'Bericht',
     kinds: reportKinds,
     rows: (count) => many(count, 'Zeile', 'Zeilen'),

@@ -8,6 +8,7 @@ const n = (value: number): string => formatNumber(value, 'en');
 
 export const reportTexts = {
   reports: {
+    pages: { label: 'Pages of reports', report: 'Report', mail: 'By mail' },
     kind: 'Report',
     kinds: reportKinds,
     rows: (count: number) => many(count, 'row', 'rows'),

@@ -8,6 +8,7 @@ const n = (value: number): string => formatNumber(value, 'es');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Páginas de los informes', report: 'Informe', mail: 'Por correo' },
     kind: 'Informe',
     kinds: reportKinds,
     rows: (count) => many(count, 'fila', 'filas'),

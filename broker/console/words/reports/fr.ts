@@ -8,6 +8,7 @@ const n = (value: number): string => formatNumber(value, 'fr');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Pages des rapports', report: 'Rapport', mail: 'Par e-mail' },
     kind: 'Rapport',
     kinds: reportKinds,
     rows: (count) => many(count, 'ligne', 'lignes'),
