@@ -31,10 +31,10 @@ export interface ReportWords {
 function wordsOf(
   mail: MailWords,
   codes: TableWords['codes'],
-  { reportKinds: kinds, reportColumns: columns, decisions }: typeof enReports,
-  records: Pick<TableWords, 'alarmPriorities' | 'alarmStates' | 'closeReasons' | 'cutReasons' | 'units'>,
+  { reportKinds: kinds, reportColumns: columns, decisions, cutReasons }: typeof enReports,
+  records: Pick<TableWords, 'alarmPriorities' | 'alarmStates' | 'closeReasons' | 'units'>,
 ): ReportWords {
-  const { alarmPriorities, alarmStates, closeReasons, cutReasons, units } = records;
+  const { alarmPriorities, alarmStates, closeReasons, units } = records;
   const table = { columns, decisions, codes, alarmPriorities, alarmStates, closeReasons, cutReasons, units };
   return { mail, kinds, table };
 }

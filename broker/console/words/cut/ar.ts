@@ -1,6 +1,6 @@
 // Arabic: the cut, its evidence, restore by code, and approvals.
 
-import { cutReasons } from '../../../../src/core/words/records/ar.ts';
+import { cutReasons } from '../../../../src/core/words/reports/ar.ts';
 import { isolated, n } from '../base/arabic.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 

@@ -1,5 +1,5 @@
 // German: the cut, its evidence, restore by code, and approvals.
-import { cutReasons } from '../../../../src/core/words/records/de.ts';
+import { cutReasons } from '../../../../src/core/words/reports/de.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {

@@ -1,5 +1,5 @@
 // English: the cut, its evidence, restore by code, and approvals.
-import { cutReasons } from '../../../../src/core/words/records/en.ts';
+import { cutReasons } from '../../../../src/core/words/reports/en.ts';
 import type { Widened } from '../base/catalogue.ts';
 
 export const cut = {

@@ -1,5 +1,5 @@
 // Spanish: the cut, its evidence, restore by code, and approvals.
-import { cutReasons } from '../../../../src/core/words/records/es.ts';
+import { cutReasons } from '../../../../src/core/words/reports/es.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {

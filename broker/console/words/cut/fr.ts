@@ -1,5 +1,5 @@
 // French: the cut, its evidence, restore by code, and approvals.
-import { cutReasons } from '../../../../src/core/words/records/fr.ts';
+import { cutReasons } from '../../../../src/core/words/reports/fr.ts';
 import type { ApprovalTexts, CutTexts } from './en.ts';
 
 export const cut: CutTexts = {

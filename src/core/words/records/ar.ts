@@ -1,4 +1,4 @@
-// Units, and how alarms and cuts are described, in Arabic.
+// Units, and how alarms are described, in Arabic.
 
 export const units = {
   s: 'ث',
@@ -24,14 +24,4 @@ export const closeReasons = {
   duplicate: 'إنذار آخر يقوم مقامه',
   other: 'سبب آخر',
   ended: 'انتهى سببه',
-};
-
-export const cutReasons = {
-  stolen: 'مسروقة',
-  misuse: 'استُخدمت دون إذن',
-  lease_ended: 'انتهى عقد الإيجار',
-  unsafe: 'غير آمنة للقيادة',
-  driver: 'طلبه السائق',
-  test: 'تجربة',
-  other: 'سبب آخر',
 };

@@ -1,4 +1,4 @@
-// Units, and how alarms and cuts are described, in German.
+// Units, and how alarms are described, in German.
 
 export const units = {
   s: 's',
@@ -29,14 +29,4 @@ export const closeReasons = {
   duplicate: 'Ein anderer Alarm steht dafür',
   other: 'Anderer Grund',
   ended: 'Ursache beendet',
-};
-
-export const cutReasons = {
-  stolen: 'Gestohlen',
-  misuse: 'Ohne Erlaubnis benutzt',
-  lease_ended: 'Miete beendet',
-  unsafe: 'Nicht fahrsicher',
-  driver: 'Fahrer bat darum',
-  test: 'Test',
-  other: 'Anderer Grund',
 };

@@ -1,4 +1,4 @@
-// Units, and how alarms and cuts are described, in English.
+// Units, and how alarms are described, in English.
 
 export const units = {
   s: 's',
@@ -24,14 +24,4 @@ export const closeReasons = {
   duplicate: 'Another alarm stands for it',
   other: 'Another reason',
   ended: 'Its condition ended',
-};
-
-export const cutReasons = {
-  stolen: 'Stolen',
-  misuse: 'Used without permission',
-  lease_ended: 'Lease ended',
-  unsafe: 'Not safe to drive',
-  driver: 'Driver asked for it',
-  test: 'Test',
-  other: 'Another reason',
 };

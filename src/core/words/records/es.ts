@@ -1,4 +1,4 @@
-// Units, and how alarms and cuts are described, in Spanish.
+// Units, and how alarms are described, in Spanish.
 
 export const units = {
   s: 's',
@@ -24,14 +24,4 @@ export const closeReasons = {
   duplicate: 'Otra alarma la representa',
   other: 'Otro motivo',
   ended: 'Su causa terminó',
-};
-
-export const cutReasons = {
-  stolen: 'Robado',
-  misuse: 'Usado sin permiso',
-  lease_ended: 'Alquiler terminado',
-  unsafe: 'No es seguro conducirlo',
-  driver: 'Lo pidió el conductor',
-  test: 'Prueba',
-  other: 'Otro motivo',
 };

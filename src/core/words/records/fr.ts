@@ -1,4 +1,4 @@
-// Units, and how alarms and cuts are described, in French.
+// Units, and how alarms are described, in French.
 
 export const units = {
   s: 's',
@@ -24,14 +24,4 @@ export const closeReasons = {
   duplicate: 'Une autre alarme la représente',
   other: 'Autre raison',
   ended: 'Sa condition a pris fin',
-};
-
-export const cutReasons = {
-  stolen: 'Volé',
-  misuse: 'Utilisé sans autorisation',
-  lease_ended: 'Location terminée',
-  unsafe: 'Dangereux à conduire',
-  driver: 'Demandé par le conducteur',
-  test: 'Essai',
-  other: 'Autre motif',
 };

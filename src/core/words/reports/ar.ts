@@ -1,4 +1,4 @@
-// Kinds, columns and decisions of reports in Arabic.
+// Kinds, columns and decisions of reports, and reasons of cuts, in Arabic.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
@@ -55,4 +55,14 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   refused: 'مرفوض',
   withdrawn: 'مسحوب',
   expired: 'انتهى وقته',
+};
+
+export const cutReasons = {
+  stolen: 'مسروقة',
+  misuse: 'استُخدمت دون إذن',
+  lease_ended: 'انتهى عقد الإيجار',
+  unsafe: 'غير آمنة للقيادة',
+  driver: 'طلبه السائق',
+  test: 'تجربة',
+  other: 'سبب آخر',
 };

@@ -1,4 +1,4 @@
-// Kinds, columns and decisions of reports in German.
+// Kinds, columns and decisions of reports, and reasons of cuts, in German.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
@@ -55,4 +55,14 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   refused: 'Abgelehnt',
   withdrawn: 'Zurückgezogen',
   expired: 'Abgelaufen',
+};
+
+export const cutReasons = {
+  stolen: 'Gestohlen',
+  misuse: 'Ohne Erlaubnis benutzt',
+  lease_ended: 'Miete beendet',
+  unsafe: 'Nicht fahrsicher',
+  driver: 'Fahrer bat darum',
+  test: 'Test',
+  other: 'Anderer Grund',
 };

@@ -1,4 +1,4 @@
-// Kinds, columns and decisions of reports in English.
+// Kinds, columns and decisions of reports, and reasons of cuts, in English.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
@@ -55,4 +55,14 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   refused: 'Refused',
   withdrawn: 'Withdrawn',
   expired: 'Ran out',
+};
+
+export const cutReasons = {
+  stolen: 'Stolen',
+  misuse: 'Used without permission',
+  lease_ended: 'Lease ended',
+  unsafe: 'Not safe to drive',
+  driver: 'Driver asked for it',
+  test: 'Test',
+  other: 'Another reason',
 };

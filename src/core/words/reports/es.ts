@@ -1,4 +1,4 @@
-// Kinds, columns and decisions of reports in Spanish.
+// Kinds, columns and decisions of reports, and reasons of cuts, in Spanish.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
@@ -55,4 +55,14 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   refused: 'Rechazado',
   withdrawn: 'Retirado',
   expired: 'Caducado',
+};
+
+export const cutReasons = {
+  stolen: 'Robado',
+  misuse: 'Usado sin permiso',
+  lease_ended: 'Alquiler terminado',
+  unsafe: 'No es seguro conducirlo',
+  driver: 'Lo pidió el conductor',
+  test: 'Prueba',
+  other: 'Otro motivo',
 };

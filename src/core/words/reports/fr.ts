@@ -1,4 +1,4 @@
-// Kinds, columns and decisions of reports in French.
+// Kinds, columns and decisions of reports, and reasons of cuts, in French.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
@@ -55,4 +55,14 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   refused: 'Refusée',
   withdrawn: 'Retirée',
   expired: 'Expirée',
+};
+
+export const cutReasons = {
+  stolen: 'Volé',
+  misuse: 'Utilisé sans autorisation',
+  lease_ended: 'Location terminée',
+  unsafe: 'Dangereux à conduire',
+  driver: 'Demandé par le conducteur',
+  test: 'Essai',
+  other: 'Autre motif',
 };
