@@ -6,6 +6,7 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf } from './api/base/caller.ts';
 import type { ApiServices } from './api/base/operation.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
+import { createReportReader } from './api/reports/report-reading.ts';
 import { createAccountChecks } from './audit/account-check.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
@@ -16,7 +17,7 @@ import { createRates } from './core/scheduling/rate.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
 import { createLiveHub } from './live/hub.ts';
 import { createShareStreams } from './live/share-streams.ts';
-import { createNotices, type Notices } from './notify/notices.ts';
+import { createNotices, type Notices, type NoticesOptions } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
 import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
@@ -34,6 +35,8 @@ import { createSlicing } from './upkeep/slicing.ts';
 export interface ServicesOptions {
   readonly broker: BrokerServices;
   readonly passwords: Passwords;
+  /** Address of the console as users reach it, with `/` at the end; empty or absent: not known. */
+  readonly consoleUrl?: string;
   /** Hosts that firmware may lie at; none without it. */
   readonly firmwareHosts?: readonly string[];
   /** Channels of notifications; closed with the rest. */
@@ -83,6 +86,9 @@ function createEventTexts({ onCommit }: NotifyingDatabase) {
 /** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */
 const webhookTestRate = { burst: 10, perS: 1 / 6 } as const;
 
+/** Reports that one account asks to be mailed now: 5 at once, then one a minute. */
+const reportRequestRate = { burst: 5, perS: 1 / 60 } as const;
+
 /** Steps of logins at the provider from one network: many people of a company may log in at once. */
 const providerLoginRate = { burst: 100, perS: 5 } as const;
 
@@ -91,12 +97,22 @@ const loginCodeRate = { burst: 60, perS: 1 } as const;
 
 const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };
 
+const startNotices = (
+  broker: BrokerServices,
+  options: Pick<NoticesOptions, 'senders' | 'reader' | 'consoleUrl'>,
+): Notices => {
+  const { onCommit } = broker.db;
+  const isOurs = (): boolean => broker.leases.holds('notifications');
+  return createNotices({ ...broker, ...options, onCommit, isOurs });
+};
+
 /** Starts what the HTTP side needs. */
 export function createServices({
   broker,
   passwords,
   senders,
   enrolment,
+  consoleUrl = '',
   firmwareHosts = [],
   fleetBytes,
   identityProvider,
@@ -119,12 +135,9 @@ export function createServices({
   const sealer = createAuditSealer({ ...upkeep, verifier });
   const purge = createPurge(upkeep);
   const deletion = createAccountDeletion(upkeep);
-  const notices = createNotices({
-    ...broker,
-    onCommit,
-    senders,
-    isOurs: () => broker.leases.holds('notifications'),
-  });
+  const exportLimit = createExportLimit();
+  const reader = createReportReader({ archive, clock: broker.clock, exportLimit });
+  const notices = startNotices(broker, { senders, reader, consoleUrl });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
   const releases = createReleaseRollout(upkeep);
@@ -141,7 +154,7 @@ export function createServices({
       enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
       live,
       shareStreams,
-      exportLimit: createExportLimit(),
+      exportLimit,
       pageLimit: createPageLimit(),
       eventTexts,
       archive,
@@ -152,7 +165,9 @@ export function createServices({
       mapStyle: mapStyle ?? null,
       practice: practice ?? null,
       webhookTests: createRates(webhookTestRate),
+      reportRequests: createRates(reportRequestRate),
       wakeDelivery: () => notices.wake(),
+      wakeReports: () => notices.wakeReports(),
       wakeReleases: () => releases.wake(),
     },
     notices,

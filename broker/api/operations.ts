@@ -51,6 +51,7 @@ import { ruleTrialOperations } from './notifications/rule-trial.ts';
 import { ruleOperations } from './notifications/rules.ts';
 import { releaseStageOperations } from './releases/release-stages.ts';
 import { releaseOperations } from './releases/releases.ts';
+import { reportScheduleOperations } from './reports/schedules.ts';
 import { auditOperations } from './service/audit.ts';
 import { mapOperations } from './service/maps.ts';
 import { monitorOperations } from './service/monitor.ts';
@@ -108,6 +109,7 @@ export const operations: readonly Operation[] = checked([
   ...routeOperations,
   ...eventOperations,
   ...reportOperations,
+  ...reportScheduleOperations,
   ...exportOperations,
   ...commandOperations,
   ...bulkCommandOperations,

@@ -275,13 +275,13 @@ async function open(config: BrokerConfig): Promise<Running> {
     mqttFault: () => broker.mqttFault(),
   });
   try {
-    const senders = openSenders(config);
     const files = await openStaticFiles(config);
     const services = createServices({
       broker: broker.services,
       passwords: createPasswords(),
       firmwareHosts: config.firmware.hosts,
-      senders,
+      consoleUrl: config.notify.consoleUrl,
+      senders: openSenders(config),
       identityProvider,
       verifier: createVerifier(key.publicKey),
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),

@@ -25,6 +25,10 @@ export const notifySchema = Type.Object({
   contact: text('Address (mailto: or https:) that push services may complain to; some insist on one', {
     pattern: '^(|mailto:[^\\s@]+@[^\\s@]+|https://\\S+)$',
   }),
+  consoleUrl: text(
+    'Address of the console as users reach it (https://fleet.example.com/console/), for links in mails with reports; empty: no links',
+    { maxLength: 200, pattern: '^$|^https?://[A-Za-z0-9.:\\[\\]_-]+(/[A-Za-z0-9._~-]+)*/$' },
+  ),
   smtp: Type.Object({
     host: text('Mail server; without it nothing is mailed'),
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 587, description: 'Port of the mail server' }),

@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { reportKinds, sorts } from '../../src/core/reports/columns.ts';
 import { AlarmsScreen } from './screens/alarms/alarms.tsx';
 import { LoginScreen } from './screens/login/login.tsx';
 import { takeLoginAgain } from './service/login-again.ts';
@@ -31,8 +32,8 @@ import { parseHere } from './state/here.ts';
 import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { phases, releaseDialogs } from './state/releases/release-address.ts';
-import { sorts } from './state/reports/columns.ts';
-import { parseVehicles, reportKinds } from './state/reports/report-view.ts';
+import { parseVehicles } from './state/reports/report-view.ts';
+import { scheduleDialogs } from './state/reports/schedule-draft.ts';
 import { deliveryFilters, ruleDialogs, ruleLists } from './state/rules/rule-draft.ts';
 import { shareFilters, shareKinds } from './state/shares/share-view.ts';
 import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
@@ -283,6 +284,17 @@ const reports = createRoute({
   component: lazyRouteComponent(() => withWords(import('./screens/reports/reports.tsx')), 'ReportsScreen'),
 });
 
+const reportsByMail = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/mail',
+  validateSearch: ({ schedule, open }: Given) =>
+    named({ schedule: textOf(schedule), open: oneOf(scheduleDialogs, open) }),
+  component: lazyRouteComponent(
+    () => withWords(import('./screens/reports/by-mail.tsx')),
+    'ReportsByMailScreen',
+  ),
+});
+
 const practice = createRoute({
   getParentRoute: () => shell,
   path: '/practice',
@@ -349,6 +361,7 @@ export const router = createRouter({
       zoneList,
       routeList,
       reports,
+      reportsByMail,
       settings,
       shareList,
       ruleList,

@@ -19,6 +19,7 @@ import {
 } from '../store/notifications/deliveries.ts';
 import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
+import { sendReport } from './report-sending.ts';
 import type { Senders, Sending } from './senders.ts';
 
 export interface DeliveryOptions {
@@ -107,9 +108,10 @@ function afterFailure(
 async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
   const { db, clock, log, senders } = queue.options;
   const { deliveryNo, accountID, channel } = row;
-  const content = await contentOf(db, deliveryNo);
-  const outcome: Sending =
-    content === null
+  const content = row.isReport ? null : await contentOf(db, deliveryNo);
+  const outcome: Sending = row.isReport
+    ? await sendReport(db, senders, deliveryNo)
+    : content === null
       ? { kind: 'gone', fault: 'gone' }
       : await sendDelivery(senders, { channel, content, nowS: Math.floor(clock.utcMs() / 1000) });
   const nowMs = Math.round(clock.utcMs());

@@ -1,7 +1,9 @@
 // Notifications and alarms: decides, delivers, escalates and cleans up, in the background from `createNotices` to `close`.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
+import { scheduleLimits } from '../core/reports/report-schedule.ts';
 import type { Committed } from '../ports/committed.ts';
+import type { ReportReader } from '../ports/report-reader.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { dropClosedAlarms, dropClosedBeyond } from '../store/alarms/alarm-upkeep.ts';
 import {
@@ -14,11 +16,13 @@ import {
   firstBeyond,
 } from '../store/notifications/notification-retention.ts';
 import { dropOccurrencesBeyond, dropUnasked } from '../store/notifications/occurrences.ts';
+import { dropOldMails } from '../store/reports/report-mails.ts';
 import { createAlarmUpkeep } from './alarm-upkeep.ts';
 import { createDelivery } from './delivery.ts';
 import { createEscalation } from './escalation.ts';
 import { createNotifier } from './notifier.ts';
 import { createOccurrenceNotifier } from './occurrence-notifier.ts';
+import { createReportMailer } from './report-mailer.ts';
 import type { Senders } from './senders.ts';
 
 export interface NoticesOptions {
@@ -27,6 +31,9 @@ export interface NoticesOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
+  readonly reader: ReportReader;
+  /** Address of the console, for links in mails; empty: not known. */
+  readonly consoleUrl: string;
   onCommitted(listener: (committed: Committed) => void): Cancel;
   onCommit(listener: (commit: CommitNotice) => void): Cancel;
   /** False while another process does all of this; absent: there is none. */
@@ -36,6 +43,8 @@ export interface NoticesOptions {
 export interface Notices {
   /** Deliveries may be due. */
   wake(): void;
+  /** Reports may be due. */
+  wakeReports(): void;
   /** Decides and sends all that is there; for tests. */
   runAll(): Promise<void>;
   /** Removes what is too old or too much. */
@@ -90,6 +99,9 @@ async function clearAll(db: Database, nowMs: number): Promise<void> {
   await eat(changesOf(dropOldNotifications(nowMs - inboxDays * dayMs)));
   await eat(changesOf([dropOldDeliveries(nowMs - deliveryDays * dayMs)]));
   await eat(changesOf([dropOldEpisodes(nowMs - episodeDays * dayMs)]));
+  await db.write(
+    dropOldMails(nowMs - scheduleLimits.contentDays * dayMs, nowMs - scheduleLimits.mailDays * dayMs),
+  );
   const oldAlarms = dropClosedAlarms(nowMs - alarmDays * dayMs, alarmRows);
   while (((await db.write([oldAlarms]))[0]?.changes ?? 0) >= alarmRows);
   let after = '';
@@ -110,6 +122,7 @@ export function createNotices(options: NoticesOptions): Notices {
   const alarms = createAlarmUpkeep(options);
   const escalation = createEscalation({ ...options, onDeliveries });
   const occurrences = createOccurrenceNotifier({ ...options, onDeliveries });
+  const reports = createReportMailer({ ...options, onDeliveries });
   const notifier = createNotifier({ ...options, onDeliveries, onAlarms: () => alarms.wake() });
   const clear = async (): Promise<void> => {
     await clearOccurrences(db, log);
@@ -129,11 +142,13 @@ export function createNotices(options: NoticesOptions): Notices {
   });
   return {
     wake: () => delivery.wake(),
+    wakeReports: () => reports.wake(),
     async runAll() {
       await notifier.runAll();
       await occurrences.runAll();
       await alarms.runAll();
       await escalation.runAll();
+      await reports.runAll();
       await delivery.runAll();
     },
     clear,
@@ -145,6 +160,7 @@ export function createNotices(options: NoticesOptions): Notices {
         occurrences.close(),
         alarms.close(),
         escalation.close(),
+        reports.close(),
         delivery.close(),
         clearing.close(),
       ]);

@@ -34,6 +34,8 @@ export interface PushMessage {
 export interface OutgoingMail extends Mail {
   readonly to: string;
   readonly id: string;
+  /** A CSV file in UTF-8 beside the text. */
+  readonly file?: { readonly name: string; readonly content: Uint8Array };
 }
 
 export interface Senders {

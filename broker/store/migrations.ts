@@ -12,6 +12,7 @@ import { fleetRevisionTriggers } from './schema/fleet-revisions.ts';
 import { notificationTables } from './schema/notifications.ts';
 import { occurrenceTables } from './schema/occurrences.ts';
 import { releaseTables } from './schema/releases.ts';
+import { reportTables } from './schema/reports.ts';
 
 export const migrations: readonly Migration[] = [
   {
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
       ...commandTables,
       ...releaseTables,
       ...notificationTables,
+      ...reportTables,
       ...alarmTables,
       ...bridgeTables,
       ...fleetRevisionTriggers,

@@ -67,6 +67,23 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
     expect(content).toContain('last line');
   });
 
+  it('with a file is of two parts, the text and the file as it is, whatever its name contains', async () => {
+    const content = '\ufeffdeviceID,Vehicle\r\nvan-1,Café\r\n.\r\n';
+    const name = 'x.csv"\r\nBcc: thief@example.com';
+    const file = { name, content: new TextEncoder().encode(content) };
+    expect(await sender.send(mail({ id: 'with-file', file }))).toEqual({ kind: 'sent' });
+    const { to, content: sent } = await arrived(server, 'with-file');
+    expect(to).toEqual(['ops@example.com']);
+    expect(sent).not.toMatch(/^Bcc:/im);
+    const [, boundary = ''] = /^Content-Type: multipart\/mixed;\s+boundary="([^"]+)"/im.exec(sent) ?? [];
+    const [text = '', attached = ''] = sent.split(`--${boundary}`).slice(1);
+    expect(text).toMatch(/^Content-Type: text\/plain; charset=utf-8$/im);
+    expect(attached).toMatch(/^Content-Type: text\/csv; charset=utf-8/im);
+    expect(attached).toMatch(/^Content-Disposition: attachment/im);
+    const [, body = ''] = attached.split('\r\n\r\n', 2);
+    expect(Buffer.from(body, 'base64').toString()).toBe(content);
+  });
+
   it('has no header but ours, whatever its texts contain', async () => {
     const evil = 'x\r\nBcc: thief@example.com\r\n\r\nbody';
     expect(await sender.send(mail({ subject: evil, id: 'evil' }))).toEqual({ kind: 'sent' });

@@ -119,13 +119,19 @@ const checks: Readonly<Record<string, Check | readonly Check[]>> = {
     },
     good(2),
   ],
-  'Reports and exports': (printed, out) => {
-    good(1)(printed);
-    const file = (format: string) => readFileSync(join(out, `van-01.${format}`), 'utf8');
-    expect(file('gpx')).toMatch(/<\/gpx>\s*$/);
-    expect(file('csv')).toMatch(/^deviceID,.*\r\nvan-01,/);
-    expect(JSON.parse(file('geojson'))).toMatchObject({ type: 'FeatureCollection' });
-  },
+  'Reports and exports': [
+    (printed, out) => {
+      good(1)(printed);
+      const file = (format: string) => readFileSync(join(out, `van-01.${format}`), 'utf8');
+      expect(file('gpx')).toMatch(/<\/gpx>\s*$/);
+      expect(file('csv')).toMatch(/^deviceID,.*\r\nvan-01,/);
+      expect(JSON.parse(file('geojson'))).toMatchObject({ type: 'FeatureCollection' });
+    },
+    (printed) => {
+      good(3)(printed);
+      expect(printed.answers[2]).toMatchObject({ schedules: [{ scheduleID: 'weekly', kind: 'trips' }] });
+    },
+  ],
   'Import devices': (printed) => {
     good(2)(printed);
     expect(printed.answers[0]).toMatchObject({ created: 1, updated: 1, lines: { length: 2 } });

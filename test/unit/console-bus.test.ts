@@ -1,9 +1,9 @@
 // The vehicle bus as the page of a vehicle shows it: which values are of before, and the trouble codes.
 import { describe, expect, it } from 'vitest';
-import { columnsOf, isOfBus } from '../../broker/console/state/reports/columns.ts';
-import { type ReportRow, shownColumns } from '../../broker/console/state/reports/rows.ts';
 import { busRows, spnNames, troubleCodesOf } from '../../broker/console/state/vehicle/bus-view.ts';
 import { busValues } from '../../src/core/events/bus-values.ts';
+import { columnsOf, isOfBus } from '../../src/core/reports/columns.ts';
+import { type ReportRow, shownColumns } from '../../src/core/reports/rows.ts';
 
 const nowS = 1_763_683_200;
 const value = (agoS: number, of: number | string | boolean = 1) => ({

@@ -31,7 +31,8 @@ const places: Readonly<Record<string, string>> = {
     getTokens revokeToken revokeTokens`,
   'screens/releases':
     'createRelease getReleases getRelease getReleaseUnits startReleaseStage stopRelease firmware',
-  'screens/reports': 'reportSummary fleetData',
+  'screens/reports':
+    'reportSummary fleetData getReportSchedules updateReportSchedule deleteReportSchedule sendReport',
   'screens/routes': 'getRoutes routeUpdate deleteRoute',
   'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
   'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',

@@ -1,18 +1,18 @@
 // Reports of the console: what an address may ask for, and rows in their order, with their sums and days.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columnsOf, sorts } from '../../broker/console/state/reports/columns.ts';
-import { csvOf } from '../../broker/console/state/reports/csv.ts';
 import {
   dateOf,
   endOfDate,
   parseVehicles,
   periodOf,
-  reportKinds,
   startOfDate,
   tooLong,
 } from '../../broker/console/state/reports/report-view.ts';
-import { barsOf, type ReportRow, sortRows, sumOf } from '../../broker/console/state/reports/rows.ts';
+import { barsOf } from '../../broker/console/state/reports/rows.ts';
+import { columnsOf, reportKinds, sorts } from '../../src/core/reports/columns.ts';
+import { csvOf } from '../../src/core/reports/csv.ts';
+import { type ReportRow, sortRows, sumOf } from '../../src/core/reports/rows.ts';
 
 const dayS = 86_400;
 const rowOf = (id: string, values: ReportRow['values']): ReportRow => ({

@@ -1,6 +1,7 @@
 // Words that are loaded with their screen: in the language of the page only, and never two languages on one page.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Language, WordSet } from '../../broker/console/words/word-set.ts';
+import type { WordSet } from '../../broker/console/words/word-set.ts';
+import type { Language } from '../../src/core/words/languages.ts';
 
 const all: readonly Language[] = ['en', 'fr', 'de', 'es', 'ar'];
 

@@ -1,4 +1,4 @@
-// Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, which was checked where it came in; nothing
+// Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, with at most one CSV file, which was checked where it came in; nothing
 // that people or vehicles wrote can become a header, a file or a URL here. Faults hold the server's code, not its text.
 import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
@@ -63,6 +63,13 @@ function sendingOf(thrown: unknown): Sending {
   return isFinal ? { kind: 'gone', fault } : { kind: 'failed', fault };
 }
 
+/** Bytes in memory: nothing is read from a path or URL. */
+const attachmentOf = ({ name, content }: NonNullable<OutgoingMail['file']>) => ({
+  filename: name,
+  content: Buffer.from(content),
+  contentType: 'text/csv; charset=utf-8',
+});
+
 /** Mail through one server. Connections are opened when there is something to send. */
 export function createEmailSender(settings: SmtpSettings): EmailSender {
   const { host, port, security, user, password, from } = settings;
@@ -88,13 +95,14 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
   const domain = from.split('@').at(-1) ?? 'localhost';
   const closing = new AbortController();
   return {
-    async send({ to, subject, text, id }) {
+    async send({ to, subject, text, id, file }) {
       try {
         await transport.sendMail({
           from,
           to: { name: '', address: to },
           subject,
           text,
+          ...(file === undefined ? {} : { attachments: [attachmentOf(file)] }),
           messageId: `<${id}@${domain}>`,
           // No out-of-office replies (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },

@@ -14,7 +14,13 @@ export const delivery = Type.Object({
   notificationID: Type.Union([Type.String(), Type.Null()], {
     description: 'The notification that it delivers; null once it is no longer kept',
   }),
-  ruleID: Type.String({ description: 'The rule; empty once it was deleted' }),
+  ruleID: Type.String({ description: 'The rule; empty once it was deleted, and for a report' }),
+  isReport: Type.Boolean({
+    description: 'It carries a report that was mailed on a schedule, and no notification',
+  }),
+  scheduleID: Type.String({
+    description: 'The schedule of that report; empty once it was deleted, and without one',
+  }),
   channel: Type.Enum(['webhook', 'email', 'push'], { description: 'The way' }),
   target: Type.String({
     description: 'Host of the webhook, e-mail address, or user of the push registration',
@@ -36,6 +42,8 @@ export const exampleDelivery: DeliveryView = {
   deliveryID: '815',
   notificationID: '4711',
   ruleID: 'night-watch',
+  isReport: false,
+  scheduleID: '',
   channel: 'webhook',
   target: 'hooks.example.com',
   state: 'dead',
@@ -62,6 +70,8 @@ export const viewDelivery = (row: DeliveryRow): DeliveryView => ({
   deliveryID: String(row.deliveryNo),
   notificationID: row.notificationNo === null ? null : String(row.notificationNo),
   ruleID: row.ruleID,
+  isReport: row.isReport,
+  scheduleID: row.scheduleID,
   channel: row.channel,
   target: targetOf(row),
   state: row.state,

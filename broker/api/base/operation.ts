@@ -73,8 +73,12 @@ export interface ApiServices {
   readonly practice: PracticeWorld | null;
   /** How often an account may test its webhooks. */
   readonly webhookTests: Rates;
+  /** How often an account may ask for a report by mail at once. */
+  readonly reportRequests: Rates;
   /** Deliveries may be due. */
   wakeDelivery(): void;
+  /** A report may be due. */
+  wakeReports(): void;
   /** A stage of a release was begun, or a release stopped. */
   wakeReleases(): void;
   readonly exportLimit: ExportLimit;

@@ -71,6 +71,7 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'getNotifications',
       'getDeviceNotifications',
       'getVapidKey',
+      'getReportSchedules',
       'getMonitorMetaData',
       'listQuarantine',
       'getQuarantined',
@@ -109,6 +110,9 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'subscribePush',
       'registerPush',
       'unregisterPush',
+      'updateReportSchedule',
+      'deleteReportSchedule',
+      'sendReport',
     ],
   },
   command: {

@@ -91,7 +91,7 @@ const sumOf = (one: number | null, other: number | null): number | null =>
 const spanS = (start: TrackPosition, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
 const km = (metres: number): number => Math.round(metres) / 1000;
 
-function viewTrip(deviceID: string, trip: Trip): TripView {
+export function viewTrip(deviceID: string, trip: Trip): TripView {
   const drivingTime = spanS(trip.start, trip.end.timestampMs);
   return {
     deviceID,
@@ -116,7 +116,7 @@ function viewTrip(deviceID: string, trip: Trip): TripView {
   };
 }
 
-const viewStop = (deviceID: string, stop: Stop): StopView => ({
+export const viewStop = (deviceID: string, stop: Stop): StopView => ({
   deviceID,
   startTime: seconds(stop.start.timestampMs),
   endTime: seconds(stop.endMs),
@@ -282,9 +282,9 @@ interface Summed {
   readonly description: string;
 }
 
-async function summarise(
-  services: ApiServices,
-  caller: Caller,
+export async function summarise(
+  services: Pick<ApiServices, 'archive'>,
+  caller: Pick<Caller, 'scope'>,
   { deviceID, description }: Summed,
   period: Omit<Period, 'deviceID' | 'scope'>,
 ): Promise<SummaryView> {

@@ -51,6 +51,7 @@ import type { ruleOperations } from '../../api/notifications/rules.ts';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
 import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
 import type { releaseOperations } from '../../api/releases/releases.ts';
+import type { reportScheduleOperations } from '../../api/reports/schedules.ts';
 import type { auditOperations } from '../../api/service/audit.ts';
 import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
@@ -103,6 +104,7 @@ type Served =
   | (typeof releaseOperations)[number]
   | (typeof releaseStageOperations)[number]
   | (typeof reportOperations)[number]
+  | (typeof reportScheduleOperations)[number]
   | (typeof routeOperations)[number]
   | (typeof ruleOperations)[number]
   | (typeof ruleTestOperations)[number]
@@ -163,6 +165,10 @@ export const routes = {
   listCommands: 'GET /command/list/{deviceID}/authorization',
   cancelCommand: 'POST /command/cancel/authorization',
   reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',
+  getReportSchedules: 'GET /report/schedules/authorization',
+  updateReportSchedule: 'POST /report/updateschedule/authorization',
+  deleteReportSchedule: 'POST /report/deleteschedule/authorization',
+  sendReport: 'POST /report/sendschedule/authorization',
   reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   fleetData: 'GET /eventdata/fleetdata/{statusCode}/{startTime}/{endTime}/authorization',
   reportStops: 'GET /report/stops/{deviceID}/{startTime}/{endTime}/authorization',

@@ -1,5 +1,6 @@
 // Ages, times, badges of alarms and events, notices: the small parts that say something about a value.
 import type { ReactNode } from 'react';
+import { codeName } from '../../../src/core/code-name.ts';
 import { spanOf } from '../state/age.ts';
 import { formatNumber, formatTime } from '../words/base/format.ts';
 import type { Words } from '../words/en.ts';
@@ -55,8 +56,7 @@ export function Age({ at, isBare = false }: { readonly at: number; readonly isBa
   return <bdi>{isBare ? span : words.age.ago(span)}</bdi>;
 }
 
-export const codeText = (statusCode: number, { codes }: Words): string =>
-  codes[statusCode] ?? `0x${statusCode.toString(16).toUpperCase().padStart(4, '0')}`;
+export const codeText = (statusCode: number, { codes }: Words): string => codeName(statusCode, codes);
 
 const icons: Readonly<Record<number, IconName>> = {
   63553: 'siren',

@@ -1,13 +1,14 @@
 // The menus of the bar: theme, language, the user.
 import { useNavigate } from '@tanstack/react-router';
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import { isLanguage, languages } from '../../../src/core/words/languages.ts';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { call } from '../service/call.ts';
 import { leaveProvider } from '../service/provider-login.ts';
 import { endSession, session } from '../service/session.ts';
 import { chooseLanguage } from '../words/language.ts';
-import { isLanguage, language, languages } from '../words/word-set.ts';
+import { language } from '../words/word-set.ts';
 import { chooseTheme, isTheme, theme, themes } from './theme.ts';
 
 /** Theme and language. */

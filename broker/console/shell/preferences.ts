@@ -1,10 +1,10 @@
 // The preferences that the service keeps for the user: applied here at each sign-in, and whenever they are saved.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { isLanguage } from '../../../src/core/words/languages.ts';
 import { call } from '../service/call.ts';
 import { session } from '../service/session.ts';
 import { type ConsolePreferences, preferencesOf, withPreferences } from '../state/account/preferences.ts';
 import { chooseLanguage } from '../words/language.ts';
-import { isLanguage } from '../words/word-set.ts';
 import { setSingleKeys } from './single-keys.ts';
 import { chooseTheme, isTheme } from './theme.ts';
 

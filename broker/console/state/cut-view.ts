@@ -50,36 +50,8 @@ export function pendingOf({ state }: Device, relay: Relay): string | null {
   return commandState === 'approval' && approvalID !== null ? cutText('request', approvalID) : null;
 }
 
-export const orderReasons = {
-  enginecutoff: ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'],
-  cargoaccess: ['delivery', 'inspection', 'rescue', 'driver', 'test', 'other'],
-} as const satisfies Record<Relay, readonly string[]>;
-export type OrderReason = (typeof orderReasons)[Relay][number];
-
-/** @returns null for what is no reason for an order of this relay. */
-export const reasonOf = (text: unknown, relay: Relay): OrderReason | null =>
-  orderReasons[relay].find((one) => one === text) ?? null;
-
 /** The service takes 200 characters; the code and `: ` stand before the note. */
 export const noteMost = 180;
-
-/** The reason as the ledger keeps it: a code that every language can show, and the note. */
-export function reasonText(reason: OrderReason, note: string): string {
-  const trimmed = note.trim();
-  return trimmed === '' ? reason : `${reason}: ${trimmed}`;
-}
-
-/** @returns the code, null where the text has none of ours (another client wrote it), and the rest. */
-export function parseReason(
-  text: string,
-  relay: Relay,
-): { readonly reason: OrderReason | null; readonly note: string } {
-  const at = text.indexOf(':');
-  const head = at < 0 ? text : text.slice(0, at);
-  const reason = reasonOf(head, relay);
-  if (reason === null) return { reason, note: text };
-  return { reason, note: at < 0 ? '' : text.slice(at + 1).trim() };
-}
 
 /** Seconds that an order may wait for the vehicle. A cut may take a day; an unlock is for a person who is there, so it does not wait for long. */
 export const orderLifeS = {

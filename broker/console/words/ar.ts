@@ -1,7 +1,8 @@
 // Arabic. Digits are the western ones: identifiers, codes and places are written with them too, and one screen has one set of digits.
 
+import { codes } from '../../../src/core/words/codes/ar.ts';
+import { alarmPriorities, alarmStates, closeReasons, units } from '../../../src/core/words/records/ar.ts';
 import { type Forms, isolated, locale, many, n } from './base/arabic.ts';
-import { codes } from './codes/ar.ts';
 import type { Words } from './en.ts';
 import { sharedTexts } from './shared/ar.ts';
 
@@ -11,7 +12,7 @@ export const ar: Words = {
   locale,
   codes,
   ...sharedTexts,
-  units: { s: 'ث', min: 'د', h: 'س', d: 'ي', kmh: 'كم/س', percent: '%', volts: 'فولت', litres: 'ل' },
+  units,
   age: { ago: (span) => `قبل ${span}`, old: 'قديم', never: 'أبدًا', unknown: 'غير معروف' },
   common: {
     brand: 'Fleetward',
@@ -200,7 +201,7 @@ export const ar: Words = {
     noneTaken: 'لم يُتولَّ شيء',
     rate: (now) => `الآن ${n(now)} · يقدر شخص واحد على 1، وعلى 10 في الذروة`,
     rateLabel: (highest, now) => `اثنتا عشرة خطوة من عشر دقائق؛ الأعلى ${n(highest)}، الآن ${n(now)}`,
-    priorities: { critical: 'حرج', high: 'مرتفع', low: 'منخفض' },
+    priorities: alarmPriorities,
     soundOff: 'الصوت مطفأ حتى تضغط مرة',
     soundOn: 'مُشغَّل',
     soundMuted: (time) => `مكتوم حتى ${time}`,
@@ -220,7 +221,7 @@ export const ar: Words = {
       owner: 'المسؤول',
       action: 'إجراء',
     },
-    states: { new: 'جديد', taken: 'متولّى', shelved: 'مؤجل', closed: 'مغلق' },
+    states: alarmStates,
     until: (time) => `حتى ${time}`,
     times: (count) => many(count, times),
     ended: (time) => `انتهى السبب ${time}`,
@@ -246,15 +247,7 @@ export const ar: Words = {
     note: 'ملاحظة',
     notePlaceholder: 'ما فعلته، في جملة واحدة',
     reason: 'لماذا يُغلق؟',
-    reasons: {
-      resolved: 'حُلّ',
-      false_alarm: 'إنذار كاذب',
-      expected: 'متوقع وغير ضار',
-      test: 'تجربة',
-      duplicate: 'إنذار آخر يقوم مقامه',
-      other: 'سبب آخر',
-      ended: 'انتهى سببه',
-    },
+    reasons: closeReasons,
     text: 'ما الذي نتج عنه',
     textNeeded: 'اذكر السبب',
     shelveTime: 'إلى متى؟',

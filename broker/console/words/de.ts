@@ -1,7 +1,8 @@
 // German.
 
+import { codes } from '../../../src/core/words/codes/de.ts';
+import { alarmPriorities, alarmStates, closeReasons, units } from '../../../src/core/words/records/de.ts';
 import { formatNumber } from './base/format.ts';
-import { codes } from './codes/de.ts';
 import type { Words } from './en.ts';
 import { sharedTexts } from './shared/de.ts';
 
@@ -12,7 +13,7 @@ export const de: Words = {
   locale,
   codes,
   ...sharedTexts,
-  units: { s: 's', min: 'min', h: 'h', d: 'T', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
+  units,
   age: { ago: (span) => `vor ${span}`, old: 'alt', never: 'nie', unknown: 'unbekannt' },
   common: {
     brand: 'Fleetward',
@@ -205,7 +206,7 @@ export const de: Words = {
     noneTaken: 'keiner übernommen',
     rate: (now) => `jetzt ${n(now)} · eine Person bewältigt 1, in der Spitze 10`,
     rateLabel: (highest, now) => `Zwölf Schritte von zehn Minuten; höchster ${n(highest)}, jetzt ${n(now)}`,
-    priorities: { critical: 'kritisch', high: 'hoch', low: 'niedrig' },
+    priorities: alarmPriorities,
     soundOff: 'Der Ton ist aus, bis Sie einmal drücken',
     soundOn: 'Ein',
     soundMuted: (time) => `Stumm bis ${time}`,
@@ -231,7 +232,7 @@ export const de: Words = {
       owner: 'Bearbeiter',
       action: 'Aktion',
     },
-    states: { new: 'Neu', taken: 'Übernommen', shelved: 'Zurückgestellt', closed: 'Geschlossen' },
+    states: alarmStates,
     until: (time) => `bis ${time}`,
     times: (count) => `${n(count)}-mal`,
     ended: (time) => `Ursache beendet ${time}`,
@@ -257,15 +258,7 @@ export const de: Words = {
     note: 'Notiz',
     notePlaceholder: 'Was Sie getan haben, in einem Satz',
     reason: 'Warum wird er geschlossen?',
-    reasons: {
-      resolved: 'Gelöst',
-      false_alarm: 'Fehlalarm',
-      expected: 'Erwartet und harmlos',
-      test: 'Test',
-      duplicate: 'Ein anderer Alarm steht dafür',
-      other: 'Anderer Grund',
-      ended: 'Ursache beendet',
-    },
+    reasons: closeReasons,
     text: 'Was daraus wurde',
     textNeeded: 'Nennen Sie den Grund',
     shelveTime: 'Für wie lange?',

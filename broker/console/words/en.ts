@@ -1,8 +1,9 @@
 // English, the reference catalogue: the other languages have the same keys, or they do not compile.
 
+import { codes } from '../../../src/core/words/codes/en.ts';
+import { alarmPriorities, alarmStates, closeReasons, units } from '../../../src/core/words/records/en.ts';
 import type { Widened } from './base/catalogue.ts';
 import { formatNumber } from './base/format.ts';
-import { codes } from './codes/en.ts';
 import { sharedTexts } from './shared/en.ts';
 
 const locale = 'en';
@@ -13,7 +14,7 @@ export const en = {
   locale,
   codes,
   ...sharedTexts,
-  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
+  units,
   age: { ago: (span: string) => `${span} ago`, old: 'old', never: 'never', unknown: 'unknown' },
   common: {
     brand: 'Fleetward',
@@ -204,7 +205,7 @@ export const en = {
     rate: (now: number) => `now ${n(now)} · one person can handle 1, and 10 in a peak`,
     rateLabel: (highest: number, now: number) =>
       `Twelve steps of ten minutes; highest ${n(highest)}, now ${n(now)}`,
-    priorities: { critical: 'critical', high: 'high', low: 'low' },
+    priorities: alarmPriorities,
     soundOff: 'Sound is off until you press once',
     soundOn: 'On',
     soundMuted: (time: string) => `Muted until ${time}`,
@@ -224,7 +225,7 @@ export const en = {
       owner: 'Owner',
       action: 'Action',
     },
-    states: { new: 'New', taken: 'Taken', shelved: 'Shelved', closed: 'Closed' },
+    states: alarmStates,
     until: (time: string) => `until ${time}`,
     times: (count: number) => `${n(count)} times`,
     ended: (time: string) => `condition ended ${time}`,
@@ -250,15 +251,7 @@ export const en = {
     note: 'Note',
     notePlaceholder: 'What you did, in one sentence',
     reason: 'Why is it closed?',
-    reasons: {
-      resolved: 'Resolved',
-      false_alarm: 'False alarm',
-      expected: 'Expected and harmless',
-      test: 'Test',
-      duplicate: 'Another alarm stands for it',
-      other: 'Another reason',
-      ended: 'Its condition ended',
-    },
+    reasons: closeReasons,
     text: 'What came of it',
     textNeeded: 'Say what the reason is',
     shelveTime: 'For how long?',

@@ -1,7 +1,8 @@
 // Spanish.
 
+import { codes } from '../../../src/core/words/codes/es.ts';
+import { alarmPriorities, alarmStates, closeReasons, units } from '../../../src/core/words/records/es.ts';
 import { counterOf, formatNumber } from './base/format.ts';
-import { codes } from './codes/es.ts';
 import type { Words } from './en.ts';
 import { sharedTexts } from './shared/es.ts';
 
@@ -13,7 +14,7 @@ export const es: Words = {
   locale,
   codes,
   ...sharedTexts,
-  units: { s: 's', min: 'min', h: 'h', d: 'd', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
+  units,
   age: { ago: (span) => `hace ${span}`, old: 'de antigüedad', never: 'nunca', unknown: 'desconocido' },
   common: {
     brand: 'Fleetward',
@@ -204,7 +205,7 @@ export const es: Words = {
     noneTaken: 'ninguna tomada',
     rate: (now) => `ahora ${n(now)} · una persona atiende 1, y 10 en un pico`,
     rateLabel: (highest, now) => `Doce pasos de diez minutos; máximo ${n(highest)}, ahora ${n(now)}`,
-    priorities: { critical: 'crítica', high: 'alta', low: 'baja' },
+    priorities: alarmPriorities,
     soundOff: 'El sonido está apagado hasta que pulse una vez',
     soundOn: 'Encendido',
     soundMuted: (time) => `En silencio hasta las ${time}`,
@@ -224,7 +225,7 @@ export const es: Words = {
       owner: 'Responsable',
       action: 'Acción',
     },
-    states: { new: 'Nueva', taken: 'Tomada', shelved: 'Aplazada', closed: 'Cerrada' },
+    states: alarmStates,
     until: (time) => `hasta las ${time}`,
     times: (count) => `${n(count)} veces`,
     ended: (time) => `la causa terminó ${time}`,
@@ -250,15 +251,7 @@ export const es: Words = {
     note: 'Nota',
     notePlaceholder: 'Lo que hizo, en una frase',
     reason: '¿Por qué se cierra?',
-    reasons: {
-      resolved: 'Resuelta',
-      false_alarm: 'Falsa alarma',
-      expected: 'Esperada e inofensiva',
-      test: 'Prueba',
-      duplicate: 'Otra alarma la representa',
-      other: 'Otro motivo',
-      ended: 'Su causa terminó',
-    },
+    reasons: closeReasons,
     text: 'Qué resultó',
     textNeeded: 'Indique el motivo',
     shelveTime: '¿Cuánto tiempo?',

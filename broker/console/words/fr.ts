@@ -1,7 +1,8 @@
 // French.
 
+import { codes } from '../../../src/core/words/codes/fr.ts';
+import { alarmPriorities, alarmStates, closeReasons, units } from '../../../src/core/words/records/fr.ts';
 import { counterOf, formatNumber } from './base/format.ts';
-import { codes } from './codes/fr.ts';
 import type { Words } from './en.ts';
 import { sharedTexts } from './shared/fr.ts';
 
@@ -13,7 +14,7 @@ export const fr: Words = {
   locale,
   codes,
   ...sharedTexts,
-  units: { s: 's', min: 'min', h: 'h', d: 'j', kmh: 'km/h', percent: '%', volts: 'V', litres: 'L' },
+  units,
   age: { ago: (span) => `il y a ${span}`, old: 'd’ancienneté', never: 'jamais', unknown: 'inconnu' },
   common: {
     brand: 'Fleetward',
@@ -205,7 +206,7 @@ export const fr: Words = {
     noneTaken: 'aucune prise',
     rate: (now) => `maintenant ${n(now)} · une personne peut en traiter 1, et 10 en pointe`,
     rateLabel: (highest, now) => `Douze pas de dix minutes ; maximum ${n(highest)}, maintenant ${n(now)}`,
-    priorities: { critical: 'critique', high: 'haute', low: 'basse' },
+    priorities: alarmPriorities,
     soundOff: 'Le son est coupé jusqu’à un premier appui',
     soundOn: 'Activé',
     soundMuted: (time) => `Coupé jusqu’à ${time}`,
@@ -225,7 +226,7 @@ export const fr: Words = {
       owner: 'Responsable',
       action: 'Action',
     },
-    states: { new: 'Nouvelle', taken: 'Prise', shelved: 'Différée', closed: 'Close' },
+    states: alarmStates,
     until: (time) => `jusqu’à ${time}`,
     times: (count) => `${n(count)} fois`,
     ended: (time) => `condition terminée à ${time}`,
@@ -251,15 +252,7 @@ export const fr: Words = {
     note: 'Note',
     notePlaceholder: 'Ce que vous avez fait, en une phrase',
     reason: 'Pourquoi la clore ?',
-    reasons: {
-      resolved: 'Résolue',
-      false_alarm: 'Fausse alarme',
-      expected: 'Attendue et sans danger',
-      test: 'Essai',
-      duplicate: 'Une autre alarme la représente',
-      other: 'Autre raison',
-      ended: 'Sa condition a pris fin',
-    },
+    reasons: closeReasons,
     text: 'Ce qu’il en est advenu',
     textNeeded: 'Indiquez la raison',
     shelveTime: 'Pour combien de temps ?',

@@ -1,5 +1,6 @@
 // The language of this reader: the one chosen, else the browser's, else English.
-import { isLanguage, type Language, language, setLanguage } from './word-set.ts';
+import { isLanguage, type Language } from '../../../src/core/words/languages.ts';
+import { language, setLanguage } from './word-set.ts';
 
 const key = 'fleetward.language';
 

@@ -1,19 +1,8 @@
 // The words of the page in one language: those that are always there, and the sets of the screens, each loaded with its screen.
+import type { Language } from '../../../src/core/words/languages.ts';
 import { createValue } from '../state/value.ts';
 import { en, type Words } from './en.ts';
 import { loadPart } from './parts.ts';
-
-export const languages = {
-  en: 'English',
-  fr: 'Français',
-  de: 'Deutsch',
-  es: 'Español',
-  ar: 'العربية',
-} as const;
-export type Language = keyof typeof languages;
-
-export const isLanguage = (text: string | null | undefined): text is Language =>
-  text !== null && text !== undefined && Object.hasOwn(languages, text);
 
 /** The words of a screen, each language in a file of its own. */
 export type WordSet<T extends object> = Readonly<Record<Language, () => Promise<T>>>;

@@ -20,6 +20,8 @@ const sentences = {
   no_mailbox: 'the address is no mailbox',
   push_keys: 'the keys of the subscription are no keys',
   push_ended: 'the push registration has ended',
+  report_deleted: 'the report schedule was deleted',
+  report_changed: 'what the owner of the report may see has changed since it was read',
   gone: 'rule, notification or device are gone',
 } as const;
 

@@ -157,7 +157,7 @@ export function pushBody(notice: Notice): string {
 }
 
 /** One line: control characters, line and direction marks become spaces. */
-const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+export const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 const moment = new Intl.DateTimeFormat('en-US', {
   timeZone: 'UTC',

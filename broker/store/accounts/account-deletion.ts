@@ -20,6 +20,8 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['shares', 'share_no'],
   ['releases', 'release_no'],
   ['deliveries', 'delivery_no'],
+  ['report_mails', 'mail_no'],
+  ['report_schedules', 'schedule_no'],
   ['alarms', 'alarm_no'],
   ['notifications', 'notification_no'],
   ['notification_rules', 'rule_no'],

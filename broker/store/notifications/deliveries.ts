@@ -111,6 +111,8 @@ export interface DueRow {
   readonly sinceMs: number;
   /** Its place in the row of its account and channel, from 1. */
   readonly ofAccount: number;
+  /** It carries a mail with a report instead of a notification. */
+  readonly isReport: boolean;
 }
 
 /**
@@ -131,7 +133,7 @@ export async function dueDeliveries(
       SELECT x.*, ROW_NUMBER() OVER (PARTITION BY x.channel, x.account_id ORDER BY x.next_ms, x.delivery_no)
         AS of_account
       FROM (
-        SELECT delivery_no, account_id, channel, lane, next_ms, attempts, created_ms, since_ms,
+        SELECT delivery_no, account_id, channel, lane, next_ms, attempts, created_ms, since_ms, mail_no,
           ROW_NUMBER() OVER (PARTITION BY lane ORDER BY next_ms, delivery_no) AS of_lane
         FROM deliveries WHERE state = 'pending' AND next_ms <= ${due.nowMs}) x
       WHERE x.of_lane <= ${due.perLane}) y
@@ -147,6 +149,7 @@ export async function dueDeliveries(
     createdMs: numberOf(row, 'created_ms'),
     sinceMs: numberOf(row, 'since_ms'),
     ofAccount: numberOf(row, 'of_account'),
+    isReport: numberOrNull(row, 'mail_no') !== null,
   }));
 }
 
@@ -245,10 +248,13 @@ export type DeliveryState = 'pending' | 'sent' | 'dead';
 
 export interface DeliveryRow {
   readonly deliveryNo: number;
-  /** '' when the rule was deleted. */
+  /** '' when the rule was deleted, and for a report. */
   readonly ruleID: string;
-  /** '' when the rule was deleted. */
+  /** '' when the rule was deleted, and for a report. */
   readonly definition: string;
+  /** The schedule of the report that it carries; '' without one, or when it was deleted. */
+  readonly scheduleID: string;
+  readonly isReport: boolean;
   /** Null when the notification is no longer kept. */
   readonly notificationNo: number | null;
   readonly channel: Channel;
@@ -270,16 +276,20 @@ async function readDeliveries(
   limit: number,
 ): Promise<readonly DeliveryRow[]> {
   const rows = await db.read(sql`
-    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id FROM deliveries y
+    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
       LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
       LEFT JOIN notifications n ON n.event_no = y.event_no
       LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
         AND CAST(p.registration_no AS TEXT) = y.target
+      LEFT JOIN report_mails m ON m.mail_no = y.mail_no
+      LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
     WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
   return rows.map((row) => ({
     deliveryNo: numberOf(row, 'delivery_no'),
     ruleID: textOrNull(row, 'rule_id') ?? '',
     definition: textOrNull(row, 'definition') ?? '',
+    scheduleID: textOrNull(row, 'schedule_id') ?? '',
+    isReport: numberOrNull(row, 'mail_no') !== null,
     notificationNo: numberOrNull(row, 'notification_no'),
     channel: textOf(row, 'channel') as Channel,
     target: textOf(row, 'target'),

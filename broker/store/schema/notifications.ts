@@ -73,7 +73,8 @@ export const notificationTables: readonly Statement[] = [
   // One row for each target that one rule notifies of one event; `rule_no` 0: a notice of the account, by no rule. `target`: '' for the rule's webhook, an e-mail
   // address, or the number of a push registration. `lane`: deliveries of one lane share a target (of webhooks the rule's
   // URL, not its host), so its failures hold up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
-  // `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated.
+  // `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail with a report (`reports.ts`)
+  // that it carries instead of a notification, NULL without one; then `rule_no` is 0 and `event_no` is -2^53 + `mail_no`, below every other.
   ddl(`CREATE TABLE deliveries (
     delivery_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL,
@@ -90,11 +91,13 @@ export const notificationTables: readonly Statement[] = [
     ended_ms BIGINT,
     fault TEXT NOT NULL DEFAULT '',
     escalation BIGINT NOT NULL DEFAULT 0,
+    mail_no BIGINT,
     UNIQUE (event_no, rule_no, channel, target, escalation))`),
   ddl("CREATE INDEX deliveries_due ON deliveries (next_ms) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_waiting ON deliveries (account_id) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
+  ddl('CREATE INDEX deliveries_by_mail ON deliveries (mail_no) WHERE mail_no IS NOT NULL'),
   // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on.
   ddl(`CREATE TABLE push_registrations (
     registration_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -1,6 +1,7 @@
 // All words of the console in one language, those of every screen included, as the screens load them.
 import { readdirSync } from 'node:fs';
-import type { Language, WordSet } from '../../../broker/console/words/word-set.ts';
+import type { WordSet } from '../../../broker/console/words/word-set.ts';
+import type { Language } from '../../../src/core/words/languages.ts';
 
 const folder = new URL('../../../broker/console/words/', import.meta.url);
 

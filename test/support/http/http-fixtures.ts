@@ -11,6 +11,7 @@ import { geozoneFixture } from './fixtures/geozones.ts';
 import { liveFixture } from './fixtures/live.ts';
 import { notifyFixture } from './fixtures/notify.ts';
 import { releasesFixture } from './fixtures/releases.ts';
+import { reportsFixture } from './fixtures/reports.ts';
 import { requestsFixture } from './fixtures/requests.ts';
 import { sharesFixture } from './fixtures/shares.ts';
 import { usersFixture } from './fixtures/users.ts';
@@ -49,6 +50,7 @@ const fixtures: readonly Fixture[] = [
   requestsFixture,
   sharesFixture,
   releasesFixture,
+  reportsFixture,
 ];
 
 /** Makes both tenants with everything that the examples name. */

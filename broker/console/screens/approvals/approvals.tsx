@@ -1,5 +1,6 @@
 // Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
+import { parseReason } from '../../../../src/core/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
@@ -8,7 +9,7 @@ import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
-import { cutText, parseReason } from '../../state/cut-view.ts';
+import { cutText } from '../../state/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';

@@ -4,6 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
+import { orderReasons } from '../../../../src/core/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -13,7 +14,7 @@ import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { cutText, noteMost, orderLifeS, orderReasons, type Relay } from '../../state/cut-view.ts';
+import { cutText, noteMost, orderLifeS, type Relay } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';

@@ -1,16 +1,10 @@
 // Parts of the screens of a cut and an unlock: badge of its state, the vehicle as it is now, the course, the countdown.
 import { useEffect, useState } from 'react';
+import { reasonName } from '../../../../src/core/reports/table.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
-import {
-  type CutState,
-  cutStateOf,
-  parseReason,
-  type Relay,
-  type Step,
-  toneOf,
-} from '../../state/cut-view.ts';
+import { type CutState, cutStateOf, type Relay, type Step, toneOf } from '../../state/cut-view.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -67,10 +61,7 @@ export function reasonWords(
   relay: Relay,
   { orders, common }: WordsWith<[typeof cutWords]>,
 ): string {
-  const { reason, note } = parseReason(text, relay);
-  if (reason === null) return note === '' ? common.none : note;
-  const reasons: Readonly<Record<string, string>> = orders[relay].reasons;
-  return note === '' ? `${reasons[reason]}` : `${reasons[reason]}. ${note}`;
+  return reasonName(text, relay, orders[relay].reasons) || common.none;
 }
 
 interface VehicleFactsProps {

@@ -1,26 +1,33 @@
 // One value of a report as people read it, with the way to what it is about: a trip, an event, an alarm, a cut, or a report of this vehicle.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Badge, codeText, iconOf, numberText, spanText, Time } from '../../components/texts.tsx';
+import { type ColumnID, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
+import type { ReportRow, Value } from '../../../../src/core/reports/rows.ts';
+import { namedValue, type TableWords } from '../../../../src/core/reports/table.ts';
+import { Badge, iconOf, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { type ColumnID, formOf } from '../../state/reports/columns.ts';
-import type { ReportKind } from '../../state/reports/report-view.ts';
-import type { ReportRow, Value } from '../../state/reports/rows.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { reasonWords } from '../cut/parts.tsx';
-
-const named = (texts: Readonly<Record<string, string>>, value: Value): string =>
-  texts[String(value)] ?? String(value);
 
 /** Words of the reports, and those that they share with the trips and the cuts. */
 export type CellWords = WordsWith<[typeof reportWords, typeof tabWords, typeof cutWords]>;
 
+export const tableWordsOf = ({ reports, codes, alarms, orders, units }: CellWords): TableWords => ({
+  columns: reports.columns,
+  decisions: reports.decisions,
+  codes,
+  alarmPriorities: alarms.priorities,
+  alarmStates: alarms.states,
+  closeReasons: alarms.reasons,
+  cutReasons: orders.enginecutoff.reasons,
+  units,
+});
+
 /** A value in words and with its unit; a time is written by its element. */
 export function valueText(column: ColumnID, value: Value, words: CellWords): string {
-  const { reports, trips, units, alarms, common } = words;
+  const { trips, units, common } = words;
   if (value === null) return common.none;
   switch (formOf(column)) {
     case 'span':
@@ -37,20 +44,8 @@ export function valueText(column: ColumnID, value: Value, words: CellWords): str
       return `${numberText(Number(value), 1)} ${units.h}`;
     case 'count':
       return numberText(Number(value));
-    case 'code':
-      return codeText(Number(value), words);
-    case 'priority':
-      return named(alarms.priorities, value);
-    case 'alarmState':
-      return named(alarms.states, value);
-    case 'closeReason':
-      return named(alarms.reasons, value);
-    case 'decision':
-      return named(reports.decisions, value);
-    case 'reason':
-      return reasonWords(String(value), 'enginecutoff', words);
     default:
-      return String(value);
+      return namedValue(column, value, tableWordsOf(words));
   }
 }
 

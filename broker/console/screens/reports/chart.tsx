@@ -1,11 +1,11 @@
 // The same rows as bars: what each day, or in the summary each vehicle, adds.
 import { useMemo } from 'react';
+import { type ColumnID, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
+import type { NameOf, ReportRow } from '../../../../src/core/reports/rows.ts';
 import { Plot } from '../../components/plot.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { shownTheme } from '../../shell/theme.ts';
-import { type ColumnID, formOf } from '../../state/reports/columns.ts';
-import type { ReportKind } from '../../state/reports/report-view.ts';
-import { barsOf, type NameOf, type ReportRow } from '../../state/reports/rows.ts';
+import { barsOf } from '../../state/reports/rows.ts';
 import { formatTime } from '../../words/base/format.ts';
 import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';

@@ -2,6 +2,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { reportKinds } from '../../../../src/core/reports/columns.ts';
+import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { codeText } from '../../components/texts.tsx';
@@ -11,11 +13,9 @@ import {
   endOfDate,
   firstCode,
   type Period,
-  reportKinds,
   startOfDate,
   vehiclesMost,
 } from '../../state/reports/report-view.ts';
-import type { NameOf } from '../../state/reports/rows.ts';
 import { without } from '../../state/search.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import { reportWords } from '../../words/reports/words.ts';

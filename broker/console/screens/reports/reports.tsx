@@ -2,6 +2,8 @@
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports/columns.ts';
+import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
@@ -9,14 +11,13 @@ import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
-import { columnOfSort, columnsOf, firstSort } from '../../state/reports/columns.ts';
 import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';
-import { type NameOf, sortRows } from '../../state/reports/rows.ts';
 import { formatTime } from '../../words/base/format.ts';
 import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { ReportChart } from './chart.tsx';
 import { Filters, vehiclesText } from './filters.tsx';
+import { ReportTabs } from './report-tabs.tsx';
 import { SaveMenu, SavingNotice } from './save.tsx';
 import { ReportTable, rowsAtOnce } from './table.tsx';
 import { type Report, rowsMost, useReport } from './use-report.ts';
@@ -171,6 +172,7 @@ export function ReportsScreen() {
           />
         </div>
       </header>
+      <ReportTabs at="report" />
       <div className="not-printed" aria-live="polite">
         <SavingNotice files={files} nameOf={nameOf} />
       </div>

@@ -1,5 +1,7 @@
 // A report as files: the table, or every record of its vehicles, with progress and a way to cancel.
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import type { NameOf } from '../../../../src/core/reports/rows.ts';
+import { csvOfReport, type ReportTable } from '../../../../src/core/reports/table.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -8,77 +10,26 @@ import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { exportFormats, fileMost } from '../../service/track.ts';
-import { type ColumnID, formOf } from '../../state/reports/columns.ts';
-import { csvOf } from '../../state/reports/csv.ts';
-import { dateOf, type Period, type ReportKind } from '../../state/reports/report-view.ts';
-import { type NameOf, type ReportRow, shownColumns, type Value, valueOf } from '../../state/reports/rows.ts';
+import { dateOf, type Period } from '../../state/reports/report-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
-import { type CellWords, valueText } from './cell.tsx';
+import { type CellWords, tableWordsOf } from './cell.tsx';
 import { filesMost, type useSaving } from './use-saving.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A value for programs: times as UTC, spans in seconds, shares in percent, codes in words. */
-function csvValue(column: ColumnID, value: Value, words: CellWords): number | string | null {
-  if (value === null) return null;
-  switch (formOf(column)) {
-    case 'time':
-      return new Date(Number(value) * 1000).toISOString();
-    case 'share':
-      return Math.round(Number(value) * 1000) / 10;
-    case 'span':
-    case 'km':
-    case 'speed':
-    case 'count':
-      return Number(value);
-    default:
-      return valueText(column, value, words);
-  }
-}
-
-function csvHead(column: ColumnID, { reports, trips, units }: CellWords): string {
-  const name = reports.columns[column];
-  switch (formOf(column)) {
-    case 'time':
-      return `${name} (UTC)`;
-    case 'span':
-      return `${name} (${reports.seconds})`;
-    case 'km':
-      return `${name} (${trips.km})`;
-    case 'speed':
-      return `${name} (${units.kmh})`;
-    case 'share':
-      return `${name} (${units.percent})`;
-    default:
-      return name;
-  }
-}
-
-interface Table {
-  readonly kind: ReportKind;
-  /** In the order of the table. */
-  readonly rows: readonly ReportRow[];
-  readonly nameOf: NameOf;
+interface Table extends ReportTable {
   readonly period: Period;
   /** When it was read, epoch seconds. */
   readonly readS: number;
 }
 
-/** All rows of the table, with the id of the vehicle before its columns. */
-function saveTable({ kind, rows, nameOf, period, readS }: Table, words: CellWords): void {
-  const columns = shownColumns(kind, rows);
-  const lines = [
-    ['deviceID', ...columns.map((column) => csvHead(column, words))],
-    ...rows.map((row) => [
-      row.deviceID,
-      ...columns.map((column) => csvValue(column, valueOf(row, column, nameOf), words)),
-    ]),
-  ];
-  const name = `${kind}_${dateOf(period.fromS)}_${dateOf(period.toS === 0 ? readS : period.toS)}.csv`;
-  // With a mark of its encoding, without which spreadsheets misread every letter but the English ones.
-  saveFile(name, new Blob(['\ufeff', csvOf(lines)], { type: 'text/csv;charset=utf-8' }));
+/** All rows of the table. */
+function saveTable({ period, readS, ...table }: Table, words: CellWords): void {
+  const name = `${table.kind}_${dateOf(period.fromS)}_${dateOf(period.toS === 0 ? readS : period.toS)}.csv`;
+  const csv = csvOfReport(table, tableWordsOf(words));
+  saveFile(name, new Blob([csv], { type: 'text/csv;charset=utf-8' }));
 }
 
 export function SavingNotice({

@@ -2,19 +2,25 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { useWords } from '../../components/use.ts';
-import { MoreRows } from '../../components/view.tsx';
 import {
   type ColumnID,
   columnOfSort,
   isDownwards,
   isNumeric,
   isSummed,
+  type ReportKind,
   type Sort,
   sorts,
-} from '../../state/reports/columns.ts';
-import type { ReportKind } from '../../state/reports/report-view.ts';
-import { type NameOf, type ReportRow, shownColumns, sumOf, valueOf } from '../../state/reports/rows.ts';
+} from '../../../../src/core/reports/columns.ts';
+import {
+  type NameOf,
+  type ReportRow,
+  shownColumns,
+  sumOf,
+  valueOf,
+} from '../../../../src/core/reports/rows.ts';
+import { useWords } from '../../components/use.ts';
+import { MoreRows } from '../../components/view.tsx';
 import { cutWords } from '../../words/cut/words.ts';
 import { reportWords } from '../../words/reports/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';

@@ -1,19 +1,13 @@
 // Reads a report: vehicle after vehicle or page after page, with how far it is, until it is whole, stopped, or as long as a report may be.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ReportKind } from '../../../../src/core/reports/columns.ts';
+import { alarmRow, type ReportRow, stopRow, summaryRow, tripRow } from '../../../../src/core/reports/rows.ts';
 import { useValue } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
-import { type Period, type ReportKind, tooLong } from '../../state/reports/report-view.ts';
-import {
-  alarmRow,
-  decisionRow,
-  eventRow,
-  type ReportRow,
-  stopRow,
-  summaryRow,
-  tripRow,
-} from '../../state/reports/rows.ts';
+import { type Period, tooLong } from '../../state/reports/report-view.ts';
+import { decisionRow, eventRow } from '../../state/reports/rows.ts';
 import { createValue, type Value } from '../../state/value.ts';
 
 /** Rows of the longest report: a page holds them all. */

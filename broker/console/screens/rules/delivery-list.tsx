@@ -70,7 +70,11 @@ function Row({ one, isOff, onRetry }: RowProps) {
         </Badge>
       </td>
       <td data-label={texts.columns.rule}>
-        {ruleID === '' ? (
+        {one.isReport ? (
+          <span>
+            {texts.report} <bdi>{one.scheduleID}</bdi>
+          </span>
+        ) : ruleID === '' ? (
           <span className="muted">{texts.deleted}</span>
         ) : (
           <Link to="/rules" search={{ list: 'rules', rule: ruleID }}>
@@ -88,7 +92,7 @@ function Row({ one, isOff, onRetry }: RowProps) {
       </td>
       <td data-label={texts.columns.made}>
         <Time at={created} />
-        {state === 'dead' && ruleID !== '' ? (
+        {state === 'dead' && (ruleID !== '' || one.scheduleID !== '') ? (
           <ActionButton
             className="button small"
             aria-label={texts.retryOf(deliveryID, target)}

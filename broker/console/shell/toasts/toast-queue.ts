@@ -1,10 +1,10 @@
 // What toasts can say. Each of it stands in a screen too: a toast is never the only place of what it says.
 import { UNSTABLE_ToastQueue as ToastQueue } from 'react-aria-components';
+import type { Language } from '../../../../src/core/words/languages.ts';
 import type { Alarm } from '../../api/operations.ts';
 import type { Relay } from '../../state/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
 import { createValue } from '../../state/value.ts';
-import type { Language } from '../../words/word-set.ts';
 
 export type Said =
   | { readonly kind: 'back' }

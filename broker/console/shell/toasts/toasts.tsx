@@ -8,13 +8,14 @@ import {
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
+import { languages } from '../../../../src/core/words/languages.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { cutText, orderSearch } from '../../state/cut-view.ts';
 import { toastWords } from '../../words/toasts/words.ts';
-import { languages, setLanguage } from '../../words/word-set.ts';
+import { setLanguage } from '../../words/word-set.ts';
 import { OrderWatch } from './order-watch.tsx';
 import { newAlarms, type Said, toasts } from './toast-queue.ts';
 import { useOccasions } from './use-occasions.ts';

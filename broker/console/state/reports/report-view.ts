@@ -1,8 +1,6 @@
-// What the reports can show, as the address has it: kind, vehicles, period, order. Pure.
+// What the reports can show, as the address has it: vehicles and period. Pure.
+import type { ReportKind } from '../../../../src/core/reports/columns.ts';
 import { type Range, rangeS } from '../vehicle-view.ts';
-
-export const reportKinds = ['summary', 'trips', 'stops', 'alarms', 'decisions', 'events'] as const;
-export type ReportKind = (typeof reportKinds)[number];
 
 /** Vehicles that an address can name. */
 export const vehiclesMost = 50;

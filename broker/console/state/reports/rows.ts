@@ -1,128 +1,20 @@
-// The rows of the reports: what the service answered as values of columns, their order, their sums, and their days. Pure.
-import type { Alarm, Approval, EventRecord, Result, Stop, Trip } from '../../api/operations.ts';
-import { cutText } from '../cut-view.ts';
+// The rows of reports that the console alone has, and the bars of every report: one for each day or vehicle. Pure.
+import { type ColumnID, drawnOf, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import {
-  type ColumnID,
-  columnOfSort,
-  columnsOf,
-  drawnOf,
-  formOf,
-  isDownwards,
-  isOfBus,
-  isSummed,
-  type Sort,
-} from './columns.ts';
-import type { ReportKind } from './report-view.ts';
+  placeOf,
+  type ReportRow,
+  decisionRow as sharedRow,
+  textOrNull,
+  type Value,
+} from '../../../../src/core/reports/rows.ts';
+import type { Approval, EventRecord } from '../../api/operations.ts';
+import { cutText } from '../cut-view.ts';
 
-/** Null: not known, or there is none. */
-export type Value = number | string | null;
-
-export interface ReportRow {
-  readonly id: string;
-  readonly deviceID: string;
-  readonly values: Partial<Readonly<Record<ColumnID, Value>>>;
-  /** What it shows goes on. */
-  readonly isOpen: boolean;
-  /** The event or alarm that it is about, or the cut as addresses name it; empty: none. */
-  readonly about: string;
-}
-
-type Summary = Result<'reportSummary'>['devices'][number];
-
-const placeOf = (latitude: number, longitude: number): string =>
-  `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`;
-const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
-const timeOrNull = (seconds: number): number | null => (seconds === 0 ? null : seconds);
-
-export const summaryRow = (sums: Summary): ReportRow => ({
-  id: sums.deviceID,
-  deviceID: sums.deviceID,
-  isOpen: false,
-  about: '',
-  values: {
-    trips: sums.trips,
-    stops: sums.stops,
-    distance: sums.distance,
-    driving: sums.drivingTime,
-    standing: sums.stopTime,
-    idle: sums.idleTime,
-    highest: sums.trips === 0 ? null : sums.maximumSpeed,
-    fuelStart: sums.startFuelLevel,
-    fuelEnd: sums.endFuelLevel,
-    busDistance: sums.busDistance,
-    busFuel: sums.busFuelUsed,
-    busHours: sums.busEngineHours,
-  },
-});
-
-export const tripRow = (trip: Trip): ReportRow => ({
-  id: `${trip.deviceID} ${trip.startTime}`,
-  deviceID: trip.deviceID,
-  isOpen: trip.isOpen,
-  about: '',
-  values: {
-    start: trip.startTime,
-    end: trip.endTime,
-    driving: trip.drivingTime,
-    distance: trip.distance,
-    average: trip.averageSpeed,
-    highest: trip.maximumSpeed,
-    idle: trip.idleTime,
-    fuelStart: trip.startFuelLevel,
-    fuelEnd: trip.endFuelLevel,
-    busDistance: trip.busDistance,
-    busFuel: trip.busFuelUsed,
-    busHours: trip.busEngineHours,
-  },
-});
-
-export const stopRow = (stop: Stop): ReportRow => ({
-  id: `${stop.deviceID} ${stop.startTime}`,
-  deviceID: stop.deviceID,
-  isOpen: stop.isOpen,
-  about: '',
-  values: {
-    start: stop.startTime,
-    end: stop.endTime,
-    standing: stop.stopTime,
-    idle: stop.idleTime,
-    place: placeOf(stop.latitude, stop.longitude),
-  },
-});
-
-export const alarmRow = (alarm: Alarm): ReportRow => ({
-  id: alarm.alarmID,
-  deviceID: alarm.deviceID,
-  isOpen: alarm.alarmState !== 'closed',
-  about: alarm.alarmID,
-  values: {
-    start: alarm.opened,
-    code: alarm.statusCode,
-    priority: alarm.priority,
-    count: alarm.count,
-    state: alarm.alarmState,
-    untaken: alarm.firstTaken === 0 ? null : Math.max(0, alarm.firstTaken - alarm.opened),
-    owner: orNull(alarm.owner),
-    closed: timeOrNull(alarm.closed),
-    closeReason: orNull(alarm.closeReason),
-  },
-});
-
+/** A request with its cut as addresses name it. */
 export const decisionRow = (request: Approval): ReportRow => ({
-  id: request.approvalID,
-  deviceID: request.deviceID,
-  isOpen: request.approvalState === 'pending',
+  ...sharedRow(request),
   about:
     request.commandID === '' ? cutText('request', request.approvalID) : cutText('command', request.commandID),
-  values: {
-    start: request.requested,
-    askedBy: request.requestedBy,
-    reason: orNull(request.reason),
-    decision: request.approvalState,
-    decidedBy: orNull(request.decidedBy),
-    waited: request.decided === 0 ? null : Math.max(0, request.decided - request.requested),
-    note: orNull(request.decidedReason),
-  },
 });
 
 export const eventRow = (given: EventRecord): ReportRow => {
@@ -137,51 +29,13 @@ export const eventRow = (given: EventRecord): ReportRow => {
     values: {
       start: timestamp,
       code: event.statusCode,
-      zone: orNull(event.geozoneDisplayName || event.geozoneID),
+      zone: textOrNull(event.geozoneDisplayName || event.geozoneID),
       speed: isPositionValid ? event.speed : null,
       late: Math.max(0, event.creationTime - timestamp),
       place: isPositionValid ? placeOf(latitude, longitude) : null,
     },
   };
 };
-
-export type NameOf = (deviceID: string) => string;
-
-/** The value of a column; of the vehicle its name. */
-export const valueOf = (row: ReportRow, column: ColumnID, nameOf: NameOf): Value =>
-  column === 'vehicle' ? nameOf(row.deviceID) : (row.values[column] ?? null);
-
-/** What is not known comes last in both directions; equal ones stand in the order of their ids. */
-export function sortRows(rows: readonly ReportRow[], sort: Sort, nameOf: NameOf): readonly ReportRow[] {
-  const column = columnOfSort(sort);
-  const sign = isDownwards(sort) ? -1 : 1;
-  const compare = (one: Value, other: Value): number => {
-    if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
-    return (one < other ? -1 : one > other ? 1 : 0) * sign;
-  };
-  return rows
-    .map((row) => ({ row, value: valueOf(row, column, nameOf) }))
-    .toSorted((one, other) => compare(one.value, other.value) || (one.row.id < other.row.id ? -1 : 1))
-    .map(({ row }) => row);
-}
-
-/** The columns of a report; those of the vehicle bus only where a vehicle has one. */
-export const shownColumns = (kind: ReportKind, rows: readonly ReportRow[]): readonly ColumnID[] =>
-  columnsOf[kind].filter(
-    (column) => !isOfBus(column) || rows.some(({ values }) => typeof values[column] === 'number'),
-  );
-
-/** The sum of a column; null where it has none, or where a row does not know its part. */
-export function sumOf(rows: readonly ReportRow[], column: ColumnID): number | null {
-  if (!isSummed(column)) return null;
-  let sum = 0;
-  for (const { values } of rows) {
-    const value = values[column];
-    if (typeof value !== 'number') return null;
-    sum += value;
-  }
-  return sum;
-}
 
 /** Bars of a report, one for each day or vehicle: what is drawn of each, in hours, kilometres or rows. */
 export interface Bars {

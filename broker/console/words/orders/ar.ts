@@ -1,4 +1,5 @@
 // Arabic: what is said of an order, by the relay that it moves. No word of one relay stands in the texts of another.
+import { cutReasons } from '../../../../src/core/words/reports/ar.ts';
 import { isolated, n } from '../base/arabic.ts';
 import type { OrdersTexts } from './en.ts';
 
@@ -15,15 +16,7 @@ export const orders: OrdersTexts = {
       `لا يُفتح المُرحِّل إلا إذا كان مفتاح التشغيل مُطفأً منذ ${n(offS)} ث وكانت المركبة واقفة وقوفًا مثبتًا منذ ${n(standS)} ث`,
     until: (time) =>
       `حتى ${time} على أبعد تقدير. بعد القطع لا يمكن تشغيل المحرك حتى تعيده. لا يحدث شيء ما دامت المركبة تسير`,
-    reasons: {
-      stolen: 'مسروقة',
-      misuse: 'استُخدمت دون إذن',
-      lease_ended: 'انتهى عقد الإيجار',
-      unsafe: 'غير آمنة للقيادة',
-      driver: 'طلبه السائق',
-      test: 'تجربة',
-      other: 'سبب آخر',
-    },
+    reasons: cutReasons,
     ttlHint: 'أطول مهلة 24 ساعة',
     passwordHint: 'يطلبها حسابك من جديد قبل القطع',
     failed: 'لم يُطلب القطع',

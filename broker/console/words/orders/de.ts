@@ -1,4 +1,5 @@
 // German: what is said of an order, by the relay that it moves. No word of one relay stands in the texts of another.
+import { cutReasons } from '../../../../src/core/words/reports/de.ts';
 import type { OrdersTexts } from './en.ts';
 
 export const orders: OrdersTexts = {
@@ -14,15 +15,7 @@ export const orders: OrdersTexts = {
       `Das Relais öffnet erst, wenn die Zündung seit ${offS} s aus ist und das Fahrzeug seit ${standS} s nachweislich steht`,
     until: (time) =>
       `Spätestens bis ${time}. Danach startet der Motor nicht, bis Sie ihn freigeben. Während der Fahrt geschieht nichts`,
-    reasons: {
-      stolen: 'Gestohlen',
-      misuse: 'Ohne Erlaubnis benutzt',
-      lease_ended: 'Miete beendet',
-      unsafe: 'Nicht fahrsicher',
-      driver: 'Fahrer bat darum',
-      test: 'Test',
-      other: 'Anderer Grund',
-    },
+    reasons: cutReasons,
     ttlHint: 'Höchstens 24 h',
     passwordHint: 'Ihr Konto verlangt es vor einer Sperre noch einmal',
     failed: 'Nicht angefordert',

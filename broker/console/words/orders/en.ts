@@ -1,4 +1,5 @@
 // English: what is said of an order, by the relay that it moves. No word of one relay stands in the texts of another.
+import { cutReasons } from '../../../../src/core/words/reports/en.ts';
 import type { Widened } from '../base/catalogue.ts';
 
 export const orders = {
@@ -14,15 +15,7 @@ export const orders = {
       `The relay opens only when the ignition has been off for ${offS} s and the vehicle has proved standing still for ${standS} s`,
     until: (time: string) =>
       `Until ${time} at the latest. Then the engine cannot be started until you restore it. Nothing happens while it drives`,
-    reasons: {
-      stolen: 'Stolen',
-      misuse: 'Used without permission',
-      lease_ended: 'Lease ended',
-      unsafe: 'Not safe to drive',
-      driver: 'Driver asked for it',
-      test: 'Test',
-      other: 'Another reason',
-    },
+    reasons: cutReasons,
     ttlHint: '24 h is the longest',
     passwordHint: 'Your account asks for it again before a cut',
     failed: 'Not asked',

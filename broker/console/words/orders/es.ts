@@ -1,4 +1,5 @@
 // Spanish: what is said of an order, by the relay that it moves. No word of one relay stands in the texts of another.
+import { cutReasons } from '../../../../src/core/words/reports/es.ts';
 import type { OrdersTexts } from './en.ts';
 
 export const orders: OrdersTexts = {
@@ -14,15 +15,7 @@ export const orders: OrdersTexts = {
       `El relé solo se abre con el contacto apagado desde hace ${offS} s y la parada probada desde hace ${standS} s`,
     until: (time) =>
       `Hasta las ${time} como máximo. Después el motor no arranca hasta que lo restablezca. No ocurre nada mientras circula`,
-    reasons: {
-      stolen: 'Robado',
-      misuse: 'Usado sin permiso',
-      lease_ended: 'Alquiler terminado',
-      unsafe: 'No es seguro conducirlo',
-      driver: 'Lo pidió el conductor',
-      test: 'Prueba',
-      other: 'Otro motivo',
-    },
+    reasons: cutReasons,
     ttlHint: '24 h como máximo',
     passwordHint: 'Su cuenta la pide otra vez antes de un corte',
     failed: 'No pedido',

@@ -1,4 +1,5 @@
 // French: what is said of an order, by the relay that it moves. No word of one relay stands in the texts of another.
+import { cutReasons } from '../../../../src/core/words/reports/fr.ts';
 import type { OrdersTexts } from './en.ts';
 
 export const orders: OrdersTexts = {
@@ -14,15 +15,7 @@ export const orders: OrdersTexts = {
       `Le relais ne s’ouvre que si le contact est coupé depuis ${offS} s et l’arrêt prouvé depuis ${standS} s`,
     until: (time) =>
       `Jusqu’à ${time} au plus tard. Ensuite le moteur ne démarre plus avant son rétablissement. Rien ne se passe pendant qu’il roule`,
-    reasons: {
-      stolen: 'Volé',
-      misuse: 'Utilisé sans autorisation',
-      lease_ended: 'Location terminée',
-      unsafe: 'Dangereux à conduire',
-      driver: 'Demandé par le conducteur',
-      test: 'Essai',
-      other: 'Autre motif',
-    },
+    reasons: cutReasons,
     ttlHint: '24 h au plus',
     passwordHint: 'Votre compte le redemande avant une coupure',
     failed: 'Non demandé',

@@ -1,4 +1,5 @@
 // The reports in Arabic.
+import { decisions, reportColumns, reportKinds } from '../../../../src/core/words/reports/ar.ts';
 import { type Forms, isolated, many, n } from '../base/arabic.ts';
 import type { ReportTexts } from './en.ts';
 
@@ -8,15 +9,9 @@ const files: Forms = { one: 'ملف واحد', two: 'ملفان', few: 'ملفا
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'صفحات التقارير', report: 'تقرير', mail: 'بالبريد' },
     kind: 'التقرير',
-    kinds: {
-      summary: 'ملخص',
-      trips: 'الرحلات',
-      stops: 'التوقفات',
-      alarms: 'الإنذارات',
-      decisions: 'قرارات شخصين',
-      events: 'الأحداث',
-    },
+    kinds: reportKinds,
     rows: (count) => many(count, rows),
     asOf: (time) => `حتى ${time}`,
     readAgain: 'اقرأ من جديد',
@@ -68,50 +63,8 @@ export const reportTexts: ReportTexts = {
       decisions: 'عمليات القطع التي طلبت شخصًا ثانيًا، بحسب وقت الطلب',
       events: 'بحسب وقت المركبة. التأخر هو المدة التي حُفظ الحدث في الخدمة بعدها',
     },
-    columns: {
-      vehicle: 'المركبة',
-      start: 'البداية',
-      end: 'النهاية',
-      trips: 'الرحلات',
-      stops: 'التوقفات',
-      distance: 'المسافة',
-      driving: 'القيادة',
-      standing: 'الوقوف',
-      idle: 'الدوران دون حركة',
-      average: 'المتوسط',
-      highest: 'الأعلى',
-      fuelStart: 'الوقود عند البداية',
-      fuelEnd: 'الوقود عند النهاية',
-      busDistance: 'المسافة، الناقل',
-      busFuel: 'الوقود، الناقل',
-      busHours: 'ساعات المحرك، الناقل',
-      place: 'أين',
-      code: 'ماذا',
-      priority: 'الأولوية',
-      state: 'الحالة',
-      count: 'الأحداث',
-      untaken: 'حتى التولي',
-      owner: 'المسؤول',
-      closed: 'أُغلق',
-      closeReason: 'سبب الإغلاق',
-      askedBy: 'طلبه',
-      reason: 'السبب',
-      decision: 'القرار',
-      decidedBy: 'قرره',
-      decided: 'وقت القرار',
-      waited: 'الانتظار',
-      note: 'لماذا',
-      zone: 'المنطقة',
-      speed: 'السرعة',
-      late: 'التأخر',
-    },
-    decisions: {
-      pending: 'ينتظر',
-      approved: 'موافَق عليه',
-      refused: 'مرفوض',
-      withdrawn: 'مسحوب',
-      expired: 'انتهى وقته',
-    },
+    columns: reportColumns,
+    decisions,
     open: 'مستمر',
     order: 'الترتيب',
     upwards: (column) => `${column}، تصاعديًا`,
@@ -136,6 +89,5 @@ export const reportTexts: ReportTexts = {
     cancelled: 'أُلغي الحفظ',
     notSaved: (vehicle) => `لم يُحفظ ${isolated(vehicle)}`,
     tooLarge: (mebibytes) => `الملف أكبر من ${n(mebibytes)} ميبي بايت. اختر فترة أقصر`,
-    seconds: 'ث',
   },
 };

@@ -1,4 +1,5 @@
 // The reports in German.
+import { decisions, reportColumns, reportKinds } from '../../../../src/core/words/reports/de.ts';
 import { counterOf, formatNumber } from '../base/format.ts';
 import type { ReportTexts } from './en.ts';
 
@@ -7,15 +8,9 @@ const n = (value: number): string => formatNumber(value, 'de');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Seiten der Berichte', report: 'Bericht', mail: 'Per Mail' },
     kind: 'Bericht',
-    kinds: {
-      summary: 'Übersicht',
-      trips: 'Fahrten',
-      stops: 'Stopps',
-      alarms: 'Alarme',
-      decisions: 'Entscheidungen zu zweit',
-      events: 'Ereignisse',
-    },
+    kinds: reportKinds,
     rows: (count) => many(count, 'Zeile', 'Zeilen'),
     asOf: (time) => `Stand ${time}`,
     readAgain: 'Neu lesen',
@@ -70,50 +65,8 @@ export const reportTexts: ReportTexts = {
       events:
         'Nach der Zeit des Fahrzeugs. Verspätung heißt, wie lange danach der Dienst das Ereignis speicherte',
     },
-    columns: {
-      vehicle: 'Fahrzeug',
-      start: 'Beginn',
-      end: 'Ende',
-      trips: 'Fahrten',
-      stops: 'Stopps',
-      distance: 'Strecke',
-      driving: 'Fahrzeit',
-      standing: 'Standzeit',
-      idle: 'Leerlauf',
-      average: 'Mittel',
-      highest: 'Höchste',
-      fuelStart: 'Kraftstoff am Anfang',
-      fuelEnd: 'Kraftstoff am Ende',
-      busDistance: 'Strecke, Bus',
-      busFuel: 'Verbrauch, Bus',
-      busHours: 'Betriebsstunden, Bus',
-      place: 'Wo',
-      code: 'Was',
-      priority: 'Dringlichkeit',
-      state: 'Zustand',
-      count: 'Ereignisse',
-      untaken: 'Bis zur Übernahme',
-      owner: 'Bearbeiter',
-      closed: 'Geschlossen',
-      closeReason: 'Warum geschlossen',
-      askedBy: 'Angefragt von',
-      reason: 'Grund',
-      decision: 'Entscheidung',
-      decidedBy: 'Entschieden von',
-      decided: 'Entschieden',
-      waited: 'Wartezeit',
-      note: 'Warum',
-      zone: 'Zone',
-      speed: 'Geschwindigkeit',
-      late: 'Verspätung',
-    },
-    decisions: {
-      pending: 'Wartet',
-      approved: 'Genehmigt',
-      refused: 'Abgelehnt',
-      withdrawn: 'Zurückgezogen',
-      expired: 'Abgelaufen',
-    },
+    columns: reportColumns,
+    decisions,
     open: 'dauert an',
     order: 'Ordnung',
     upwards: (column) => `${column}, aufsteigend`,
@@ -139,6 +92,5 @@ export const reportTexts: ReportTexts = {
     cancelled: 'Das Speichern wurde abgebrochen',
     notSaved: (vehicle) => `${vehicle} wurde nicht gespeichert`,
     tooLarge: (mebibytes) => `Die Datei ist größer als ${n(mebibytes)} MiB. Einen kürzeren Zeitraum wählen`,
-    seconds: 's',
   },
 };

@@ -1,4 +1,5 @@
 // The reports in English: kinds, periods, columns, files.
+import { decisions, reportColumns, reportKinds } from '../../../../src/core/words/reports/en.ts';
 import type { Widened } from '../base/catalogue.ts';
 import { counterOf, formatNumber } from '../base/format.ts';
 
@@ -7,15 +8,9 @@ const n = (value: number): string => formatNumber(value, 'en');
 
 export const reportTexts = {
   reports: {
+    pages: { label: 'Pages of reports', report: 'Report', mail: 'By mail' },
     kind: 'Report',
-    kinds: {
-      summary: 'Summary',
-      trips: 'Trips',
-      stops: 'Stops',
-      alarms: 'Alarms',
-      decisions: 'Two-person decisions',
-      events: 'Events',
-    },
+    kinds: reportKinds,
     rows: (count: number) => many(count, 'row', 'rows'),
     asOf: (time: string) => `as of ${time}`,
     readAgain: 'Read again',
@@ -68,50 +63,8 @@ export const reportTexts = {
       decisions: 'Cuts that asked for a second person, by the time of the request',
       events: 'By the time of the vehicle. Late is how long after it the service stored the event',
     },
-    columns: {
-      vehicle: 'Vehicle',
-      start: 'Start',
-      end: 'End',
-      trips: 'Trips',
-      stops: 'Stops',
-      distance: 'Distance',
-      driving: 'Driving',
-      standing: 'Standing',
-      idle: 'Idling',
-      average: 'Average',
-      highest: 'Highest',
-      fuelStart: 'Fuel at start',
-      fuelEnd: 'Fuel at end',
-      busDistance: 'Distance, bus',
-      busFuel: 'Fuel used, bus',
-      busHours: 'Engine hours, bus',
-      place: 'Where',
-      code: 'What',
-      priority: 'Priority',
-      state: 'State',
-      count: 'Events',
-      untaken: 'Until taken',
-      owner: 'Owner',
-      closed: 'Closed',
-      closeReason: 'Why closed',
-      askedBy: 'Asked by',
-      reason: 'Reason',
-      decision: 'Decision',
-      decidedBy: 'Decided by',
-      decided: 'Decided',
-      waited: 'Waited',
-      note: 'Why',
-      zone: 'Zone',
-      speed: 'Speed',
-      late: 'Late',
-    },
-    decisions: {
-      pending: 'Waits',
-      approved: 'Approved',
-      refused: 'Refused',
-      withdrawn: 'Withdrawn',
-      expired: 'Ran out',
-    },
+    columns: reportColumns,
+    decisions,
     open: 'goes on',
     order: 'Order',
     upwards: (column: string) => `${column}, upwards`,
@@ -138,7 +91,6 @@ export const reportTexts = {
     cancelled: 'Saving was cancelled',
     notSaved: (vehicle: string) => `${vehicle} was not saved`,
     tooLarge: (mebibytes: number) => `The file is larger than ${n(mebibytes)} MiB. Choose a shorter period`,
-    seconds: 's',
   },
 };
 

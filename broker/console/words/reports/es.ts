@@ -1,4 +1,5 @@
 // The reports in Spanish.
+import { decisions, reportColumns, reportKinds } from '../../../../src/core/words/reports/es.ts';
 import { counterOf, formatNumber } from '../base/format.ts';
 import type { ReportTexts } from './en.ts';
 
@@ -7,15 +8,9 @@ const n = (value: number): string => formatNumber(value, 'es');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Páginas de los informes', report: 'Informe', mail: 'Por correo' },
     kind: 'Informe',
-    kinds: {
-      summary: 'Resumen',
-      trips: 'Viajes',
-      stops: 'Paradas',
-      alarms: 'Alarmas',
-      decisions: 'Decisiones entre dos',
-      events: 'Eventos',
-    },
+    kinds: reportKinds,
     rows: (count) => many(count, 'fila', 'filas'),
     asOf: (time) => `estado a las ${time}`,
     readAgain: 'Leer de nuevo',
@@ -68,50 +63,8 @@ export const reportTexts: ReportTexts = {
       decisions: 'Cortes que pidieron una segunda persona, según la hora de la petición',
       events: 'Según la hora del vehículo. El retraso es el tiempo tras el que el servicio guardó el evento',
     },
-    columns: {
-      vehicle: 'Vehículo',
-      start: 'Inicio',
-      end: 'Fin',
-      trips: 'Viajes',
-      stops: 'Paradas',
-      distance: 'Distancia',
-      driving: 'Conducción',
-      standing: 'Parado',
-      idle: 'Ralentí',
-      average: 'Media',
-      highest: 'Máxima',
-      fuelStart: 'Combustible al inicio',
-      fuelEnd: 'Combustible al final',
-      busDistance: 'Distancia, bus',
-      busFuel: 'Combustible, bus',
-      busHours: 'Horas de motor, bus',
-      place: 'Dónde',
-      code: 'Qué',
-      priority: 'Prioridad',
-      state: 'Estado',
-      count: 'Eventos',
-      untaken: 'Hasta asumirla',
-      owner: 'Responsable',
-      closed: 'Cerrada',
-      closeReason: 'Motivo del cierre',
-      askedBy: 'Pedido por',
-      reason: 'Motivo',
-      decision: 'Decisión',
-      decidedBy: 'Decidido por',
-      decided: 'Decidido',
-      waited: 'Espera',
-      note: 'Por qué',
-      zone: 'Zona',
-      speed: 'Velocidad',
-      late: 'Retraso',
-    },
-    decisions: {
-      pending: 'En espera',
-      approved: 'Aprobado',
-      refused: 'Rechazado',
-      withdrawn: 'Retirado',
-      expired: 'Caducado',
-    },
+    columns: reportColumns,
+    decisions,
     open: 'continúa',
     order: 'Orden',
     upwards: (column) => `${column}, ascendente`,
@@ -137,6 +90,5 @@ export const reportTexts: ReportTexts = {
     cancelled: 'El guardado se canceló',
     notSaved: (vehicle) => `${vehicle} no se guardó`,
     tooLarge: (mebibytes) => `El archivo supera ${n(mebibytes)} MiB. Elija un período más corto`,
-    seconds: 's',
   },
 };

@@ -1,4 +1,5 @@
 // The reports in French.
+import { decisions, reportColumns, reportKinds } from '../../../../src/core/words/reports/fr.ts';
 import { counterOf, formatNumber } from '../base/format.ts';
 import type { ReportTexts } from './en.ts';
 
@@ -7,15 +8,9 @@ const n = (value: number): string => formatNumber(value, 'fr');
 
 export const reportTexts: ReportTexts = {
   reports: {
+    pages: { label: 'Pages des rapports', report: 'Rapport', mail: 'Par e-mail' },
     kind: 'Rapport',
-    kinds: {
-      summary: 'Synthèse',
-      trips: 'Trajets',
-      stops: 'Arrêts',
-      alarms: 'Alarmes',
-      decisions: 'Décisions à deux',
-      events: 'Événements',
-    },
+    kinds: reportKinds,
     rows: (count) => many(count, 'ligne', 'lignes'),
     asOf: (time) => `état à ${time}`,
     readAgain: 'Relire',
@@ -69,50 +64,8 @@ export const reportTexts: ReportTexts = {
       events:
         'Selon l’heure du véhicule. Le retard est le temps après lequel le service a enregistré l’événement',
     },
-    columns: {
-      vehicle: 'Véhicule',
-      start: 'Début',
-      end: 'Fin',
-      trips: 'Trajets',
-      stops: 'Arrêts',
-      distance: 'Distance',
-      driving: 'Conduite',
-      standing: 'À l’arrêt',
-      idle: 'Ralenti',
-      average: 'Moyenne',
-      highest: 'Maximum',
-      fuelStart: 'Carburant au début',
-      fuelEnd: 'Carburant à la fin',
-      busDistance: 'Distance, bus',
-      busFuel: 'Carburant, bus',
-      busHours: 'Heures moteur, bus',
-      place: 'Où',
-      code: 'Quoi',
-      priority: 'Priorité',
-      state: 'État',
-      count: 'Événements',
-      untaken: 'Avant prise en charge',
-      owner: 'Responsable',
-      closed: 'Close',
-      closeReason: 'Motif de clôture',
-      askedBy: 'Demandé par',
-      reason: 'Motif',
-      decision: 'Décision',
-      decidedBy: 'Décidé par',
-      decided: 'Décidé',
-      waited: 'Attente',
-      note: 'Pourquoi',
-      zone: 'Zone',
-      speed: 'Vitesse',
-      late: 'Retard',
-    },
-    decisions: {
-      pending: 'En attente',
-      approved: 'Approuvée',
-      refused: 'Refusée',
-      withdrawn: 'Retirée',
-      expired: 'Expirée',
-    },
+    columns: reportColumns,
+    decisions,
     open: 'en cours',
     order: 'Ordre',
     upwards: (column) => `${column}, croissant`,
@@ -138,6 +91,5 @@ export const reportTexts: ReportTexts = {
     cancelled: 'L’enregistrement a été annulé',
     notSaved: (vehicle) => `${vehicle} n’a pas été enregistré`,
     tooLarge: (mebibytes) => `Le fichier dépasse ${n(mebibytes)} Mio. Choisissez une période plus courte`,
-    seconds: 's',
   },
 };

@@ -8,6 +8,7 @@ import { diagnostics } from './diagnostics.ts';
 import { enrolment } from './enrolment.ts';
 import { notifications, push } from './notifications.ts';
 import { positions } from './positions.ts';
+import { reports } from './reports.ts';
 import { sessions } from './sessions.ts';
 import { unavailable } from './unavailable.ts';
 import { users } from './users.ts';
@@ -24,6 +25,7 @@ export const areas: readonly Area[] = [
   alarms,
   notifications,
   push,
+  reports,
   positions,
   diagnostics,
   commands,

@@ -1,5 +1,7 @@
-// The columns of each report, as data: what a value is, whether its sum means something, and what is drawn. Pure.
-import type { ReportKind } from './report-view.ts';
+// The kinds of reports and the columns of each, as data: what a value is, whether its sum means something, and what is drawn. Pure.
+
+export const reportKinds = ['summary', 'trips', 'stops', 'alarms', 'decisions', 'events'] as const;
+export type ReportKind = (typeof reportKinds)[number];
 
 /** What a value is, and so how it is written. Times are epoch seconds, spans seconds, shares fractions. */
 export type Form =

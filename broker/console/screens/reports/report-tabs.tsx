@@ -1,0 +1,20 @@
+// The two pages of reports: the report that is read now, and those that are mailed.
+import { Link } from '@tanstack/react-router';
+import { useWords } from '../../components/use.ts';
+import { reportWords } from '../../words/reports/words.ts';
+
+const current = { 'aria-current': 'page' as const };
+
+export function ReportTabs({ at }: { readonly at: 'report' | 'mail' }) {
+  const { reports: texts } = useWords(reportWords);
+  return (
+    <nav className="tabs page-tabs not-printed" aria-label={texts.pages.label}>
+      <Link to="/reports" {...(at === 'report' ? current : {})}>
+        {texts.pages.report}
+      </Link>
+      <Link to="/reports/mail" {...(at === 'mail' ? current : {})}>
+        {texts.pages.mail}
+      </Link>
+    </nav>
+  );
+}

@@ -1,0 +1,168 @@
+// When a report is due and what period it is about, in local time. Pure: the time is a parameter; the zone rules come from the
+// platform's time zone table. A local time that a change of the clock leaves out is due as much later as the clock leaps, one that comes
+// twice is due the first time: each date that a schedule names has one due time.
+import { type CalendarDate, dateOfNumber, dateText, dayNumberOf } from '../../../src/core/calendar.ts';
+
+export const reportPeriods = ['yesterday', 'lastWeek', 'lastMonth'] as const;
+export type ReportPeriod = (typeof reportPeriods)[number];
+
+export interface Recurrence {
+  readonly every: 'day' | 'week' | 'month';
+  /** Of a week: 1 Monday to 7 Sunday. */
+  readonly weekday: number;
+  /** Of a month: 1 to 31; the last day of a shorter month. */
+  readonly monthDay: number;
+  /** `HH:MM`. */
+  readonly time: string;
+  /** IANA name. */
+  readonly timeZone: string;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Longest time between two due times is 31 days; a clock that leaps by a day may come between. */
+const lookDays = 64;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** Zones whose format is kept; there are some 600. */
+const formatsMost = 1000;
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  if (formats.size < formatsMost) formats.set(timeZone, made);
+  return made;
+}
+
+/** What clock and calendar show at a moment, as the UTC time that shows the same. */
+function wallMs(timeZone: string, atMs: number): number {
+  const part = new Map(
+    formatOf(timeZone)
+      .formatToParts(atMs)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const of = (type: Intl.DateTimeFormatPartTypes): number => part.get(type) ?? 0;
+  const days = dayNumberOf({ year: of('year'), month: of('month'), day: of('day') });
+  return days * dayMs + of('hour') * hourMs + of('minute') * minuteMs + of('second') * 1000;
+}
+
+/** By how much the clock of the zone is ahead of UTC at a moment. */
+const offsetMs = (timeZone: string, atMs: number): number =>
+  wallMs(timeZone, atMs) - Math.floor(atMs / 1000) * 1000;
+
+/** The moment at which the clock shows that time of that date. */
+function momentOf(timeZone: string, date: CalendarDate, minuteOfDay: number): number {
+  const wall = dayNumberOf(date) * dayMs + minuteOfDay * minuteMs;
+  const before = offsetMs(timeZone, wall - dayMs);
+  const after = offsetMs(timeZone, wall + dayMs);
+  const found = [wall - before, wall - after].filter((at) => offsetMs(timeZone, at) === wall - at);
+  return found.length === 0 ? wall - before : Math.min(...found);
+}
+
+/** The date in the zone at a moment. */
+export const dateAt = (timeZone: string, atMs: number): CalendarDate =>
+  dateOfNumber(Math.floor(wallMs(timeZone, atMs) / dayMs));
+
+const shifted = (date: CalendarDate, days: number): CalendarDate => dateOfNumber(dayNumberOf(date) + days);
+
+/** 1 Monday to 7 Sunday; 1 January 1970 was a Thursday. */
+const weekdayOf = (date: CalendarDate): number => ((((dayNumberOf(date) + 3) % 7) + 7) % 7) + 1;
+
+const lastDayOf = ({ year, month }: CalendarDate): number => {
+  const next = month === 12 ? { year: year + 1, month: 1, day: 1 } : { year, month: month + 1, day: 1 };
+  return dateOfNumber(dayNumberOf(next) - 1).day;
+};
+
+function isNamed({ every, weekday, monthDay }: Recurrence, date: CalendarDate): boolean {
+  if (every === 'week') return weekdayOf(date) === weekday;
+  return every === 'day' || date.day === Math.min(monthDay, lastDayOf(date));
+}
+
+const minuteOfDay = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+
+const dueOn = (of: Recurrence, date: CalendarDate): number =>
+  momentOf(of.timeZone, date, minuteOfDay(of.time));
+
+/** The first due time after a moment. */
+export function nextDue(of: Recurrence, afterMs: number): number {
+  let date = shifted(dateAt(of.timeZone, afterMs), -2);
+  for (let days = 0; days < lookDays; days += 1) {
+    if (isNamed(of, date)) {
+      const due = dueOn(of, date);
+      if (due > afterMs) return due;
+    }
+    date = shifted(date, 1);
+  }
+  throw new Error(`no due time within ${lookDays} days after ${afterMs}`);
+}
+
+/** The last due time at or before a moment. */
+export function lastDue(of: Recurrence, untilMs: number): number {
+  let date = shifted(dateAt(of.timeZone, untilMs), 2);
+  for (let days = 0; days < lookDays; days += 1) {
+    if (isNamed(of, date)) {
+      const due = dueOn(of, date);
+      if (due <= untilMs) return due;
+    }
+    date = shifted(date, -1);
+  }
+  throw new Error(`no due time within ${lookDays} days before ${untilMs}`);
+}
+
+export interface DatedPeriod {
+  /** Both days included. */
+  readonly first: CalendarDate;
+  readonly last: CalendarDate;
+  /** Epoch seconds, both included. */
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+function datesOf(period: ReportPeriod, today: CalendarDate): Pick<DatedPeriod, 'first' | 'last'> {
+  switch (period) {
+    case 'yesterday': {
+      const first = shifted(today, -1);
+      return { first, last: first };
+    }
+    case 'lastWeek': {
+      const monday = shifted(today, 1 - weekdayOf(today));
+      return { first: shifted(monday, -7), last: shifted(monday, -1) };
+    }
+    case 'lastMonth': {
+      const last = shifted({ ...today, day: 1 }, -1);
+      return { first: { ...last, day: 1 }, last };
+    }
+  }
+}
+
+/** The whole days before the one of a moment: the day, the week from Monday, or the month. */
+export function periodBefore(period: ReportPeriod, timeZone: string, atMs: number): DatedPeriod {
+  const { first, last } = datesOf(period, dateAt(timeZone, atMs));
+  return {
+    first,
+    last,
+    fromS: Math.floor(momentOf(timeZone, first, 0) / 1000),
+    toS: Math.floor(momentOf(timeZone, shifted(last, 1), 0) / 1000) - 1,
+  };
+}
+
+/** `2026-11-20 06:30`, as clock and calendar of the zone show a moment. */
+export function momentText(timeZone: string, atMs: number): string {
+  const wall = wallMs(timeZone, atMs);
+  const minute = Math.floor((wall - Math.floor(wall / dayMs) * dayMs) / minuteMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${dateText(dateAt(timeZone, atMs))} ${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
+}
