@@ -7,6 +7,8 @@ import type { MapPlace } from '../state/map-place.ts';
 interface MapHandlers {
   /** Where it begins; null: at the place of what it shows. */
   readonly place: MapPlace | null;
+  /** As in `MapOptions`. */
+  readonly magnified?: number;
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
@@ -19,7 +21,7 @@ interface MapHandlers {
  * @param theme the theme that is drawn.
  */
 export function useFleetMap(
-  { onSelect, onSeveral, onMove, place }: MapHandlers,
+  { onSelect, onSeveral, onMove, place, magnified = 1 }: MapHandlers,
   title: string,
   theme: string,
 ) {
@@ -28,7 +30,7 @@ export function useFleetMap(
   const [isImpossible, setImpossible] = useState(false);
   const handlers = useRef({ onSelect, onSeveral, onMove });
   handlers.current = { onSelect, onSeveral, onMove };
-  const first = useRef(place);
+  const first = useRef({ place, magnified });
   const name = useRef(title);
   const painted = useRef<string | null>(null);
   useEffect(() => {
@@ -39,7 +41,7 @@ export function useFleetMap(
       if (isGone || host.current === null) return;
       made = createFleetMap({
         host: host.current,
-        place: first.current,
+        ...first.current,
         title: name.current,
         onSelect: (id) => handlers.current.onSelect(id),
         onSeveral: (places) => handlers.current.onSeveral(places),

@@ -24,6 +24,9 @@ const PracticeStrip = lazy(async () => ({
 }));
 const KeysDialog = lazy(async () => ({ default: (await withWords(import('./keys-dialog.tsx'))).KeysDialog }));
 const Toasts = lazy(async () => ({ default: (await withWords(import('./toasts/toasts.tsx'))).Toasts }));
+const ReleaseNotice = lazy(async () => ({
+  default: (await withWords(import('./release-notice.tsx'))).ReleaseNotice,
+}));
 const Palette = lazy(async () => ({ default: (await withWords(import('./palette.tsx'))).Palette }));
 
 function NavigationLink({
@@ -132,6 +135,27 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
   );
 }
 
+/** The worker, and the picture for a start without network: loaded behind the first screen. */
+function followOffline(): () => void {
+  let leave: () => void = () => undefined;
+  let hasLeft = false;
+  const begin = async (): Promise<void> => {
+    const [{ followPicture }, { beginWorker }] = await Promise.all([
+      import('../service/offline/kept-picture.ts'),
+      import('../service/offline/worker.ts'),
+    ]);
+    if (hasLeft) return;
+    leave = followPicture();
+    await beginWorker();
+  };
+  // Without them the console works, but not offline.
+  void begin().catch(() => undefined);
+  return () => {
+    hasLeft = true;
+    leave();
+  };
+}
+
 export function Shell() {
   const { shell, common } = useWords();
   const router = useRouter();
@@ -152,7 +176,9 @@ export function Shell() {
     }
     const leaveFleet = followFleet();
     const leaveSound = followSound();
+    const leaveOffline = followOffline();
     return () => {
+      leaveOffline();
       leaveSound();
       leaveFleet();
     };
@@ -180,6 +206,9 @@ export function Shell() {
         <div className="content">
           <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
+          <Suspense>
+            <ReleaseNotice />
+          </Suspense>
           <Outlet />
         </div>
       </div>

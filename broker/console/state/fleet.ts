@@ -43,6 +43,14 @@ export interface Vehicle {
   readonly isDoubtful: boolean;
   readonly alarm: VehicleAlarm | null;
   readonly mayCommand: boolean;
+  /** Commands that have not come to an end. */
+  readonly orders: readonly WaitingOrder[];
+}
+
+export interface WaitingOrder {
+  readonly asked: 'cut' | 'restore' | 'unlock' | 'lock';
+  /** State in the ledger, `approval` while a second user has to agree. */
+  readonly state: string;
 }
 
 export type VehicleState = 'moving' | 'standing' | 'offline' | 'doubtful';
@@ -140,4 +148,5 @@ export const noVehicle: Vehicle = {
   isDoubtful: false,
   alarm: null,
   mayCommand: false,
+  orders: [],
 };
