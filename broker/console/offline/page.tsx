@@ -50,7 +50,6 @@ function Warning({ picture }: { readonly picture: Picture | null }) {
   );
 }
 
-/** @param ageS null: the clock of this computer was set back. */
 function Row({ vehicle, isClockRight }: { readonly vehicle: Vehicle; readonly isClockRight: boolean }) {
   const words = useWords(offlineWords);
   const now = useNow();
@@ -88,8 +87,8 @@ function Vehicles({ picture }: { readonly picture: Picture }) {
   const isClockRight = ageOf(picture, useNow() * 1000) !== null;
   if (vehicles.length === 0) return <Empty icon="truck" title={texts.noVehicles} />;
   return (
-    <section className="offline-list" aria-labelledby="vehicles-title">
-      <h2 id="vehicles-title">{texts.vehicles(picture.total)}</h2>
+    <div className="offline-list">
+      <h2>{texts.vehicles(picture.total)}</h2>
       {picture.total > vehicles.length ? (
         <p className="muted">{texts.shown(vehicles.length, picture.total)}</p>
       ) : null}
@@ -107,7 +106,7 @@ function Vehicles({ picture }: { readonly picture: Picture }) {
         keyOf={({ id }) => id}
         row={(vehicle) => <Row vehicle={vehicle} isClockRight={isClockRight} />}
       />
-    </section>
+    </div>
   );
 }
 

@@ -48,7 +48,11 @@ export const deviceOwnerKey = 'fleetward.device-owner';
 
 /** Removes it whether the network is there or not. */
 export function removePicture(): void {
-  indexedDB.deleteDatabase(pictureDatabase);
+  try {
+    indexedDB.deleteDatabase(pictureDatabase);
+  } catch {
+    // A browser that keeps nothing has no picture.
+  }
 }
 
 /** From now on this device is this user's; the choice of another user ends. */

@@ -108,14 +108,14 @@ export function beginAccess(): void {
   session.set(null);
   const given = parseBoardToken(location.hash);
   if (location.hash !== '') history.replaceState(null, '', location.pathname);
-  present = given ?? kept();
-  if (present === null) return;
-  access.set({ kind: 'asking', sinceMs: Date.now() });
   session.subscribe(() => {
     // The stream or a reading was refused.
     if (session.get() !== null || access.get().kind !== 'given') return;
     access.set({ kind: 'ended', sinceMs: Date.now() });
     askLater(againMs.ended);
   });
+  present = given ?? kept();
+  if (present === null) return;
+  access.set({ kind: 'asking', sinceMs: Date.now() });
   void look();
 }

@@ -20,7 +20,7 @@ export async function checkRelease(page: string): Promise<Served | null> {
   if (script === '' || !text.includes('<script')) return null;
   const atMs = Date.parse(answer.headers.get('date') ?? '');
   return {
-    isCurrent: text.includes(`"${script}"`),
+    isCurrent: text.includes(script),
     skewS: Number.isNaN(atMs) ? 0 : Math.round((atMs - Date.now()) / 1000),
   };
 }
