@@ -100,7 +100,7 @@ describe.skipIf(why !== null)(why === null ? 'the console offline' : `the consol
     };
     return { context, complaints, openTab };
   };
-  const kept = (page: Page) => page.evaluate(pictureScript) as Promise<KeptPicture | null>;
+  const kept = (page: Page) => page.evaluate<KeptPicture | null>(pictureScript);
 
   /** Chooses to keep the picture, as a person does. */
   const keepPicture = async (page: Page): Promise<void> => {
@@ -208,14 +208,8 @@ describe.skipIf(why !== null)(why === null ? 'the console offline' : `the consol
     const names = await page
       .getByRole('button')
       .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? one.textContent));
-    expect(names.toSorted()).toEqual(
-      [
-        'Remove the picture from this device',
-        'Show all vehicles',
-        'Try now',
-        'Zoom in',
-        'Zoom out',
-      ].toSorted(),
+    expect(new Set(names)).toEqual(
+      new Set(['Remove the picture from this device', 'Show all vehicles', 'Try now', 'Zoom in', 'Zoom out']),
     );
     expect(await page.getByRole('link').count()).toBe(0);
     const text = await page.locator('body').innerText();
@@ -350,11 +344,10 @@ describe.skipIf(why !== null)(why === null ? 'the console offline' : `the consol
     await keepPicture(page);
     await page.reload();
     await page.locator('.pulse[data-state=live]').waitFor();
-    const found = (await page.evaluate(`caches.keys().then((names) => Promise.all(names.map(async (name) =>
-      (await (await caches.open(name)).keys()).map(({ url, headers }) => [new URL(url).pathname, headers.get('authorization')])))).then((all) => all.flat())`)) as [
-      string,
-      string | null,
-    ][];
+    const found = await page.evaluate<
+      [string, string | null][]
+    >(`caches.keys().then((names) => Promise.all(names.map(async (name) =>
+      (await (await caches.open(name)).keys()).map(({ url, headers }) => [new URL(url).pathname, headers.get('authorization')])))).then((all) => all.flat())`);
     expect(found.length).toBeGreaterThan(20);
     expect(
       found.filter(
@@ -495,7 +488,7 @@ describe.skipIf(why !== null)(why === null ? 'another build' : `another build [$
       await page.goto(`${base}/alarms`);
       await page.locator('.pulse[data-state=live]').waitFor();
       await workerIsReady(page);
-      const names = () => page.evaluate(`caches.keys()`) as Promise<readonly string[]>;
+      const names = () => page.evaluate<readonly string[]>(`caches.keys()`);
       const [before] = await names();
       expect(filesOf(1)).not.toEqual(filesOf(0));
 
@@ -514,9 +507,9 @@ describe.skipIf(why !== null)(why === null ? 'another build' : `another build [$
         .poll(async () => (await names()).filter((name) => name !== before), { timeout: 60_000 })
         .toHaveLength(1);
       await expect.poll(async () => (await names()).includes(before ?? ''), { timeout: 60_000 }).toBe(false);
-      const keptPaths = (await page.evaluate(
+      const keptPaths = await page.evaluate<readonly string[]>(
         `caches.keys().then(([name]) => caches.open(name)).then((one) => one.keys()).then((all) => all.map(({ url }) => new URL(url).pathname.slice('/console/'.length)))`,
-      )) as readonly string[];
+      );
       expect(keptPaths.filter((path) => builds[1]?.has(path) !== true)).toEqual([]);
       loaded.length = 0;
       await context.setOffline(true);
