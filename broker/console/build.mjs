@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWorker } from './worker/write-worker.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const output = join(root, 'dist/broker/console');
@@ -19,7 +20,7 @@ function hashOf(places) {
             .sort((one, other) => (one < other ? -1 : 1))
         : [''];
     for (const name of names) {
-      if (name !== '' && !/\.(tsx?|css|html|svg|json|mjs)$/.test(name)) continue;
+      if (name !== '' && !/\.(tsx?|css|html|svg|png|webmanifest|json|mjs)$/.test(name)) continue;
       hash.update(name).update(readFileSync(join(path, name)));
     }
   }
@@ -30,5 +31,6 @@ const wanted = hashOf(['broker/console', 'src/core', 'package-lock.json']);
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'broker/console/vite.config.ts'), logLevel: 'warn' });
+  writeWorker(output);
   writeFileSync(stamp, wanted);
 }

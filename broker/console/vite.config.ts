@@ -51,8 +51,10 @@ export default defineConfig({
     // The licences of what is bundled go with it, at /console/licences.txt.
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
-      // The pages of a share link and of the operator are small and have none of the console's shell.
-      input: ['index.html', 'share.html', 'operator.html'].map((name) => join(import.meta.dirname, name)),
+      // The pages beside the console have none of its shell.
+      input: ['index.html', 'share.html', 'operator.html', 'wallboard.html', 'offline.html'].map((name) =>
+        join(import.meta.dirname, name),
+      ),
       onLog(level, log, handler) {
         // Marks for servers, which mean nothing here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') handler(level, log);

@@ -8,6 +8,8 @@ import { loadPart, PartNotLoaded } from '../words/parts.ts';
 interface MapHandlers {
   /** Where it begins; null: at the place of what it shows. */
   readonly place: MapPlace | null;
+  /** As in `MapOptions`. */
+  readonly magnified?: number;
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
@@ -20,7 +22,7 @@ interface MapHandlers {
  * @param theme the theme that is drawn.
  */
 export function useFleetMap(
-  { onSelect, onSeveral, onMove, place }: MapHandlers,
+  { onSelect, onSeveral, onMove, place, magnified = 1 }: MapHandlers,
   title: string,
   theme: string,
 ) {
@@ -29,7 +31,7 @@ export function useFleetMap(
   const [isImpossible, setImpossible] = useState(false);
   const handlers = useRef({ onSelect, onSeveral, onMove });
   handlers.current = { onSelect, onSeveral, onMove };
-  const first = useRef(place);
+  const first = useRef({ place, magnified });
   const name = useRef(title);
   const painted = useRef<string | null>(null);
   useEffect(() => {
@@ -40,7 +42,7 @@ export function useFleetMap(
       if (isGone || host.current === null) return;
       made = createFleetMap({
         host: host.current,
-        place: first.current,
+        ...first.current,
         title: name.current,
         onSelect: (id) => handlers.current.onSelect(id),
         onSeveral: (places) => handlers.current.onSeveral(places),

@@ -34,6 +34,8 @@ export interface MapOptions {
   readonly place: MapPlace | null;
   /** Names the map for a screen reader. */
   readonly title: string;
+  /** The style sheet scales the host up so many times, so that marks and names are read from afar; 1 unless given. */
+  readonly magnified?: number;
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
@@ -264,7 +266,7 @@ const nothingShown = (): Shown => ({
   draft: null,
 });
 
-function openMap({ host, place, title }: MapOptions, ground: Ground): LibreMap {
+function openMap({ host, place, title, magnified = 1 }: MapOptions, ground: Ground): LibreMap {
   setWorkerUrl(workerUrl);
   const map = new LibreMap({
     container: host,
@@ -276,6 +278,7 @@ function openMap({ host, place, title }: MapOptions, ground: Ground): LibreMap {
     dragRotate: false,
     pitchWithRotate: false,
     maxTileCacheSize: 64,
+    ...(magnified === 1 ? {} : { pixelRatio: devicePixelRatio * magnified }),
     locale: { 'Map.Title': title },
   });
   map.touchZoomRotate.disableRotation();

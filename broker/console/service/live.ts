@@ -53,8 +53,8 @@ const retryMs = 3000;
 interface Picture {
   readonly fleet: Map<string, Vehicle>;
   readonly open: Map<string, Alarm>;
-  /** Alarms that changed since the last reading of the list began. */
-  readonly touched: Set<string>;
+  /** Alarms that changed since the reading of their list began; null while none is under way. */
+  touched: Set<string> | null;
   /** Revision of the list of devices that the next question continues from. */
   asOf: number;
   timer: ReturnType<typeof setTimeout> | null;
@@ -80,7 +80,7 @@ function markVehicle({ fleet, open }: Picture, deviceID: string): void {
 function takeAlarm(picture: Picture, alarm: Alarm): void {
   const known = picture.open.get(alarm.alarmID);
   if (known !== undefined && (known.version > alarm.version || known.count > alarm.count)) return;
-  picture.touched.add(alarm.alarmID);
+  picture.touched?.add(alarm.alarmID);
   if (alarm.alarmState === 'closed') picture.open.delete(alarm.alarmID);
   else picture.open.set(alarm.alarmID, alarm);
   markVehicle(picture, alarm.deviceID);
@@ -125,7 +125,8 @@ async function readPresence({ fleet }: Picture, signal: AbortSignal): Promise<vo
 
 async function readAlarms(picture: Picture, signal: AbortSignal): Promise<void> {
   const found: Alarm[] = [];
-  picture.touched.clear();
+  const touched = new Set<string>();
+  picture.touched = touched;
   for (let cursor: string | undefined; ; ) {
     const query = { sort: 'queue', limit: '500', ...(cursor === undefined ? {} : { cursor }) } as const;
     const page = await call('listAlarms', { query, signal });
@@ -134,8 +135,9 @@ async function readAlarms(picture: Picture, signal: AbortSignal): Promise<void> 
     cursor = page.next;
   }
   // What the stream said meanwhile is newer than the list.
-  for (const id of picture.open.keys()) if (!picture.touched.has(id)) picture.open.delete(id);
-  for (const alarm of found) if (!picture.touched.has(alarm.alarmID)) picture.open.set(alarm.alarmID, alarm);
+  for (const id of picture.open.keys()) if (!touched.has(id)) picture.open.delete(id);
+  for (const alarm of found) if (!touched.has(alarm.alarmID)) picture.open.set(alarm.alarmID, alarm);
+  picture.touched = null;
   const byDevice = new Map<string, Alarm[]>();
   for (const alarm of picture.open.values())
     byDevice.set(alarm.deviceID, [...(byDevice.get(alarm.deviceID) ?? []), alarm]);
@@ -215,13 +217,19 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
 /** Follows the account until the returned function is called. */
 export function followFleet(): () => void {
   const leave = new AbortController();
-  const picture: Picture = { fleet: new Map(), open: new Map(), touched: new Set(), asOf: 0, timer: null };
+  const picture: Picture = { fleet: new Map(), open: new Map(), touched: null, asOf: 0, timer: null };
   current = picture;
   let rereading: ReturnType<typeof setTimeout> | null = null;
+  let reading = new AbortController();
   let changed = new Set<string>();
   const handlers: Handlers = {
     picture,
-    readAgain: () => void readAll(picture, leave.signal),
+    readAgain() {
+      // Only the newest reading goes on: while the service refuses all, each connection would add one.
+      reading.abort();
+      reading = new AbortController();
+      void readAll(picture, AbortSignal.any([leave.signal, reading.signal]));
+    },
     // Inputs and commands are members of the list that no message has: what changed is read, at most once in a moment.
     readChanged(deviceID) {
       changed.add(deviceID);

@@ -55,12 +55,16 @@ export function ThemeMenu() {
   );
 }
 
+/** Longest wait for the service: in a dead network the tab forgets the session all the same, ms. */
+const signOutMs = 5000;
+
 /** Ends the session at the service; this tab forgets it whatever the service answers. */
 export async function signOut(): Promise<void> {
   const present = session.get();
   if (present === null) return;
   const { accountID, userID, logoutURL } = present;
-  await call('logout', { params: { accountID, userID } }).catch(() => undefined);
+  const signal = AbortSignal.timeout(signOutMs);
+  await call('logout', { params: { accountID, userID }, signal }).catch(() => undefined);
   endSession('left');
   leaveProvider(logoutURL);
 }

@@ -1,6 +1,6 @@
 // How answers and messages of the service change the vehicles. Pure. What does not fit changes nothing.
 import type { Alarm, ListedDevice } from '../api/operations.ts';
-import { noVehicle, type Vehicle, type VehicleAlarm } from './fleet.ts';
+import { noVehicle, type Vehicle, type VehicleAlarm, type WaitingOrder } from './fleet.ts';
 
 /** Status codes whose lasting alarm means that the position cannot be trusted. */
 const doubtCodes: ReadonlySet<number> = new Set([4370, 64805]);
@@ -14,6 +14,21 @@ function placeOf(
 }
 
 const fuelOf = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
+
+function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
+  const cut = state?.enginecutoff;
+  const cargo = state?.cargoaccess;
+  // Few have any: the others share one empty list.
+  if ((cut?.commandState ?? null) === null && (cargo?.commandState ?? null) === null) return noVehicle.orders;
+  return [
+    { feature: cut, on: 'cut', off: 'restore' } as const,
+    { feature: cargo, on: 'unlock', off: 'lock' } as const,
+  ].flatMap(({ feature, on, off }) =>
+    feature?.commandState == null
+      ? []
+      : [{ asked: feature.pendingState === '1' ? on : off, state: feature.commandState }],
+  );
+}
 
 /** A device of the list; what only the stream, the alarms or the diagnostics say is taken from `before`. */
 export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Vehicle {
@@ -47,6 +62,7 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
     isDoubtful,
     alarm,
     mayCommand: device.authorities?.['command'] === true,
+    orders: ordersOf(device),
     ...(newer && { place: newer.place, speed: newer.speed, heading: newer.heading, fixS: newer.fixS }),
   };
 }

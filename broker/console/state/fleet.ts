@@ -50,6 +50,14 @@ export interface Vehicle {
   readonly isDoubtful: boolean;
   readonly alarm: VehicleAlarm | null;
   readonly mayCommand: boolean;
+  /** Commands that have not come to an end. */
+  readonly orders: readonly WaitingOrder[];
+}
+
+export interface WaitingOrder {
+  readonly asked: 'cut' | 'restore' | 'unlock' | 'lock';
+  /** State in the ledger, `approval` while a second user has to agree. */
+  readonly state: string;
 }
 
 /** False: the unit has said that it has no such relay. */
@@ -164,4 +172,5 @@ export const noVehicle: Vehicle = {
   isDoubtful: false,
   alarm: null,
   mayCommand: false,
+  orders: [],
 };

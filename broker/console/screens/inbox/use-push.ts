@@ -4,19 +4,18 @@ import { useEffect } from 'react';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
+import { registerWorker, workerScope } from '../../service/offline/worker.ts';
 import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
 import { language } from '../../words/word-set.ts';
 
 /** The worker and this browser's registration belong together: both stay when the session ends. */
 const key = 'fleetward.push';
-const scope = '/console/';
-const worker = '/console/push-worker.mjs';
 
 const kept = (): KeptPush | null => parsePush(localStorage.getItem(key));
 
 async function subscriptionHere(): Promise<PushSubscription | null> {
-  const registration = await navigator.serviceWorker.getRegistration(scope);
+  const registration = await navigator.serviceWorker.getRegistration(workerScope);
   return (await registration?.pushManager.getSubscription()) ?? null;
 }
 
@@ -33,7 +32,7 @@ async function readState(present: Session | null): Promise<PushState> {
 async function subscribe(): Promise<PushSubscription> {
   if ((await Notification.requestPermission()) !== 'granted') throw new PushFault('refused');
   const { vapidKey } = await call('getVapidKey', {});
-  await navigator.serviceWorker.register(worker, { scope });
+  await registerWorker();
   const { pushManager } = await navigator.serviceWorker.ready;
   return pushManager
     .subscribe({ userVisibleOnly: true, applicationServerKey: vapidKey })
