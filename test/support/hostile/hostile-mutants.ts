@@ -273,7 +273,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a bus without a parking brake that is set shows no rest',
-    from: 1284,
+    from: 28_090,
     file: busWitness,
     find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
     put: 'restForMs >= busWitnessLimits.stillMs',
