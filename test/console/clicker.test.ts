@@ -1,7 +1,7 @@
 // A user who presses anything: whatever is clicked, twice and out of order, no cut comes about but by its own form.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { orderReasons } from '../../src/core/order-reason.ts';
+import { orderReasons } from '../../src/core/reports/order-reason.ts';
 import {
   type ConsolePage,
   createConsoleBrowsers,

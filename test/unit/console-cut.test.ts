@@ -20,7 +20,7 @@ import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
 import { cutWords } from '../../broker/console/words/cut/words.ts';
 import { en } from '../../broker/console/words/en.ts';
 import { commandStates, featureNames } from '../../src/core/events/event.ts';
-import { orderReasons, parseReason, reasonText } from '../../src/core/order-reason.ts';
+import { orderReasons, parseReason, reasonText } from '../../src/core/reports/order-reason.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
 
 const record = (change: Partial<CommandRecord>): CommandRecord => ({

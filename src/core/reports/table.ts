@@ -2,9 +2,9 @@
 import { utcText } from '../calendar.ts';
 import { codeName } from '../code-name.ts';
 import type { FeatureName } from '../events/event.ts';
-import { parseReason } from '../order-reason.ts';
 import { type ColumnID, formOf, type ReportKind } from './columns.ts';
 import { csvOf } from './csv.ts';
+import { parseReason } from './order-reason.ts';
 import { type NameOf, type ReportRow, shownColumns, type Value, valueOf } from './rows.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -20,6 +20,9 @@ function epochSeconds(line: string): number | null {
   return match === null ? null : Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3]);
 }
 
+/** Some 20 cm. */
+const wanderDeg = 2e-6;
+
 export async function openGnssSource(path: string): Promise<GnssSource> {
   const link: ByteLink = await openSerialPort(serial(path), {
     onBytes: () => undefined,
@@ -29,9 +32,10 @@ export async function openGnssSource(path: string): Promise<GnssSource> {
   let bursts = 0;
   const timer = setInterval(() => {
     if (place === null) return;
-    // No receiver measures the same twice for long; one that did would count as frozen.
+    // No receiver measures the same twice for long: one that did would count as frozen, and one whose place stays as held.
     bursts += 1;
-    const truth = { ...place, altitudeM: 120 + (bursts % 7) / 10, speedKmh: 0, headingDeg: 0 };
+    const latitude = place.latitude + (bursts % 5) * wanderDeg;
+    const truth = { ...place, latitude, altitudeM: 120 + (bursts % 7) / 10, speedKmh: 0, headingDeg: 0 };
     const seen = {
       ...truth,
       utcMs: Date.now(),

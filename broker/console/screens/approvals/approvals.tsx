@@ -1,6 +1,6 @@
 // Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
-import { parseReason } from '../../../../src/core/order-reason.ts';
+import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';

@@ -4,7 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
-import { orderReasons } from '../../../../src/core/order-reason.ts';
+import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';

@@ -1,7 +1,7 @@
 // Asking for a cut or an unlock: what stands in the form, what is still missing, and the one request that it becomes.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/order-reason.ts';
+import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/reports/order-reason.ts';
 import { ServiceError } from '../../service/call.ts';
 import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
 import { randomKey } from '../../service/idempotency-key.ts';

@@ -165,7 +165,7 @@ export const order = {
     fix_mode: 'The position is not a measurement',
     fix_time: 'The receiver gives no time',
     fix_speed: 'The receiver gives no speed',
-    fix_late: 'The position is late: its stream lags, or the clock of the broker is ahead',
+    fix_late: 'The position is late: its stream lags, or the time of the broker is ahead',
     unsteady: 'The position wanders too much',
     hdop: 'The position is not precise enough',
     doubtful: 'The position is doubtful',

@@ -1,5 +1,5 @@
 // The reason of a cut or an unlock as the ledger keeps it: a code that every language can show, and a note. Pure.
-import type { FeatureName } from './events/event.ts';
+import type { FeatureName } from '../events/event.ts';
 
 export const orderReasons = {
   enginecutoff: ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'],
