@@ -18,7 +18,7 @@ describe.skipIf(!isBuilt)(title, () => {
     [...all].reduce((sum, name) => sum + gzipSync(bytesOf(name), { level: 9 }).length, 0);
   /** As the broker compresses it. */
   const brotliOf = (name: string): number =>
-    brotliCompressSync(bytesOf(name), { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length;
+    brotliCompressSync(bytesOf(name), { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }).length;
 
   /** Adds a script with all that it imports before it runs. */
   function addWithImports(name: string, loaded: Set<string>): Set<string> {

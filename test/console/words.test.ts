@@ -107,7 +107,7 @@ describe.skipIf(why !== null)(why === null ? 'words' : `words [${why}]`, () => {
     const { page, open: go } = await open('en');
     await page.route('**/assets/en-*.js', (route) => route.abort());
     await go('/zones');
-    await page.getByRole('alert').filter({ hasText: 'This screen has failed' }).waitFor();
+    await page.getByText('A part of the console could not be loaded').first().waitFor();
     await page.unroute('**/assets/en-*.js');
     await page.reload();
     await page.getByText('No zones yet').waitFor();
