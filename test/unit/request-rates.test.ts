@@ -19,6 +19,16 @@ describe('a bucket', () => {
     expect(rates.knows('a')).toBe(true);
   });
 
+  it('gives a token back after its time wherever that begins: times are fractions of ms', () => {
+    const rates = createRates({ burst: 1, perS: 1 });
+    for (let nowMs = 1234.567_891; nowMs < 1e9; nowMs *= 1.000_7) {
+      const key = String(nowMs);
+      expect(rates.take(key, nowMs)).toBe(true);
+      expect(rates.take(key, nowMs + 999)).toBe(false);
+      expect([nowMs, rates.take(key, nowMs + 1000)]).toEqual([nowMs, true]);
+    }
+  });
+
   it('spends no token by reporting what is left', () => {
     const rates = createRates({ burst: 1, perS: 1 });
     for (let at = 0; at < 5; at++) rates.stateOf('a', 0);

@@ -33,6 +33,9 @@ interface Bucket {
 }
 
 const keysMost = 10_000;
+/** Times are fractions of ms: what came back in a second may be short of one by their rounding. */
+const rounding = 1e-6;
+const isWhole = (tokens: number): boolean => tokens >= 1 - rounding;
 
 export function createRates(limit: RateLimit): Rates {
   const buckets = new Map<string, Bucket>();
@@ -52,16 +55,16 @@ export function createRates(limit: RateLimit): Rates {
         const [oldest = ''] = buckets.keys();
         buckets.delete(oldest);
       }
-      const left = tokens >= 1 ? tokens - 1 : tokens;
+      const left = isWhole(tokens) ? Math.max(0, tokens - 1) : tokens;
       buckets.set(key, { tokens: left, atMs: nowMs });
-      return tokens >= 1;
+      return isWhole(tokens);
     },
-    isSpent: (key, nowMs) => tokensOf(key, nowMs) < 1,
+    isSpent: (key, nowMs) => !isWhole(tokensOf(key, nowMs)),
     knows: (key) => buckets.has(key),
     stateOf(key, nowMs) {
       const tokens = tokensOf(key, nowMs);
       return {
-        left: Math.floor(tokens),
+        left: Math.floor(tokens + rounding),
         waitMs: msUntil(1 - tokens),
         fullMs: msUntil(limit.burst - tokens),
       };
