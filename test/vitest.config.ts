@@ -35,7 +35,7 @@ const nightly = `
   bench-panel bus-python-can ca-cli cluster-auth cluster-ingress deb deb-broker demo doctor-relays driver-reader enrolment foreign-tracker
   fuel-calibrate garage hardware-bench http-browser http-localhost launcher modbus-pymodbus mqtt-suites notify-tls obd-bus oidc
   openapi-tools operations operator-page
-  power-loss readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty
+  power-loss report-mail-kill readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty
   simulator-facts simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run
   simulator-target simulator-truth storage-disk storage-faults storage-wear vehicle-bus
 `
