@@ -1,4 +1,4 @@
-// The picture that may be shown on this device now: of the user of this tab's session, or without one of the user who signed in last.
+// The picture that may be shown on this device now: that of the session of this tab, or without one that of the last signed-in user.
 
 import { readPicture } from '../service/offline/picture-store.ts';
 import { deviceOwnerKey, removePicture, session } from '../service/session.ts';

@@ -53,7 +53,7 @@ export function pendingOf({ state }: Device, relay: Relay): string | null {
 /** The service takes 200 characters; the code and `: ` stand before the note. */
 export const noteMost = 180;
 
-/** Seconds that an order may wait for the vehicle. A cut may take a day; an unlock is for a person who is there, so it does not wait for long. */
+/** Seconds that an order may wait for the vehicle: a cut up to a day, an unlock, which is needed at once, up to an hour. */
 export const orderLifeS = {
   enginecutoff: [600, 1800, 3600, 14_400, 28_800, 86_400],
   cargoaccess: [60, 300, 900, 1800, 3600],

@@ -192,7 +192,7 @@ interface BoardProps {
   onSetUp(): void;
 }
 
-/** What concerns the screen itself, small: for the person who looks after it. */
+/** State of the screen itself, in small type: the end of its token, and that it may go dark. */
 function Foot({ expiresS, onSetUp }: BoardProps) {
   const words = useWords(wallboardWords);
   const { expires, mayGoDark, setUp } = words.wallboard;

@@ -1,6 +1,6 @@
 // A wallboard runs for weeks: when the service has another build of it, it loads that one. The same answer says what time it is there.
+import { servedBuild } from '../service/build.ts';
 import { connection } from '../service/live.ts';
-import { checkRelease } from '../service/offline/release-check.ts';
 import { createValue } from '../state/value.ts';
 
 const page = '/console/wallboard';
@@ -12,7 +12,7 @@ const clockFaultS = 2;
 export const skewS = createValue(0);
 
 async function look(): Promise<void> {
-  const served = await checkRelease(page);
+  const served = await servedBuild(page);
   if (served === null) return;
   if (!served.isCurrent) return location.reload();
   skewS.set(Math.abs(served.skewS) <= clockFaultS ? 0 : served.skewS);

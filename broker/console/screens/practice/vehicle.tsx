@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { PracticeAction, PracticeVehicle } from '../../../../src/core/practice.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { practiceWords } from '../../words/practice/words.ts';
@@ -43,18 +44,7 @@ function Truth({ vehicle }: { readonly vehicle: PracticeVehicle }) {
     [texts.receiver, vehicle.isJammed ? texts.receivers.jammed : texts.receivers.free],
     [texts.network, vehicle.isConnected ? texts.networks.on : texts.networks.off],
   ] as const;
-  return (
-    <dl className="pairs">
-      {facts.map(([name, value]) => (
-        <div className="pair" key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <bdi>{value}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <TextPairs rows={facts} />;
 }
 
 export function VehicleCard({

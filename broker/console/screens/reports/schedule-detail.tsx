@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -40,22 +41,14 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
     [fields.owner, owner],
   ] as const;
   return (
-    <dl className="pairs">
-      {rows.map(([name, value]) => (
-        <div className="pair" key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <bdi>{value}</bdi>
-          </dd>
-        </div>
-      ))}
+    <TextPairs rows={rows}>
       <div className="pair">
         <dt>{fields.changed}</dt>
         <dd>
           <Time at={schedule.changed} />
         </dd>
       </div>
-    </dl>
+    </TextPairs>
   );
 }
 

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Notice, numberText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -32,24 +33,14 @@ function Facts({ rule }: { readonly rule: Rule }) {
     [fields.silence, numberText(rule.silenceS)],
   ] as const;
   return (
-    <dl className="pairs">
-      {rows.map(([name, value]) =>
-        value === null ? null : (
-          <div className="pair" key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <bdi>{value}</bdi>
-            </dd>
-          </div>
-        ),
-      )}
+    <TextPairs rows={rows}>
       <div className="pair">
         <dt>{fields.changed}</dt>
         <dd>
           <Time at={rule.changed} />
         </dd>
       </div>
-    </dl>
+    </TextPairs>
   );
 }
 

@@ -1,4 +1,4 @@
-// Keeps the last picture of the fleet for a start without network, while a user is signed in who wants it on this device.
+// Keeps the last picture of the fleet for a start without network, while a user is signed in and has chosen that on this device.
 import {
   deviceOwnerText,
   isSameOwner,

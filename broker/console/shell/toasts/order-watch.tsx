@@ -28,7 +28,7 @@ function SafeWatch({ order }: { readonly order: SafeOrder }) {
   return null;
 }
 
-/** One toast for each end, however often it is heard of. */
+/** One toast for each end, however often the service reports it. */
 function useOrderEnds(): void {
   const ends = useValue(orderEnds);
   const { pathname } = useLocation();

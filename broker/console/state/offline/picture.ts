@@ -74,7 +74,7 @@ export function shownPicture(kept: unknown, owner: PictureOwner | null, nowMs: n
 export const keepings = ['on', 'installed', 'off'] as const;
 export type Keeping = (typeof keepings)[number];
 
-/** The user who signed in last on this device, and the choice of this user. */
+/** The last signed-in user of this device, with the choice whether a picture is kept. */
 export interface DeviceOwner extends PictureOwner {
   readonly keeping: Keeping;
 }

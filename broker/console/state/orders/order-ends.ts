@@ -11,7 +11,7 @@ export interface OpenOrder {
   readonly relay: Relay;
 }
 
-/** Ends that the user who asked wants to know of; what people withdrew or replaced is none. */
+/** Ends that are reported to the user of the order; a withdrawn or replaced order is none. */
 const endings = ['confirmed', 'refused', 'expired', 'unknown'] as const;
 export type Ending = (typeof endings)[number];
 
@@ -50,7 +50,7 @@ export function pendingOrders({ deviceID, state }: ListedDevice): Readonly<Recor
   return { enginecutoff: of('enginecutoff'), cargoaccess: of('cargoaccess') };
 }
 
-/** How a command stands: `open`, ended in a way that nobody is told of (null), or its end. @param userID whose orders count. */
+/** State of a command: `open`, its end, or null for an end that is not reported. @param userID who issued or approved it; for others it has none. */
 export function commandEnd(
   order: OpenOrder,
   { commandState, hasEnded, issuer, approver }: CommandRecord,
