@@ -50,7 +50,15 @@ it('closes none in hours of trips and parking either, with a fault that waits fo
   expect(counts.closings).toBeGreaterThan(10);
 }, 86_400_000);
 
-const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town', 'hasty key'];
+const bySky: readonly Circumstance[] = [
+  'sky',
+  'charger',
+  'restart',
+  'missing fixes',
+  'town',
+  'hasty key',
+  'shunting',
+];
 
 it.each([plain, positive, withBus].flatMap((setup) => bySky.map((where) => [where, setup] as const)))(
   'cuts a parked vehicle with good sensors within 30 s: %s, %o',
@@ -76,9 +84,11 @@ it.each([undefined, ...busFaults])(
   'cuts a parked vehicle as soon with a bus of any make as without one, where the bus is wrong: %s',
   (busFault) => {
     const isWorse: string[] = [];
-    // A gateway that repeats the frames of a drive shows one: as long as it does, nothing is cut.
-    const isParkedOnly = busFault === 'repeats';
-    for (const where of bySky.filter((one) => !isParkedOnly || (one !== 'charger' && one !== 'hasty key')))
+    // A gateway that repeats the frames of a drive shows one: as long as it does, nothing is cut. A cut seconds after a movement waits for the
+    // end of that movement on the bus too.
+    const unlike: readonly Circumstance[] =
+      busFault === 'repeats' ? ['shunting', 'charger', 'hasty key'] : ['shunting'];
+    for (const where of bySky.filter((one) => !unlike.includes(one)))
       for (let seed = 0; seed < 25; seed += 1) {
         const given = { ...plain, where, isBusAwake: false };
         const without = liveParked(seed, given, noCounts());

@@ -250,8 +250,8 @@ describe('the record on disk', () => {
     expect(parseEvidence({ ...record, motion: 'driving' }, 'board-deadbeef').motion).toBe('driving');
   });
 
-  it('knows no place without the standstill that was proven there', () => {
-    expect(parseEvidence({ ...record, motion: 'unknown' }, wiring).parkedAt).toBe(null);
+  it('keeps the place until the vehicle drives, and knows none without a place on earth', () => {
+    expect(parseEvidence({ ...record, motion: 'unknown' }, wiring).parkedAt).toEqual(record.parkedAt);
     expect(parseEvidence({ ...record, motion: 'driving' }, wiring).parkedAt).toBe(null);
     expect(parseEvidence({ ...record, parkedAt: { latitude: 91, longitude: 0 } }, wiring).parkedAt).toBe(
       null,

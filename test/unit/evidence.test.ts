@@ -209,6 +209,23 @@ describe('a start', () => {
     expect(drive.of('ignition')).toMatchObject({ claim: 'rest' });
   });
 
+  it('does so also after a lost board had left the vehicle unknown: nothing has shown it moving', () => {
+    const drive = commissioned().for(40).trip().for(5, 0).set({ ignition: false }).for(30);
+    drive
+      .receiver(() => null)
+      .set({ ignition: null, motion: null })
+      .for(10);
+    drive.set({ ignition: false, motion: false }).for(2);
+    expect(drive.disk()).toMatchObject({ motion: 'unknown' });
+    expect(
+      drive
+        .receiver((fix) => fix)
+        .restart()
+        .for(70)
+        .of('ignition').state,
+    ).toBe('proven');
+  });
+
   it('leaves them without weight elsewhere, until the key was seen turned', () => {
     const drive = commissioned()
       .receiver((fix) => ({ ...fix, ...north(40) }))
@@ -363,6 +380,21 @@ describe('a veto', () => {
     expect(resting.for(30).of('voltage').claim).toBe('rest');
   });
 
+  it('is no battery that rests at a charging voltage and has fallen little: after ten minutes it says nothing', () => {
+    const stopped = (supplyV: number) =>
+      commissioned(all).for(20).set({ ignition: true, supplyV }).for(10).set({ ignition: false });
+    for (const [chargingV, restingV] of [
+      [13.5, 13.35],
+      [27, 26.7],
+    ] as const) {
+      const resting = stopped(chargingV).for(5).set({ supplyV: restingV });
+      expect(resting.for(590).of('voltage').claim).toBe('active');
+      expect(resting.for(20).of('voltage').claim).toBe(null);
+    }
+    // No battery rests as high as this.
+    expect(stopped(14.4).for(5).set({ supplyV: 14.2 }).for(900).of('voltage').claim).toBe('active');
+  });
+
   it('is a charging voltage after a restart on the road, and a charger of a parked vehicle is none', () => {
     const onTheRoad = { ...commissionedRecord, motion: 'driving', parkedAt: null } as const;
     const started = commissioned({ ...all, record: onTheRoad });
@@ -393,6 +425,45 @@ describe('a motion input that was contradicted', () => {
     expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: 'active' });
     drive.for(5, 8).for(590);
     expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: null });
+  });
+
+  it('says nothing either once it has pulsed for twice as long, on a vehicle that is parked', () => {
+    const drive = commissioned().for(40).trip().for(5, 0).set({ ignition: false });
+    const pulse = (seconds: number) => {
+      for (let s = 0; s < seconds; s += 2)
+        drive.set({ motion: true }).for(0.5).set({ motion: false }).for(1.5);
+      return drive.of('motion');
+    };
+    expect(pulse(560)).toMatchObject({ state: 'proven', claim: 'active' });
+    expect(pulse(60)).toMatchObject({ state: 'contradicted', claim: null });
+  });
+});
+
+describe('an ignition that chatters', () => {
+  const turned = (times: number) => {
+    const drive = commissioned().for(40).trip().for(15, 0);
+    for (let turn = 0; turn < times; turn += 1)
+      drive.set({ ignition: false }).for(2).set({ ignition: true }).for(1);
+    return drive.set({ ignition: false });
+  };
+
+  it('counts again after a minute of off where the receiver showed the vehicle at rest: somebody tried the key', () => {
+    const drive = turned(4);
+    expect(drive.for(50).of('ignition').state).toBe('suspended');
+    expect(drive.for(15).of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
+  });
+
+  it('does not while the receiver shows nothing, nor where it began on the road', () => {
+    expect(
+      turned(4)
+        .receiver(() => null)
+        .for(600)
+        .of('ignition').state,
+    ).toBe('suspended');
+    const drive = commissioned().for(40).trip(20).for(20, 50);
+    for (let flip = 0; flip < 6; flip += 1) drive.set({ ignition: flip % 2 === 1 }).for(1);
+    for (const kmh of brakingFrom(50)) drive.for(1, kmh);
+    expect(drive.set({ ignition: false }).for(600).of('ignition').state).toBe('suspended');
   });
 });
 

@@ -157,7 +157,16 @@ describe('a stop that was observed', () => {
   it('ends with the first fix above 3 km/h', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(20);
     expect(watch.at(3.5).claim()).toMatchObject({ kind: 'moving', speedKmh: 3.5, fixes: 1 });
-    expect(faultOf(watch.stand(10).claim())).toBe('no_stop_seen');
+  });
+
+  it('goes on with the next one where the vehicle has shunted for a second or two between them', () => {
+    const stopped = () => createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(10);
+    for (const hop of [[3.5], [4, 6, 2.5]])
+      expect(stopped().drive(hop).stand(12).claim()).toMatchObject({ kind: 'still' });
+    // Not with a fix missing, after a sudden drop, nor where the stop before it was none.
+    expect(faultOf(stopped().at(4).lose().stand(20).claim())).toBe('no_stop_seen');
+    expect(faultOf(stopped().drive([8, 36]).stand(20).claim())).toBe('no_stop_seen');
+    expect(faultOf(stopped().drive([50, 4]).stand(20).drive([4]).stand(20).claim())).toBe('no_stop_seen');
   });
 
   it('survives one position that is far off, and not two', () => {

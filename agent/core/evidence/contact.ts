@@ -12,6 +12,8 @@ export const contactLimits = {
   /** This many changes of the ignition within `chatterMs` are no driver's. */
   chatterFlips: 6,
   chatterMs: 20_000,
+  /** ... but at rest: off for this long since, where the vehicle was seen to stand all the while. */
+  chatterOffMs: 60_000,
   /** Inputs that become inactive this close to each other have lost their common supply. */
   commonMs: 200,
   /** ... or this close to the loss of an analog value: analogs are read once a second, and an input may chatter before. */
@@ -160,6 +162,15 @@ export function suspendByCommon(contact: Contact, lost: 'supply' | 'plug'): Cont
 /** It fell while the vehicle stood, as the fixes since have shown: the key was turned just when the vehicle stopped. */
 export function endCommonSuspension(contact: Contact): Contact {
   return contact.suspension === 'common' ? { ...contact, suspension: null } : contact;
+}
+
+/** It chattered and has been off since, while the vehicle stood as its fixes have shown: somebody tried the key. */
+export function endChatter(contact: Contact, stoodSinceMs: number, nowMs: number): Contact {
+  const { sensed, suspension, flipsMs, fellMs } = contact;
+  if (suspension !== 'chatter' || sensed.value !== false) return contact;
+  const isSteady = nowMs - Math.max(fellMs, contact.activeMs) >= contactLimits.chatterOffMs;
+  const stood = stoodSinceMs <= (flipsMs[0] ?? Number.NEGATIVE_INFINITY);
+  return isSteady && stood ? { ...contact, suspension: null, flipsMs: [] } : contact;
 }
 
 /** The vehicle moved, and the input was off all the time. */

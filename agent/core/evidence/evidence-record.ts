@@ -18,7 +18,7 @@ export interface EvidenceRecord {
   /** The witness that showed it, and when (UTC ms); null = not known. */
   readonly by: WitnessName | null;
   readonly utcMs: number | null;
-  /** Where it was proven to stand with ignition off; null once there was evidence of movement. */
+  /** Where it was proven to stand with ignition off; null once there was evidence of movement or of a running engine. */
   readonly parkedAt: Point | null;
   /** The vehicle bus that the credit of its witnesses is of; null: they have none. */
   readonly bus: BusIdentity | null;
@@ -88,8 +88,8 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     motion,
     by: nameOf(value['by']),
     utcMs: timeOf(value['utcMs']),
-    // A place is valid only together with a proven standstill.
-    parkedAt: motion === 'standing' ? pointOf(value['parkedAt']) : null,
+    // What ends a place takes it from the record; a drive that began it anew is none.
+    parkedAt: motion === 'driving' ? null : pointOf(value['parkedAt']),
   } as const;
   return value['wiring'] === wiring
     ? { wiring, ...busCredits(creditsOf(value['credits']), busOf(value['bus'])), ...state }

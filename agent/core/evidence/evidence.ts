@@ -9,6 +9,7 @@ import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
   contactLimits,
+  endChatter,
   endCommonSuspension,
   isCommonLoss,
   isLostWithAnalog,
@@ -356,6 +357,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     state.ignition = endCommonSuspension(state.ignition);
     state.motion = endCommonSuspension(state.motion);
   }
+  if (stands) state.ignition = endChatter(state.ignition, state.gnss.restSinceMs ?? atMs, atMs);
   // Inputs of a board that has lost its supply are dead, whatever they read.
   if (state.isAnalogLost && atMs - state.analogLostMs >= evidenceLimits.analogLostMs) {
     state.ignition = suspendByBoard(state.ignition);

@@ -91,9 +91,11 @@ interface Approach {
   readonly slow: number;
   /** A drop of speed that no brake makes. */
   readonly isSudden: boolean;
+  /** It began at a stop that was observed, and no fix has been missing since: shunting. */
+  readonly isFromStop: boolean;
 }
 
-const noApproach: Approach = { moved: 0, slow: 0, isSudden: false };
+const noApproach: Approach = { moved: 0, slow: 0, isSudden: false, isFromStop: false };
 
 export interface GnssState {
   /** Good fixes in a row, capped. */
@@ -209,13 +211,16 @@ export function ageLimitMs({ intervalMs }: GnssState): number {
 function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Approach {
   const { brakingKmhPerS, standstillKmh, restKmh, slowKmh } = gnssLimits;
   const { moved, slow, isSudden } = state.approach;
+  const isWhole = stepMs <= 1.5 * state.intervalMs;
+  const isFromStop = isWhole && (state.stopMs !== null || state.approach.isFromStop);
   if (state.lastGoodMs === null) return { ...noApproach, moved: speedKmh > standstillKmh ? 1 : 0 };
   const dropKmh = state.speedKmh - speedKmh;
   // A burst that is read late makes the next step look short.
   const isDrop = dropKmh > (brakingKmhPerS * Math.max(stepMs, state.intervalMs)) / 1000 + 1;
   // The slow fix of a stop may be the one that is missing; a whole braking is not.
-  const isMissing = stepMs > 1.5 * state.intervalMs && !isDrop && state.speedKmh <= gnssLimits.nearlySlowKmh;
-  if (speedKmh <= restKmh) return { moved, slow: slow + (isMissing ? 1 : 0), isSudden: isSudden || isDrop };
+  const isMissing = !isWhole && !isDrop && state.speedKmh <= gnssLimits.nearlySlowKmh;
+  if (speedKmh <= restKmh)
+    return { moved, slow: slow + (isMissing ? 1 : 0), isSudden: isSudden || isDrop, isFromStop };
   const movedNow = speedKmh > standstillKmh ? Math.min(moved + 1, gnssLimits.fixes) : moved;
   // A plausible drive after a sudden drop starts again.
   const isForgotten = speedKmh > slowKmh && movedNow >= gnssLimits.fixes && !isDrop;
@@ -223,10 +228,12 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
     moved: isDrop ? 1 : movedNow,
     slow: speedKmh <= slowKmh ? slow + 1 : 0,
     isSudden: isDrop || (isSudden && !isForgotten),
+    isFromStop,
   };
 }
 
-const isObserved = ({ moved, slow, isSudden }: Approach): boolean => moved >= 3 && slow >= 1 && !isSudden;
+const isObserved = ({ moved, slow, isSudden, isFromStop }: Approach): boolean =>
+  (moved >= 3 || (isFromStop && moved >= 1)) && slow >= 1 && !isSudden;
 
 type Standing = Pick<GnssState, 'samples' | 'restSinceMs' | 'drift' | 'hasJumped'>;
 const moved: Standing = { samples: [], restSinceMs: null, drift: noDrift, hasJumped: false };
@@ -329,7 +336,8 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     restSinceMs,
     drift,
     hasJumped,
-    approach: speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0 } : approach,
+    approach:
+      speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0, isFromStop: false } : approach,
     stopMs: isRestarted && !isSettling ? null : stopMs,
     fault: null,
     soonest: soonestAfter(state.soonest, offsetMs, atMs),

@@ -11,6 +11,8 @@ export const supplyLimits = {
   chargerMs: 600_000,
   /** Some batteries rest at a charging voltage (LiFePO4): they fall by this much when the engine stops. */
   dropV: { low: 0.3, high: 0.6 },
+  /** ... or by less where the alternator charges little. At most this, with the ignition off for `chargerMs`, may be such a battery at rest. */
+  restMostV: { low: 13.6, high: 27.2 },
   /** Between the two systems; a 12 V system never reaches it. */
   highSystemV: 18,
   /** Below this the supply is not measured: an unwired input. */
@@ -45,6 +47,10 @@ const chargingFromV = (volts: number): number =>
 const fallOf = (volts: number): number =>
   isHighSystem(volts) ? supplyLimits.dropV.high : supplyLimits.dropV.low;
 
+/** What a battery at rest reads, at most. */
+const restMostOf = (volts: number): number =>
+  isHighSystem(volts) ? supplyLimits.restMostV.high : supplyLimits.restMostV.low;
+
 /** Follows the supply while the engine charges it, and its fall after that. */
 export function supplyAfter(before: Supply, seen: SupplyReading, nowMs: number): Supply {
   const { supplyV, ignition } = seen;
@@ -69,8 +75,8 @@ export function supplyAfter(before: Supply, seen: SupplyReading, nowMs: number):
 }
 
 /**
- * What the supply shows of the engine. A charging voltage with the ignition off speaks of an engine until it has fallen once: a charger, or
- * a battery that rests high, would speak against a cut for ever.
+ * What the supply shows of the engine. A charging voltage with the ignition off speaks of an engine until it has fallen once, or for so long
+ * that it may be a battery that rests as high: a charger, or that battery, would speak against a cut for ever.
  */
 export function voltageActivity(
   { supplyV, ignition }: SupplyReading,
@@ -86,5 +92,5 @@ export function voltageActivity(
   // An engine whose ignition contact is dead, or a charger: the former drives off meanwhile, or stands.
   const { roseMs } = supply;
   if (supply.hasDropped) return roseMs !== null && nowMs - roseMs < chargerMs ? 'active' : 'rest';
-  return 'active';
+  return supplyV <= restMostOf(supplyV) && nowMs - ignition.sinceMs >= chargerMs ? null : 'active';
 }

@@ -67,10 +67,11 @@ function contactReading(
   return { claim, restForMs, isSuspended };
 }
 
-/** A motion input as it counts: one that was contradicted and is active for so long is stuck, and says nothing. */
+/** A motion input as it counts: one that was contradicted and is active or pulses for so long is stuck, and says nothing. */
 function motionReading(state: EvidenceState, contact: Contact, atMs: number): Reading {
   const { quietMs, pulseMs } = evidenceLimits;
-  const isStuck = contact.sensed.value === true && atMs - contact.roseMs >= creditLimits.stuckMs;
+  const { activity, atMs: sinceMs } = state.credit.since.motion;
+  const isStuck = activity === 'active' && atMs - sinceMs >= creditLimits.stuckMs;
   return isStuck && creditState(state.credit.credits.motion) === 'contradicted'
     ? { claim: null, restForMs: null, isSuspended: contact.suspension !== null }
     : contactReading(contact, { atMs, quietMs, pulseMs });

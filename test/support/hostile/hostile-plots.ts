@@ -356,7 +356,15 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
 }
 
 /** Where a vehicle with good sensors is parked. */
-export type Circumstance = 'sky' | 'garage' | 'charger' | 'restart' | 'missing fixes' | 'town' | 'hasty key';
+export type Circumstance =
+  | 'sky'
+  | 'garage'
+  | 'charger'
+  | 'restart'
+  | 'missing fixes'
+  | 'town'
+  | 'hasty key'
+  | 'shunting';
 
 /**
  * A parked, commissioned vehicle with good sensors, and at most a bus that fails: how long until a cut is confirmed, ms after it was sent; null = not within two
@@ -382,7 +390,9 @@ export function liveParked(
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
   const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
-  const isDriven = where === 'garage' || where === 'charger' || where === 'hasty key';
+  const isDriven = !['sky', 'restart', 'missing fixes', 'town'].includes(where);
+  const shuntedMs =
+    where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
@@ -394,7 +404,10 @@ export function liveParked(
     }
     // The motion input falls at that moment too.
     const isHasty = where === 'hasty key' && world.nowMs > 40_000 && truth.speedKmh <= 1;
-    if (isDriven && (isHasty || world.nowMs === 52_000)) turnKey(truth, false, world.nowMs);
+    const keyOffMs = where === 'shunting' ? shuntedMs + 3000 : 52_000;
+    if (isDriven && (isHasty || world.nowMs === keyOffMs)) turnKey(truth, false, world.nowMs);
+    if (world.nowMs === shuntedMs - 1500) truth.targetKmh = 4;
+    if (world.nowMs === shuntedMs) truth.targetKmh = 0;
     if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world);
     passStep(world, 0.02);
   }
