@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a sudden stop is not an observed one',
     from: 1910,
     file: gnss,
-    find: 'moved >= 3 && slow >= 1 && !isSudden',
+    find: '(moved >= 3 || (isFromStop && moved >= 1)) && slow >= 1 && !isSudden',
     put: 'true',
   },
   {
