@@ -55,6 +55,7 @@ const bySky: readonly Circumstance[] = [
   'charger',
   'restart',
   'missing fixes',
+  'missing sentences',
   'town',
   'hasty key',
   'shunting',

@@ -68,19 +68,22 @@ export function soonestAfter(soonest: Soonest, offsetMs: number, atMs: number): 
 export const isSamePlace = (a: Fix | null, b: Fix): boolean =>
   a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
 
-/** A fix at speed 0 at the place of the one before, as a receiver gives that holds it; the first one of a run is taken for such. */
+/** A fix at speed 0, or without a speed, at the place of the one before, as a receiver gives that holds it; the first one of a run is taken for such. */
 export const isHeld = (a: Fix | null, b: Fix): boolean =>
-  a === null || (b.speedKmh === 0 && isSamePlace(a, b));
+  a === null || ((b.speedKmh ?? 0) === 0 && isSamePlace(a, b));
+
+/** What the sentence did not say that is missing in one of both is no difference. */
+const isSame = (a: number | null, b: number | null): boolean => a === null || b === null || a === b;
 
 /** A fix that says again what the one before said. */
 export function isRepeated(a: Fix | null, b: Fix): boolean {
   return (
     a !== null &&
     isSamePlace(a, b) &&
-    a.altitudeM === b.altitudeM &&
-    a.speedKmh === b.speedKmh &&
-    a.hdop === b.hdop &&
-    a.satellites === b.satellites
+    isSame(a.altitudeM, b.altitudeM) &&
+    isSame(a.speedKmh, b.speedKmh) &&
+    isSame(a.hdop, b.hdop) &&
+    isSame(a.satellites, b.satellites)
   );
 }
 

@@ -349,9 +349,17 @@ function isStillThere({ restSinceMs, place }: GnssState, fix: Fix): boolean {
   return restSinceMs !== null && place !== null && distanceM(place, fix) <= gnssLimits.sameEpochM;
 }
 
+/** Lacks what one lost sentence says, among good fixes: as one that did not come. Some receivers give RMC more rarely than GGA. */
+function isPartial(state: GnssState, fix: Fix, fault: GnssFault): boolean {
+  const isLost = (fault === 'fix_void' && fix.speedKmh === null) || (fault === 'hdop' && fix.hdop === null);
+  if (!isLost || fix.doubts.length > 0 || state.lastGoodMs === null) return false;
+  return fix.atMonoMs - state.lastGoodMs <= ageLimitMs(state);
+}
+
 function recordFault(state: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const { atMonoMs: atMs, speedKmh, doubts } = fix;
   const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
+  if (isPartial(state, fix, fault) && (state.restSinceMs === null || !mayMove)) return state;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };
 }

@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'an engine that turns or charges vetoes',
-    from: 420,
+    from: 2473,
     file: interlock,
     find: ".find((name) => witnesses[name].claim === 'active');",
     put: '.find(() => false);',
@@ -106,7 +106,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'automatic cuts need permission',
-    from: 125,
+    from: 313,
     file: interlock,
     find: 'isMet: rules.zoneCuts,',
     put: 'isMet: true,',
@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a command ends with its life, by the time that has passed',
-    from: 4176,
+    from: 8175,
     file: intake,
     find: 'const endMs = evidence.nowMs + Math.max(',
     put: 'const endMs = evidence.nowMs + 1e9 + Math.max(',
@@ -180,10 +180,17 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a position that moves on is no standstill, whatever the Doppler speed says',
-    from: 536,
+    from: 3301,
     file: 'evidence/position-drift.js',
     find: 'isAway: isFar && slopeMs > driftMs && slopeMs > errorMs',
     put: 'isAway: false',
+  },
+  {
+    rule: 'a fix of which the speed is lost does not show that the receiver does not hold its place',
+    from: 134_001_515,
+    file: 'evidence/fix-age.js',
+    find: '((b.speedKmh ?? 0) === 0 && isSamePlace(a, b))',
+    put: '(b.speedKmh === 0 && isSamePlace(a, b))',
   },
   {
     rule: 'a sudden stop is not an observed one',
@@ -194,14 +201,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a place must be held for a minute when no stop was observed',
-    from: 179,
+    from: 331,
     file: gnssClaim,
     find: 'return forMs >= gnssLimits.holdMs ?',
     put: 'return true ?',
   },
   {
     rule: 'a fix that never varies proves nothing',
-    from: 34,
+    from: 209,
     file: gnssClaim,
     find: 'nowMs - state.variedMs > gnssLimits.variedMs',
     put: 'false',
@@ -297,7 +304,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a fix that a receiver holds at speed 0 shows no rest',
-    from: 34,
+    from: 209,
     file: gnssClaim,
     ...heldFix,
   },

@@ -314,6 +314,8 @@ const storySalt = 0x5b_d1_e9_95;
 const dipShare = 1 / 12;
 const busShare = 1 / 6;
 const crawlShare = 1 / 24;
+/** Lives in which the line from the receiver loses sentences. */
+const partialLives = 1 / 4;
 const plugShare = 1 / 24;
 
 function laterPlot(drawn: number, hasBus: boolean): Plot | null {
@@ -341,6 +343,8 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   // Asked for on the road: a cut that was carried out before proves nothing.
   const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
   world.truth.isInTunnel = !isScripted(plot) && chance(world, 0.2);
+  const { senses } = world;
+  if (senses.lineLuck() < partialLives) senses.partialShare = 0.02 + senses.lineLuck() * 0.8;
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
@@ -362,6 +366,7 @@ export type Circumstance =
   | 'charger'
   | 'restart'
   | 'missing fixes'
+  | 'missing sentences'
   | 'town'
   | 'hasty key'
   | 'shunting';
@@ -390,10 +395,11 @@ export function liveParked(
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
   const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
-  const isDriven = !['sky', 'restart', 'missing fixes', 'town'].includes(where);
+  const isDriven = !['sky', 'restart', 'missing fixes', 'missing sentences', 'town'].includes(where);
   const shuntedMs =
     where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
+  senses.partialShare = where === 'missing sentences' ? 0.3 : 0;
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
   if (isDriven) driveOff(world);

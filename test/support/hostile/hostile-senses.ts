@@ -53,6 +53,8 @@ export interface Senses {
   /** Wired with a life input and a loop-back. */
   readonly isPositive: boolean;
   readonly luck: () => number;
+  /** Of the line from the receiver to the unit. */
+  readonly lineLuck: () => number;
   readonly records: Records;
   /** Truth of the last 20 s, for what is delayed. */
   readonly past: { readonly atMs: number; sample: Sample; fix: Fix | null }[];
@@ -72,15 +74,18 @@ export interface Senses {
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
   holdKmh: number;
-  /** Share of epochs that the receiver leaves out, and scatter of its positions. */
+  /** Share of epochs that the receiver leaves out, that reach the unit without RMC or GGA, and scatter of its positions. */
   lostShare: number;
+  partialShare: number;
   scatterM: number;
 }
 
 const metresPerDegree = 111_195;
 const pastMs = 20_000;
 
-export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPositive' | 'luck'>): Senses {
+export function createSenses(
+  given: Pick<Senses, 'fitted' | 'unwired' | 'isPositive' | 'luck' | 'lineLuck'>,
+): Senses {
   return {
     ...given,
     records: createRecords(),
@@ -97,6 +102,7 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPosit
     isCharged: false,
     holdKmh: 0,
     lostShare: 0,
+    partialShare: 0,
     scatterM: 0,
   };
 }
@@ -251,7 +257,15 @@ export function isReceiverSilent(senses: Senses, atMs: number): boolean {
   return faultOf(senses, 'gnss', atMs)?.kind === 'silent' || (dip !== undefined && isRestarting(dip, atMs));
 }
 
-/** One second of the receiver as the agent reads it; null = an epoch without a fix. */
+/** As the line lets it through: RMC or GGA may be lost. */
+export function heardFix({ partialShare, lineLuck }: Senses, fix: Fix): Fix {
+  if (partialShare === 0 || lineLuck() >= partialShare) return fix;
+  return lineLuck() < 0.7
+    ? { ...fix, speedKmh: null, headingDeg: null, mode: null, rmcValid: false }
+    : { ...fix, altitudeM: null, hdop: null, satellites: null };
+}
+
+/** One second of the receiver; null = an epoch without a fix. */
 export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | null {
   const honest = honestFix(senses, truth, atMs);
   momentOf(senses, atMs).fix = honest;

@@ -19,6 +19,7 @@ import {
   type Fault,
   faultOf,
   gnssFaults,
+  heardFix,
   isReceiverSilent,
   readBoard,
   readReceiver,
@@ -26,6 +27,9 @@ import {
 } from './hostile-senses.ts';
 import { createLuck, createTruth, moveOn, stepMs, turnKey } from './hostile-truth.ts';
 import { createHostileVehicle, type Disk, type Order, startUtcMs } from './hostile-vehicle.ts';
+
+/** The line from the receiver draws from a random stream of its own, so that lives without loss are as before it was there. */
+const lineSalt = 0x3c_6e_f3_72;
 
 function moveContact(world: World, order: Order): void {
   const { contacts, counts } = world;
@@ -102,7 +106,7 @@ function hearReceiver(world: World): void {
   world.restFixMs = isRest ? (world.restFixMs ?? nowMs) : null;
   if (world.restFixMs !== null && nowMs - world.restFixMs >= 9000) world.freshMs = Number.NEGATIVE_INFINITY;
   if (fix === null) vehicle.noFix();
-  else vehicle.fix(fix);
+  else vehicle.fix(heardFix(senses, fix));
 }
 
 /** A bus that shows a stop from below this shows a plausible one. */
@@ -376,7 +380,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     rules,
     disk: { now: disk },
     truth: createTruth(isParked, 0),
-    senses: createSenses({ fitted, unwired, isPositive, luck }),
+    senses: createSenses({ fitted, unwired, isPositive, luck, lineLuck: createLuck(seed ^ lineSalt) }),
     bus,
     counts,
     breaches: [],
