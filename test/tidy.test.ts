@@ -370,6 +370,18 @@ describe('files', () => {
     expect(long).toEqual([]);
   });
 
+  it('outside of the browser make no timeout a source of another signal: in Node nothing holds it, and it never fires', () => {
+    const bad = files.filter((file) => {
+      const code = (textOf.get(file) ?? '').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+      return (
+        !file.startsWith(consoleFolder) &&
+        code.includes('AbortSignal.any') &&
+        code.includes('AbortSignal.timeout')
+      );
+    });
+    expect(bad).toEqual([]);
+  });
+
   it('read the environment in one place only', () => {
     const bad = files.filter(
       (file) => file !== 'src/config.ts' && /process\.env\b/.test(textOf.get(file) ?? ''),
