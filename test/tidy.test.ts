@@ -401,6 +401,18 @@ describe('the changelog', () => {
   });
 });
 
+describe('the scripts of package.json', () => {
+  it('that name a file of the system tests find it in whichever of the two projects it stands', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Readonly<Record<string, string>>;
+    };
+    const bad = Object.entries(scripts).filter(
+      ([, script]) => script.includes(' test/system/') && !script.includes("--project 'system*'"),
+    );
+    expect(bad).toEqual([]);
+  });
+});
+
 describe('the invariants', () => {
   const rowsOf = (page: string): readonly string[] =>
     readFileSync(join(root, page), 'utf8')
