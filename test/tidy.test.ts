@@ -370,6 +370,18 @@ describe('files', () => {
     expect(long).toEqual([]);
   });
 
+  it('outside of the browser make no timeout a source of another signal: in Node nothing holds it, and it never fires', () => {
+    const bad = files.filter((file) => {
+      const code = (textOf.get(file) ?? '').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+      return (
+        !file.startsWith(consoleFolder) &&
+        code.includes('AbortSignal.any') &&
+        code.includes('AbortSignal.timeout')
+      );
+    });
+    expect(bad).toEqual([]);
+  });
+
   it('read the environment in one place only', () => {
     const bad = files.filter(
       (file) => file !== 'src/config.ts' && /process\.env\b/.test(textOf.get(file) ?? ''),
@@ -386,6 +398,18 @@ describe('the changelog', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     const released = heads[1];
     expect(released === undefined ? version : released).toContain(version);
+  });
+});
+
+describe('the scripts of package.json', () => {
+  it('that name a file of the system tests find it in whichever of the two projects it stands', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Readonly<Record<string, string>>;
+    };
+    const bad = Object.entries(scripts).filter(
+      ([, script]) => script.includes(' test/system/') && !script.includes("--project 'system*'"),
+    );
+    expect(bad).toEqual([]);
   });
 });
 

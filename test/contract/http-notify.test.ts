@@ -628,6 +628,7 @@ describe('a test of a webhook', () => {
     });
     expect((await ask('rival/admin', path, { ruleID: 'ops' })).status).toBe(404);
     expect((await ask('acme/admin', path, { ruleID: 'nope' })).status).toBe(404);
+    service.pin();
     const statuses: number[] = [];
     for (let turn = 0; turn < 11; turn += 1)
       statuses.push((await ask('acme/admin', path, { ruleID: 'ops' })).status);

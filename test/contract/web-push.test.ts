@@ -26,6 +26,7 @@ import {
 import { createPushSender } from '../../broker/adapters/delivery/web-push.ts';
 import { encryptMessage } from '../../broker/adapters/delivery/web-push-encryption.ts';
 import { createWebhookSender } from '../../broker/adapters/delivery/webhook.ts';
+import { collectGarbage } from '../support/machine/garbage.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
@@ -302,6 +303,23 @@ describe('a webhook', () => {
       fault: 'unreachable ECONNREFUSED',
     });
     receiver = await startReceiver({ status: 201 });
+  });
+
+  it('whose receiver never ends its answer is given up, also when garbage is collected meanwhile', async () => {
+    const sendTo = async (answer: string): Promise<unknown> => {
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => void socket.write(answer));
+      });
+      onTestFinished(() => void server.close());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return open(call(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));
+    };
+    const collecting = setInterval(collectGarbage, 500);
+    onTestFinished(() => clearInterval(collecting));
+    const answers = ['', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'];
+    const givenUp = { kind: 'failed', fault: 'no_answer 10' };
+    expect(await Promise.all(answers.map(sendTo))).toEqual([givenUp, givenUp]);
   });
 
   it('ends at once when the service stops', async () => {

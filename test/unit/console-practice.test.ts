@@ -42,8 +42,8 @@ describe('a step of the guided start', () => {
     ['van-01', 1099, []],
     ['van-02', 5000, []],
     ['van-99', 5000, []],
-  ])('is an alarm of %s at %d: %j', (deviceID, lastTimestamp, steps) => {
-    expect(seen({ alarms: [{ deviceID, lastTimestamp }] })).toEqual(steps);
+  ])('is an alarm of %s that the service received at %d: %j', (deviceID, creationTime, steps) => {
+    expect(seen({ alarms: [{ deviceID, creationTime }] })).toEqual(steps);
   });
 
   it.each([

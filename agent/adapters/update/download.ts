@@ -172,17 +172,20 @@ async function attempt(options: DownloadOptions): Promise<void> {
  * that ended it.
  */
 export async function download(options: DownloadOptions): Promise<void> {
-  const late = AbortSignal.timeout(limits.attemptMs);
-  const signal = AbortSignal.any([options.signal, late]);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), limits.attemptMs);
+  const signal = AbortSignal.any([options.signal, late.signal]);
   try {
     await attempt({ ...options, signal });
   } catch (thrown) {
     if (thrown instanceof AppError || options.signal.aborted) throw thrown;
     const code = codeOf(thrown);
     const isDisk = ['ENOSPC', 'EROFS', 'EIO', 'EACCES', 'EDQUOT', 'ENOENT'].includes(code);
-    const words = late.aborted ? `not done within ${limits.attemptMs / 1000} s` : messageOf(thrown);
+    const words = late.signal.aborted ? `not done within ${limits.attemptMs / 1000} s` : messageOf(thrown);
     throw new AppError(isDisk ? 'storage' : 'unavailable', `the file was not downloaded: ${words}`, {
       cause: thrown,
     });
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { OutgoingMail, Sending } from '../../notify/senders.ts';
+import { createTimedWork } from './timed-work.ts';
 
 export interface SmtpSettings {
   readonly host: string;
@@ -93,11 +94,11 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
     disableUrlAccess: true,
   });
   const domain = from.split('@').at(-1) ?? 'localhost';
-  const closing = new AbortController();
+  const work = createTimedWork();
   return {
     async send({ to, subject, text, id, file }) {
       try {
-        await transport.sendMail({
+        const content = {
           from,
           to: { name: '', address: to },
           subject,
@@ -106,15 +107,15 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
           messageId: `<${id}@${domain}>`,
           // No out-of-office replies (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },
-          signal: AbortSignal.any([closing.signal, AbortSignal.timeout(mailMs)]),
-        });
+        };
+        await work.run(mailMs, (signal) => transport.sendMail({ ...content, signal }));
         return { kind: 'sent' };
       } catch (thrown) {
         return sendingOf(thrown);
       }
     },
     close() {
-      closing.abort();
+      work.close();
       transport.close();
     },
   };

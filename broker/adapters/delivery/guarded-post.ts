@@ -8,6 +8,7 @@ import type { LookupFunction } from 'node:net';
 import { codeOf } from '../../../src/core/errors.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { isAddress, isPublicAddress } from '../../core/notifications/public-address.ts';
+import { createTimedWork } from './timed-work.ts';
 
 export interface Resolved {
   readonly address: string;
@@ -135,8 +136,8 @@ function answerOf(request: ClientRequest): Promise<Posted> {
 
 /** Makes posts of one kind. */
 export function createGuardedPost({ allowsPrivate, resolve }: GuardedPostOptions): GuardedPost {
-  const closing = new AbortController();
-  const send = ({ url: text, headers, body }: Post): Promise<Posted> => {
+  const work = createTimedWork();
+  const send = ({ url: text, headers, body }: Post, signal: AbortSignal): Promise<Posted> => {
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const isPlain = url.protocol === 'http:';
@@ -149,7 +150,7 @@ export function createGuardedPost({ allowsPrivate, resolve }: GuardedPostOptions
       // No connection is kept: the next one is judged anew.
       agent: false,
       maxHeaderSize: headerMost,
-      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+      signal,
       ...(allowsPrivate ? {} : { lookup: guardedLookup(resolve) }),
     });
     const answer = answerOf(request);
@@ -159,11 +160,11 @@ export function createGuardedPost({ allowsPrivate, resolve }: GuardedPostOptions
   return {
     async post(what) {
       try {
-        return await send(what);
+        return await work.run(timeoutMs, async (signal) => send(what, signal));
       } catch (thrown) {
         return { status: null, fault: faultOf(thrown instanceof Error ? thrown : new Error('unknown')) };
       }
     },
-    close: () => closing.abort(),
+    close: () => work.close(),
   };
 }

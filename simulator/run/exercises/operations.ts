@@ -102,8 +102,12 @@ function routeOf(operation: OperationID, params: Readonly<Record<string, string>
 /** Up to the end of its first message with data. */
 async function readBegin(service: Service, path: string, token: string): Promise<string> {
   const abort = new AbortController();
-  const timeout = AbortSignal.timeout(streamMs);
-  const signal = AbortSignal.any([abort.signal, timeout]);
+  const { signal } = abort;
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    abort.abort();
+  }, streamMs);
   let text = '';
   try {
     const decoder = new TextDecoder();
@@ -113,9 +117,10 @@ async function readBegin(service: Service, path: string, token: string): Promise
     }
     return text;
   } catch (thrown) {
-    if (timeout.aborted) return text;
+    if (isLate) return text;
     throw thrown;
   } finally {
+    clearTimeout(timer);
     abort.abort();
   }
 }

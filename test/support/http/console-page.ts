@@ -69,6 +69,8 @@ export async function openConsole(
   `);
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
+  // From the start on: a page that is busy takes a key before the message that has its file choosers intercepted, and then none is seen.
+  page.on('filechooser', () => undefined);
   const complaints: string[] = [];
   page.on('console', (message) => {
     const text = `${message.type()}: ${message.text()}`;

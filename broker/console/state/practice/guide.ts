@@ -6,10 +6,10 @@ import type { Vehicle } from '../fleet.ts';
 export const practiceSteps = ['alarm', 'wait', 'approval'] as const;
 export type PracticeStep = (typeof practiceSteps)[number];
 
-/** What is looked at: the service's own records, and since when something was done to a vehicle. */
+/** What is looked at: the service's own records, by its own clock, and since when something was done to a vehicle. */
 export interface Seen {
   readonly fleet: PracticeFleet;
-  readonly alarms: Iterable<{ readonly deviceID: string; readonly lastTimestamp: number }>;
+  readonly alarms: Iterable<{ readonly deviceID: string; readonly creationTime: number }>;
   readonly vehicles: Iterable<Pick<Vehicle, 'pendingCut'>>;
   readonly requests: Iterable<{ readonly approvalState: string; readonly decided: number }>;
 }
@@ -25,7 +25,8 @@ export function stepsSeen({ fleet, alarms, vehicles, requests }: Seen): readonly
     return sinceS !== null && atS >= sinceS;
   };
   const happened: Readonly<Record<PracticeStep, boolean>> = {
-    alarm: [...alarms].some(({ deviceID, lastTimestamp }) => isOfAct(deviceID, lastTimestamp)),
+    // Not when it happened by the clock of the vehicle, which may be a second behind.
+    alarm: [...alarms].some(({ deviceID, creationTime }) => isOfAct(deviceID, creationTime)),
     wait: [...vehicles].some(({ pendingCut }) => pendingCut === waitingAtVehicle),
     approval: [...requests].some(
       ({ approvalState, decided }) => approvalState === 'approved' && decided >= fleet.startedS,
