@@ -52,8 +52,8 @@ export interface Offers {
 }
 
 /**
- * The vehicles that the steps are offered with: for a cut those first to which nothing was done, because a unit keeps a vehicle uncut for
- * minutes after a press of its panic button. @param hasCut whether a cut of the vehicle is asked for, or it is cut.
+ * The vehicles that the steps are offered with: for a cut those first to which nothing was done, because what was done to a vehicle may
+ * hold its cut back. @param hasCut whether a cut of the vehicle is asked for, or it is cut.
  */
 export function offersOf(fleet: PracticeFleet, hasCut: (deviceID: string) => boolean): Offers {
   const connected = fleet.vehicles.filter(({ isConnected }) => isConnected);
