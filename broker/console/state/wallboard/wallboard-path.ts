@@ -1,0 +1,2 @@
+/** The page of the wallboard: no screen of the console, for it takes a token of its own. */
+export const wallboardPath = '/console/wallboard';
