@@ -8,6 +8,7 @@ import {
   type ConsolePage,
   createConsoleBrowsers,
   findFaultsInThemes,
+  openConsole,
   sentencesOf,
   whyNoConsole,
 } from '../support/http/console-page.ts';
@@ -88,6 +89,26 @@ describe.skipIf(why !== null)(why === null ? 'the wallboard' : `the wallboard [$
   afterAll(async () => {
     await browsers.close();
     await demo?.stop();
+  });
+
+  it('is opened from the palette, and from where tokens are made, in a tab of its own', async () => {
+    const { page, context } = await openConsole(browsers, {
+      base: demo.base,
+      session: { token, userID: 'admin' },
+    });
+    opened.push(context);
+    await page.goto(`${demo.base}/console/people?list=own`);
+    const link = page.getByRole('link', { name: 'Open the wallboard' });
+    const byLink = context.waitForEvent('page');
+    await link.click();
+    await (await byLink).getByRole('heading', { name: 'Set up this wallboard' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('wallboard');
+    await page.getByRole('menuitem', { name: 'Open the wallboard' }).waitFor();
+    const byKey = context.waitForEvent('page');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await (await byKey).getByRole('heading', { name: 'Set up this wallboard' }).waitFor();
   });
 
   it('is set up by keyboard with a token that may read and nothing else; it says what is wrong with any other', async () => {

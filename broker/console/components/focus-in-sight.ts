@@ -1,14 +1,20 @@
 // Keeps what has the focus in sight while the content above it grows, as when a vehicle answers.
 import { useCallback } from 'react';
 
+/** Buttons at the end of a dialog that stay in sight by themselves: scrolling to them would hide its beginning. */
+function isAlwaysInSight(element: Element | null): boolean {
+  const footer = element?.closest('footer') ?? null;
+  return footer !== null && getComputedStyle(footer).position === 'sticky';
+}
+
 /** A ref for the element that grows; what scrolls may be around it. */
 export function useFocusInSight(): (element: HTMLElement | null) => (() => void) | undefined {
   return useCallback((element) => {
     if (element === null) return undefined;
     const watcher = new ResizeObserver(() => {
       const { activeElement } = document;
-      if (activeElement !== element && element.contains(activeElement))
-        activeElement?.scrollIntoView({ block: 'nearest' });
+      if (activeElement === element || isAlwaysInSight(activeElement)) return;
+      if (element.contains(activeElement)) activeElement?.scrollIntoView({ block: 'nearest' });
     });
     watcher.observe(element);
     return () => watcher.disconnect();

@@ -27,6 +27,7 @@ const paths = {
   'log-out': 'M10 4H4v16h6M9 12h12M17 8l4 4-4 4',
   map: 'M3 6l6-2 6 2 6-2v14l-6 2-6-2-6 2zM9 4v14M15 6v14',
   minus: 'M4 12h16',
+  monitor: 'M3 4h18v13H3zM8 21h8M12 17v4',
   maximize: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   'octagon-alert': 'M8 2.500h8L21.500 8v8L16 21.500H8L2.500 16V8zM12 7v6M12 16.500v.1',
   plus: 'M12 4v16M4 12h16',

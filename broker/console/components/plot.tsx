@@ -121,6 +121,12 @@ function paintBar({ plot, colour }: Painter, { kind, fromS, toS }: PlotBand): vo
   ctx.restore();
 }
 
+/** Width that the padding of the host leaves, px. */
+function widthIn(host: HTMLElement): number {
+  const { paddingLeft, paddingRight } = getComputedStyle(host);
+  return host.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+}
+
 /** What is drawn, but for its colours. */
 type Content = Pick<PlotProps, 'times' | 'series'> & {
   readonly [K in 'bands' | 'span' | 'cursor' | 'names']: PlotProps[K] | undefined;
@@ -164,11 +170,12 @@ function optionsOf(
   const own = series.filter(({ isDotted }) => isDotted !== true);
   const rangeOf = (most: number): uPlot.Range.MinMax => [hasBars ? -barShare * most : 0, most];
   const scaleOf = ({ most }: PlotSeries): uPlot.Scale => ({
-    range: (_plot, _least, highest) => rangeOf(most ?? Math.max(10, (highest ?? 0) * 1.05)),
+    range: (_plot, _least, highest) =>
+      rangeOf(most ?? Math.max(names === undefined ? 10 : 1, (highest ?? 0) * 1.05)),
   });
   const font = `${11 * devicePixelRatio}px ${fontFamily}`;
   return {
-    width: host.clientWidth,
+    width: widthIn(host),
     height,
     legend: { show: false },
     cursor: {
@@ -263,7 +270,7 @@ export const Plot = memo(function Plot({
     let leaveCursor: (() => void) | null = null;
     const element = host.current;
     if (element === null) return undefined;
-    const resize = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }));
+    const resize = new ResizeObserver(() => drawn.current?.setSize({ width: widthIn(element), height }));
     const begin = async (): Promise<void> => {
       const [{ default: Chart }] = await loadPart(
         Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]),

@@ -16,6 +16,12 @@ export function spanText(seconds: number, { units }: Words): string {
   return `${value} ${units[unit]} ${rest} ${unit === 'h' ? units.min : units.h}`;
 }
 
+/** A length of time that was chosen, not counted: `30 min`, `1 h`, `90 s` as `1 min 30 s`. */
+export function lengthText(seconds: number, words: Words): string {
+  const { unit, value, rest } = spanOf(seconds);
+  return rest === 0 ? `${value} ${words.units[unit]}` : spanText(seconds, words);
+}
+
 /** Time of day, with the date unless it is today, in the reader's language and zone. */
 export function timeText(seconds: number): string {
   const at = new Date(seconds * 1000);

@@ -21,6 +21,7 @@ import { askSafe } from '../service/orders/safe-orders.ts';
 import { useRole } from '../service/role.ts';
 import { orderSearch, type Relay } from '../state/cut-view.ts';
 import { matchesText, mayHave, pendingOrderOf, type Vehicle, worstFirst } from '../state/fleet.ts';
+import { wallboardPath } from '../state/wallboard/wallboard-path.ts';
 import { signOut } from './menus.tsx';
 import { useIsPractice } from './use-is-practice.ts';
 
@@ -212,6 +213,12 @@ function useOwnPages(go: Go): readonly Action[] {
       run: go(() => navigate({ to: '/account' })),
     },
     ...(isAdmin ? [releases, audit] : []),
+    {
+      id: 'wallboard',
+      icon: 'monitor',
+      text: pages.wallboard.go,
+      run: go(() => window.open(wallboardPath, '_blank', 'noopener')),
+    },
   ];
 }
 

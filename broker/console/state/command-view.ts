@@ -17,15 +17,20 @@ export interface CommandStep {
   readonly timestamp: number;
   readonly creationTime: number;
   readonly statusCode: number;
+  /** The state that it reports; null where the record names none that this console knows. */
+  readonly state: CommandState | null;
 }
 
-/** The records that report on a command, by time of the vehicle. */
+/** The records that report on a command, by time of the vehicle. An armed command reports again while its reasons change: the first says when it began. */
 export function stepsOf(records: readonly EventRecord[], commandID: string): readonly CommandStep[] {
   return records
     .flatMap(({ eventID = '', timestamp = 0, creationTime = 0, statusCode = 0, ...record }) =>
-      record.commandID === commandID ? [{ eventID, timestamp, creationTime, statusCode }] : [],
+      record.commandID === commandID
+        ? [{ eventID, timestamp, creationTime, statusCode, state: commandStateOf(record.commandState ?? '') }]
+        : [],
     )
-    .toSorted((one, other) => one.timestamp - other.timestamp || one.creationTime - other.creationTime);
+    .toSorted((one, other) => one.timestamp - other.timestamp || one.creationTime - other.creationTime)
+    .filter(({ state }, at, all) => state === null || state !== all[at - 1]?.state);
 }
 
 /** What a command asks for, as a key of the texts; null for a feature that this console does not know. */

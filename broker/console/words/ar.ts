@@ -196,7 +196,7 @@ export const ar: Words = {
     tileTime: 'زمن التولّي، آخر ساعة',
     tileRate: 'إنذارات كل 10 دقائق، آخر ساعتين',
     tileSound: 'الصوت',
-    median: 'ث وسيط',
+    median: 'وسيط',
     longest: (span) => `الأطول ${span}`,
     noneTaken: 'لم يُتولَّ شيء',
     rate: (now) => `الآن ${n(now)} · يقدر شخص واحد على 1، وعلى 10 في الذروة`,

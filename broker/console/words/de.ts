@@ -201,7 +201,7 @@ export const de: Words = {
     tileTime: 'Zeit bis zur Übernahme, letzte Stunde',
     tileRate: 'Alarme je 10 min, letzte 2 h',
     tileSound: 'Ton',
-    median: 's Median',
+    median: 'Median',
     longest: (span) => `längste ${span}`,
     noneTaken: 'keiner übernommen',
     rate: (now) => `jetzt ${n(now)} · eine Person bewältigt 1, in der Spitze 10`,

@@ -199,7 +199,7 @@ export const en = {
     tileTime: 'Time to take, last hour',
     tileRate: 'Alarms per 10 min, last 2 h',
     tileSound: 'Sound',
-    median: 's median',
+    median: 'median',
     longest: (span: string) => `longest ${span}`,
     noneTaken: 'none taken',
     rate: (now: number) => `now ${n(now)} · one person can handle 1, and 10 in a peak`,

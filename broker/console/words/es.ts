@@ -200,7 +200,7 @@ export const es: Words = {
     tileTime: 'Tiempo hasta tomarlas, última hora',
     tileRate: 'Alarmas por 10 min, últimas 2 h',
     tileSound: 'Sonido',
-    median: 's mediana',
+    median: 'mediana',
     longest: (span) => `la mayor ${span}`,
     noneTaken: 'ninguna tomada',
     rate: (now) => `ahora ${n(now)} · una persona atiende 1, y 10 en un pico`,

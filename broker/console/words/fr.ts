@@ -201,7 +201,7 @@ export const fr: Words = {
     tileTime: 'Délai de prise en charge, dernière heure',
     tileRate: 'Alarmes par 10 min, 2 dernières h',
     tileSound: 'Son',
-    median: 's médiane',
+    median: 'médiane',
     longest: (span) => `au plus ${span}`,
     noneTaken: 'aucune prise',
     rate: (now) => `maintenant ${n(now)} · une personne peut en traiter 1, et 10 en pointe`,

@@ -5,6 +5,8 @@ export const orderReasons = {
   enginecutoff: ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'],
   cargoaccess: ['delivery', 'inspection', 'rescue', 'driver', 'test', 'other'],
 } as const satisfies Record<FeatureName, readonly string[]>;
+/** Of a cut. */
+export type CutReason = (typeof orderReasons)['enginecutoff'][number];
 export type OrderReason = (typeof orderReasons)[FeatureName][number];
 
 /** @returns null for what is no reason for an order of this relay. */

@@ -26,6 +26,9 @@ const standstillTexts = mapOf({
   motion_quiet_s: 'The motion input has not been quiet for long enough',
 });
 
+/** The values of the rule `standstill` that is not met; a newer vehicle may send others. */
+export const standstillFaults: readonly string[] = [...standstillTexts.keys()].map(String);
+
 /** Why the receiver or the motion input does not prove standstill, by the value of the rule `standstill`. */
 export function standstillText(value: unknown): string {
   return standstillTexts.get(value) ?? 'Standstill is not proven';

@@ -81,9 +81,7 @@ export function Tiles({
           <strong>{taken === undefined ? common.unknown : texts.noneTaken}</strong>
         ) : (
           <strong>
-            <bdi>
-              {numberText(taken.medianS)} <span className="unit">{texts.median}</span>
-            </bdi>
+            <bdi>{spanText(taken.medianS, words)}</bdi> <span className="unit">{texts.median}</span>
           </strong>
         )}
         <small>

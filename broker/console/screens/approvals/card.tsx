@@ -12,10 +12,11 @@ import { useUser } from '../../service/role.ts';
 import { cutText } from '../../state/cut-view.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
-import { reasonWords, VehicleFacts } from '../cut/parts.tsx';
+import { VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
 import { useRehearsal } from '../cut/use-rehearsal.ts';
+import { reasonWords } from '../cut/verdict-words.ts';
 import { useDecide } from './use-decide.ts';
 
 type Limits = Result<'commandLimits'>;

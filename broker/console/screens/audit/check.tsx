@@ -144,7 +144,7 @@ export function ChainCheck() {
       </header>
       <div className="card-body stack">
         <p className="muted">{texts.about}</p>
-        <ActionButton className="button" isOff={false} onPress={isRunning ? stop : start}>
+        <ActionButton className="button secondary" isOff={false} onPress={isRunning ? stop : start}>
           {isRunning ? texts.stop : state.step === 'none' ? texts.run : texts.again}
         </ActionButton>
         {failure}

@@ -8,7 +8,7 @@ import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Badge, Notice, spanText, timeText } from '../../components/texts.tsx';
+import { Badge, lengthText, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
@@ -56,7 +56,7 @@ export function CutLimits({ limits, role }: { readonly limits: Limits; readonly 
     <dl className="pairs">
       <dt>{texts.second}</dt>
       <dd>
-        {limits.needsApproval ? texts.secondNeeded : texts.secondNot}
+        {limits.needsApproval ? texts.secondNeeded : texts.secondNot}{' '}
         {approvers === null ? null : (
           <span className="age">{approvers === '' ? texts.secondNone : texts.secondWho(approvers)}</span>
         )}
@@ -98,7 +98,7 @@ export function OrderFields({ ask }: { readonly ask: Ask }) {
         chosen={String(ask.lifeS)}
         choices={orderLifeS[ask.relay].map((seconds) => ({
           value: String(seconds),
-          text: texts.ttlChoice(spanText(seconds, words), timeText(now + seconds)),
+          text: texts.ttlChoice(lengthText(seconds, words), timeText(now + seconds)),
         }))}
         onChoose={(value) => ask.setLife(Number(value))}
       />
@@ -233,7 +233,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
             {failure.hint}
           </Notice>
         )}
-        <div className="halves">
+        <div className="halves asks">
           <section className="stack" aria-label={texts.now}>
             <h3>{texts.now}</h3>
             <VehicleFacts vehicle={vehicle} relay={relay} />
@@ -244,11 +244,11 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
             isOnline={vehicle.isOnline !== false}
             isDown={isDown}
           />
+          <Form id={formID} className="stack" onSubmit={submit}>
+            <OrderFields ask={ask} />
+            <ProofField proof={proof} relay={relay} />
+          </Form>
         </div>
-        <Form id={formID} className="halves even" onSubmit={submit}>
-          <OrderFields ask={ask} />
-          <ProofField proof={proof} relay={relay} />
-        </Form>
         {limits === undefined || relay !== 'enginecutoff' ? null : (
           <CutLimits limits={limits} role={user?.roleID ?? ''} />
         )}

@@ -190,6 +190,14 @@ function Stand(props: StandProps) {
   const isLive = toneOf(state) === 'busy';
   const ends = record?.expires ?? request?.expires ?? 0;
   const began = request?.requested ?? record?.issued ?? 0;
+  // The longer of the two columns has the evidence, where there is some.
+  const hasProof = isLive || (record?.verdict ?? null) !== null;
+  const now = (
+    <section className="stack" aria-label={texts.now}>
+      <h3>{texts.now}</h3>
+      <VehicleFacts vehicle={vehicle} relay={relay} />
+    </section>
+  );
   return (
     <>
       <header>
@@ -219,12 +227,12 @@ function Stand(props: StandProps) {
         <div className="halves">
           <div className="stack">
             <Course relay={relay} steps={steps} reason={reason} />
-            <section className="stack" aria-label={texts.now}>
-              <h3>{texts.now}</h3>
-              <VehicleFacts vehicle={vehicle} relay={relay} />
-            </section>
+            {hasProof ? now : null}
           </div>
-          <Proof {...props} isLive={isLive} />
+          <div className="stack">
+            <Proof {...props} isLive={isLive} />
+            {hasProof ? null : now}
+          </div>
         </div>
         {isLive && ends > 0 ? <Countdown relay={relay} began={began} ends={ends} /> : null}
         <Audit

@@ -1,6 +1,5 @@
 // Parts of the screens of a cut and an unlock: badge of its state, the vehicle as it is now, the course, the countdown.
 import { useEffect, useState } from 'react';
-import { reasonName } from '../../../../src/core/reports/table.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
@@ -8,6 +7,7 @@ import { type CutState, cutStateOf, type Relay, type Step, toneOf } from '../../
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+import { reasonWords } from './verdict-words.ts';
 
 /** Of the screens of an order, and of the buttons that open them. */
 export const relayIcons = { enginecutoff: 'power-off', cargoaccess: 'lock-open' } as const;
@@ -53,15 +53,6 @@ export function UnlockBadge({ vehicle: { cargo, pendingUnlock } }: { readonly ve
       {name}: {states[1]}
     </Badge>
   );
-}
-
-/** Code and note of a reason in the language of the page; what another client wrote stands as it is. */
-export function reasonWords(
-  text: string,
-  relay: Relay,
-  { orders, common }: WordsWith<[typeof cutWords]>,
-): string {
-  return reasonName(text, relay, orders[relay].reasons) || common.none;
 }
 
 interface VehicleFactsProps {

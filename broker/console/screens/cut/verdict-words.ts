@@ -1,5 +1,7 @@
-// A finding of the interlock in words of the page's language.
+// A finding of the interlock, and the reason of an order, in words of the page's language.
+import { reasonName } from '../../../../src/core/reports/table.ts';
 import type { Finding, Verdict } from '../../api/operations.ts';
+import type { Relay } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -126,4 +128,13 @@ export function metText(
     default:
       return order.fine;
   }
+}
+
+/** Code and note of a reason in the language of the page; what another client wrote stands as it is. */
+export function reasonWords(
+  text: string,
+  relay: Relay,
+  { orders, common }: WordsWith<[typeof cutWords]>,
+): string {
+  return reasonName(text, relay, orders[relay].reasons) || common.none;
 }

@@ -6,6 +6,7 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useUser } from '../../service/role.ts';
 import { passwordLeast, passwordMost } from '../../state/people-view.ts';
+import { wallboardPath } from '../../state/wallboard/wallboard-path.ts';
 import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
@@ -65,7 +66,7 @@ function OwnPassword() {
 }
 
 export function Own() {
-  const { people: texts } = useWords(peopleWords);
+  const { people: texts, pages } = useWords(peopleWords);
   const user = useUser();
   if (user === undefined) return null;
   return (
@@ -83,6 +84,10 @@ export function Own() {
                 <Icon name="lock" />
                 {texts.ownPassword.open}…
               </DialogButton>
+              <p className="muted">{texts.token.wallboard}</p>
+              <a href={wallboardPath} target="_blank" rel="noopener">
+                {pages.wallboard.go}
+              </a>
               <NewToken />
               <OwnPassword />
             </>

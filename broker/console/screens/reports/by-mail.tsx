@@ -148,7 +148,7 @@ export function ReportsByMailScreen() {
       <header className="page-head">
         <h1>{words.pages.reports.title}</h1>
       </header>
-      <ReportTabs at="mail" />
+      <ReportTabs />
       <Content />
     </main>
   );

@@ -3,18 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { useWords } from '../../components/use.ts';
 import { reportWords } from '../../words/reports/words.ts';
 
-const current = { 'aria-current': 'page' as const };
-
-export function ReportTabs({ at }: { readonly at: 'report' | 'mail' }) {
+export function ReportTabs() {
   const { reports: texts } = useWords(reportWords);
   return (
     <nav className="tabs page-tabs not-printed" aria-label={texts.pages.label}>
-      <Link to="/reports" {...(at === 'report' ? current : {})}>
+      <Link to="/reports" activeOptions={{ exact: true }}>
         {texts.pages.report}
       </Link>
-      <Link to="/reports/mail" {...(at === 'mail' ? current : {})}>
-        {texts.pages.mail}
-      </Link>
+      <Link to="/reports/mail">{texts.pages.mail}</Link>
     </nav>
   );
 }

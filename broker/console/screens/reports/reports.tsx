@@ -172,7 +172,7 @@ export function ReportsScreen() {
           />
         </div>
       </header>
-      <ReportTabs at="report" />
+      <ReportTabs />
       <div className="not-printed" aria-live="polite">
         <SavingNotice files={files} nameOf={nameOf} />
       </div>

@@ -41,9 +41,7 @@ export function SettingsScreen() {
             </View>
           </div>
           <aside className="card">
-            <div className="card-body">
-              <Versions key={words.locale} />
-            </div>
+            <Versions key={words.locale} />
           </aside>
         </div>
       )}

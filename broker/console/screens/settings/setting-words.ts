@@ -1,5 +1,5 @@
 // A setting and its value in words.
-import { numberText, spanText } from '../../components/texts.tsx';
+import { lengthText, numberText } from '../../components/texts.tsx';
 import {
   type Setting,
   type SettingUnit,
@@ -40,5 +40,5 @@ export function settingValue(
   if (typeof value === 'string') return texts.keyCount(value.split(/[\s,]+/).filter(Boolean).length);
   const unit = setting.number?.unit ?? 'people';
   const text = `${numberText(Number(typedOf(setting, value)), 3)} ${unitText(unit, words)}`;
-  return unit === 's' && value >= spanFromS ? `${text} (${spanText(value, words)})` : text;
+  return unit === 's' && value >= spanFromS ? `${text} (${lengthText(value, words)})` : text;
 }

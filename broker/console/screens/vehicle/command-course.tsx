@@ -1,6 +1,7 @@
 // The course of one command: what was asked, what the vehicle reported, where it stands and why it waits.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { featureNames } from '../../../../src/core/events/event.ts';
 import type { EventRecord, ListedCommand } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, codeText, iconOf, spanText, Time, timeText } from '../../components/texts.tsx';
@@ -16,7 +17,7 @@ import {
 import { unmetOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
-import { unmetText } from '../cut/verdict-words.ts';
+import { reasonWords, unmetText } from '../cut/verdict-words.ts';
 
 type Tone = 'look' | 'ok' | 'busy' | null;
 
@@ -53,10 +54,26 @@ export function useAsked(command: Pick<ListedCommand, 'feature' | 'state'>): str
   return asked === null ? `${command.feature} ${command.state}` : texts.asked[asked];
 }
 
-/** The rules that are not met, as the vehicle judged them. */
-function Reasons({ command: { verdict } }: { readonly command: ListedCommand }) {
+/** Why a person asked for a command: the code of a cut or an unlock in words with its note, else what was written; '' without one. */
+export function useReason({ feature, reason }: Pick<ListedCommand, 'feature' | 'reason'>): string {
+  const words = useWords(cutWords);
+  const relay = featureNames.find((one) => one === feature);
+  return relay === undefined || reason === '' ? reason : reasonWords(reason, relay, words);
+}
+
+/** The rules that are not met, as the vehicle judged them; of a unit that sends no rules, what it wrote. */
+function Reasons({ command: { verdict, detail } }: { readonly command: ListedCommand }) {
   const words = useWords(tabWords, cutWords);
   const { commands: texts } = words;
+  if (verdict === null && detail !== '')
+    return (
+      <section className="stack tight">
+        <h3>{texts.written}</h3>
+        <p>
+          <q>{detail}</q>
+        </p>
+      </section>
+    );
   const unmet = verdict === null ? [] : unmetOf(verdict);
   if (verdict === null || unmet.length === 0) return null;
   return (
@@ -81,17 +98,17 @@ function Reasons({ command: { verdict } }: { readonly command: ListedCommand }) 
 
 function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceID: string }) {
   const words = useWords(tabWords);
-  const { eventID, timestamp, creationTime, statusCode } = step;
+  const { eventID, timestamp, creationTime, statusCode, state } = step;
   return (
     <li>
-      <Icon name={iconOf(statusCode, 'circle-check')} />
+      <Icon name={state === null ? iconOf(statusCode, 'circle-check') : looks[state][0]} />
       <Link
         className="plain-link"
         to="/vehicle/$deviceID"
         params={{ deviceID }}
         search={{ tab: 'events', kind: 'changes', event: eventID, from: timestamp }}
       >
-        {codeText(statusCode, words)}
+        {state === null ? codeText(statusCode, words) : words.commands.states[state]}
       </Link>
       <Time at={timestamp} />
       <p>{words.commands.stored(spanText(creationTime - timestamp, words))}</p>
@@ -129,6 +146,7 @@ interface CourseProps {
 export function CommandCourse({ command, records, error, children }: CourseProps) {
   const { commands: texts, common } = useWords(tabWords);
   const asked = useAsked(command);
+  const reason = useReason(command);
   const failure = useFailure(error, texts.noReports);
   const state = commandStateOf(command.commandState);
   const [icon, tone] = looks[state ?? 'unknown'];
@@ -148,7 +166,7 @@ export function CommandCourse({ command, records, error, children }: CourseProps
             <Icon name="circle-check" />
             <span>{texts.askedBy(command.issuer || common.unknown)}</span>
             <Time at={command.issued} />
-            {command.reason === '' ? null : <p>{command.reason}</p>}
+            {reason === '' ? null : <p>{reason}</p>}
           </li>
           {command.approver === '' ? null : (
             <li>

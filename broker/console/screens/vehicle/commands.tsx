@@ -11,7 +11,7 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { canWithdraw } from '../../state/command-view.ts';
 import { tabWords } from '../../words/tabs/words.ts';
-import { CommandCourse, CommandStateBadge, useAsked } from './command-course.tsx';
+import { CommandCourse, CommandStateBadge, useAsked, useReason } from './command-course.tsx';
 import { useOwnEvents } from './use-own-events.ts';
 
 const pageSize = '50';
@@ -46,6 +46,7 @@ function CommandRow({
 }) {
   const { commands: texts, common } = useWords(tabWords);
   const asked = useAsked(command);
+  const reason = useReason(command);
   return (
     <tr data-selected={isSelected}>
       <td className="nowrap">
@@ -67,7 +68,7 @@ function CommandRow({
       <td data-label={texts.by}>
         {[command.issuer, command.approver].filter((user) => user !== '').join(' + ') || common.unknown}
       </td>
-      <td data-label={texts.reason}>{command.reason}</td>
+      <td data-label={texts.reason}>{reason || common.none}</td>
       <td className="nowrap" data-label={texts.updated}>
         <Time at={command.updated} />
       </td>
@@ -156,7 +157,7 @@ function useReports({ deviceID, commandID, issued, updated, hasEnded }: ListedCo
           startTime: String(issued - 60),
           endTime: hasEnded ? String(updated + 60) : '0',
         },
-        query: { points: '2', fields: 'eventID,timestamp,creationTime,statusCode,commandID' },
+        query: { points: '2', fields: 'eventID,timestamp,creationTime,statusCode,commandID,commandState' },
         signal,
       });
       return eventdata.devices;

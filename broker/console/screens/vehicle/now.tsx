@@ -8,6 +8,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
+import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
 import { VehiclePlace } from './place.tsx';
 import { VehicleBus } from './vehicle-bus.tsx';
@@ -61,7 +62,8 @@ function Witnesses({ device }: { readonly device: Device }) {
 }
 
 function Unit({ deviceID }: { readonly deviceID: string }) {
-  const { vehicle: words, common, units, state } = useWords();
+  const { vehicle: words, common, units, state, health } = useWords(tabWords);
+  const clocks: Readonly<Record<string, string>> = health.clocks;
   const { data } = useQuery({
     queryKey: ['diagnostic', deviceID],
     queryFn: ({ signal }) => call('diagnostic', { params: { deviceID }, signal }),
@@ -101,7 +103,7 @@ function Unit({ deviceID }: { readonly deviceID: string }) {
           </span>
         </dd>
         <dt>{words.clock}</dt>
-        <dd>{text(data?.timeQuality)}</dd>
+        <dd>{text(clocks[data?.timeQuality ?? ''] ?? data?.timeQuality)}</dd>
         <dt>{words.program}</dt>
         <dd>{text(data?.agentVersion)}</dd>
         <dt>{words.lastFix}</dt>
@@ -145,7 +147,7 @@ function OpenAlarms({ deviceID }: { readonly deviceID: string }) {
 
 export function VehicleNow({ device }: { readonly device: Device }) {
   return (
-    <div className="thirds">
+    <div className="card-columns">
       <OpenAlarms deviceID={device.deviceID} />
       <Witnesses device={device} />
       <Unit deviceID={device.deviceID} />

@@ -71,32 +71,34 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             {[device.deviceDescription, device.deviceID].filter((text) => text !== '').join(' · ')}
           </p>
         </div>
-        <div className="row wrap">
-          {mayCommand ? restore.button : null}
-          <OpenOrder
-            relay="enginecutoff"
-            deviceID={device.deviceID}
-            pending={vehicle.pendingCut}
-            mayCommand={mayCommand}
-          />
-          <Link className="button secondary" to="/live" search={{ vehicle: device.deviceID }}>
-            <Icon name="map" />
-            {words.vehicle.onMap}
-          </Link>
-          <ShareButton deviceID={device.deviceID} />
-        </div>
-        {mayCommand && hasCargo ? (
-          // Apart from the buttons of the engine: one is not pressed for the other.
-          <div className="hero-wide row wrap">
-            {lock.button}
+        <div className="hero-orders">
+          <div className="row wrap">
+            {mayCommand ? restore.button : null}
             <OpenOrder
-              relay="cargoaccess"
+              relay="enginecutoff"
               deviceID={device.deviceID}
-              pending={vehicle.pendingUnlock}
-              mayCommand
+              pending={vehicle.pendingCut}
+              mayCommand={mayCommand}
             />
+            <Link className="button secondary" to="/live" search={{ vehicle: device.deviceID }}>
+              <Icon name="map" />
+              {words.vehicle.onMap}
+            </Link>
+            <ShareButton deviceID={device.deviceID} />
           </div>
-        ) : null}
+          {mayCommand && hasCargo ? (
+            // Apart from the buttons of the engine: one is not pressed for the other.
+            <div className="row wrap">
+              {lock.button}
+              <OpenOrder
+                relay="cargoaccess"
+                deviceID={device.deviceID}
+                pending={vehicle.pendingUnlock}
+                mayCommand
+              />
+            </div>
+          ) : null}
+        </div>
         {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
         {lock.outcome === null ? null : <div className="hero-wide">{lock.outcome}</div>}
         <HeroFacts vehicle={vehicle} />

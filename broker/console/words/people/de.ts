@@ -138,6 +138,8 @@ export const peopleTexts: PeopleTexts = {
       groups: 'Nur Geräte dieser Gruppen',
       groupsHint: 'Keine: alle Geräte, die Sie sehen',
       shown: 'Token',
+      wallboard:
+        'Für einen Bildschirm im Büro: Erstellen Sie ein Token, das lesen darf und sonst nichts, öffnen Sie auf dem Bildschirm die Wandtafel und fügen Sie das Token dort ein. Ein Benutzer für Bildschirme sieht nur, was der Raum sehen darf',
       loginOnly: 'Token erzeugt nur, wer sich mit einem Passwort angemeldet hat',
     },
     ownPassword: {

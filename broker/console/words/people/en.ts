@@ -135,6 +135,8 @@ export const peopleTexts = {
       groups: 'Only devices of these groups',
       groupsHint: 'None: every device that you see',
       shown: 'Token',
+      wallboard:
+        'For a screen of the office: create a token that may read and nothing else, open the wallboard on that screen, and paste the token there. A user for screens sees only what the room may see',
       loginOnly: 'Only a sign-in with a password creates tokens',
     },
     ownPassword: {

@@ -135,6 +135,8 @@ export const peopleTexts: PeopleTexts = {
       groups: 'Solo dispositivos de estos grupos',
       groupsHint: 'Ninguno: todos los dispositivos que usted ve',
       shown: 'Token',
+      wallboard:
+        'Para una pantalla de la oficina: cree un token que pueda leer y nada más, abra el panel de pared en esa pantalla y pegue allí el token. Un usuario para pantallas ve solo lo que puede ver la sala',
       loginOnly: 'Solo una entrada con contraseña crea tokens',
     },
     ownPassword: {

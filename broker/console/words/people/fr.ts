@@ -138,6 +138,8 @@ export const peopleTexts: PeopleTexts = {
       groups: 'Seulement les appareils de ces groupes',
       groupsHint: 'Aucun : tous les appareils que vous voyez',
       shown: 'Jeton',
+      wallboard:
+        'Pour un écran du bureau : créez un jeton qui peut lire et rien d’autre, ouvrez le tableau mural sur cet écran et collez-y le jeton. Un utilisateur réservé aux écrans ne voit que ce que la pièce peut voir',
       loginOnly: 'Seule une connexion par mot de passe crée des jetons',
     },
     ownPassword: {

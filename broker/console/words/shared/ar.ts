@@ -20,6 +20,7 @@ export const sharedTexts: SharedTexts = {
     audit: { title: 'التدقيق', go: 'إلى سجل التدقيق' },
     shares: { title: 'المشاركات', go: 'إلى المشاركات' },
     practice: { title: 'أسطول التدريب', short: 'تدريب', go: 'إلى أسطول التدريب' },
+    wallboard: { go: 'فتح لوحة الحائط' },
     account: { title: 'الحساب والتفضيلات', go: 'إلى الحساب والتفضيلات' },
     approvals: {
       title: 'الموافقات',

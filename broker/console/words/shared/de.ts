@@ -22,6 +22,7 @@ export const sharedTexts: SharedTexts = {
     audit: { title: 'Audit', go: 'Zum Audit-Protokoll' },
     shares: { title: 'Geteilt', go: 'Zu den geteilten Links' },
     practice: { title: 'Übungsflotte', short: 'Übung', go: 'Zur Übungsflotte' },
+    wallboard: { go: 'Wandtafel öffnen' },
     account: { title: 'Konto und Vorlieben', go: 'Zu Konto und Vorlieben' },
     approvals: {
       title: 'Zustimmungen',

@@ -23,6 +23,7 @@ export const sharedTexts = {
     audit: { title: 'Audit', go: 'Go to the audit log' },
     shares: { title: 'Shares', go: 'Go to the shares' },
     practice: { title: 'Practice fleet', short: 'Practice', go: 'Go to the practice fleet' },
+    wallboard: { go: 'Open the wallboard' },
     account: { title: 'Account and preferences', go: 'Go to account and preferences' },
     approvals: {
       title: 'Approvals',

@@ -22,6 +22,7 @@ export const sharedTexts: SharedTexts = {
     audit: { title: 'Auditoría', go: 'Ir al registro de auditoría' },
     shares: { title: 'Compartidos', go: 'Ir a los compartidos' },
     practice: { title: 'Flota de práctica', short: 'Práctica', go: 'Ir a la flota de práctica' },
+    wallboard: { go: 'Abrir el panel de pared' },
     account: { title: 'Cuenta y preferencias', go: 'Ir a la cuenta y las preferencias' },
     approvals: {
       title: 'Aprobaciones',

@@ -22,6 +22,7 @@ export const sharedTexts: SharedTexts = {
     audit: { title: 'Audit', go: 'Aller au journal d’audit' },
     shares: { title: 'Partages', go: 'Aller aux partages' },
     practice: { title: 'Flotte d’exercice', short: 'Exercice', go: 'Aller à la flotte d’exercice' },
+    wallboard: { go: 'Ouvrir le tableau mural' },
     account: { title: 'Compte et préférences', go: 'Aller au compte et aux préférences' },
     approvals: {
       title: 'Approbations',

@@ -110,6 +110,7 @@ export const tabTexts: TabTexts = {
       position: 'Localiser maintenant',
     },
     because: 'Règles non remplies',
+    written: 'Texte envoyé par le véhicule',
     judged: 'Jugé par le véhicule',
     stored: (span) => `Enregistré ${span} plus tard`,
     until: (time) => `restant, jusqu’à ${time}`,
@@ -159,7 +160,7 @@ export const tabTexts: TabTexts = {
       service: 'Contact de service',
       fuel: 'Carburant',
       rpm: 'Régime moteur',
-      voltage: 'Tension',
+      supplyVoltage: 'Tension',
     },
     requests: 'Interroger le boîtier',
     ask: {

@@ -1,5 +1,6 @@
 // Kinds, columns and decisions of reports, and reasons of cuts, in Spanish.
 import type { ColumnID, ReportKind } from '../../reports/columns.ts';
+import type { CutReason } from '../../reports/order-reason.ts';
 import type { DecisionState } from '../../reports/rows.ts';
 
 export const reportKinds: Readonly<Record<ReportKind, string>> = {
@@ -57,7 +58,7 @@ export const decisions: Readonly<Record<DecisionState, string>> = {
   expired: 'Caducado',
 };
 
-export const cutReasons = {
+export const cutReasons: Readonly<Record<CutReason, string>> = {
   stolen: 'Robado',
   misuse: 'Usado sin permiso',
   lease_ended: 'Alquiler terminado',
