@@ -58,7 +58,7 @@ export const statusMeanings: Readonly<Record<StatusName, string>> = {
   PERSON_ENTER: 'A person got in',
   PERSON_EXIT: 'A person got out',
   PERSON_INVENTORY: 'Number of people aboard',
-  COMMAND_ACK: 'Command confirmed',
+  COMMAND_ACK: 'Command acknowledged',
   PANIC_ON: 'Panic button pressed',
   PANIC_OFF: 'Panic button released',
   TOWING_START: 'Moves with ignition off',

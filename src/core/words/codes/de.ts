@@ -57,7 +57,7 @@ export const codes: Readonly<Record<number, string>> = {
   63532: 'Person eingestiegen',
   63533: 'Person ausgestiegen',
   63534: 'Personen an Bord',
-  63539: 'Befehl bestätigt',
+  63539: 'Befehl quittiert',
   63553: 'Notruf',
   63554: 'Notruf beendet',
   63601: 'Abschleppen',

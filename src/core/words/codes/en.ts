@@ -57,7 +57,7 @@ export const codes: Readonly<Record<number, string>> = {
   63532: 'Person got in',
   63533: 'Person got out',
   63534: 'People aboard',
-  63539: 'Command confirmed',
+  63539: 'Command acknowledged',
   63553: 'Panic',
   63554: 'Panic ended',
   63601: 'Towing',

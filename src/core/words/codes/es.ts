@@ -57,7 +57,7 @@ export const codes: Readonly<Record<number, string>> = {
   63532: 'Subió una persona',
   63533: 'Bajó una persona',
   63534: 'Personas a bordo',
-  63539: 'Orden confirmada',
+  63539: 'Acuse de recibo de la orden',
   63553: 'Pánico',
   63554: 'Fin del pánico',
   63601: 'Remolque',

@@ -57,7 +57,7 @@ export const codes: Readonly<Record<number, string>> = {
   63532: 'Personne montée',
   63533: 'Personne descendue',
   63534: 'Personnes à bord',
-  63539: 'Commande confirmée',
+  63539: 'Accusé de réception de la commande',
   63553: 'Panique',
   63554: 'Fin de panique',
   63601: 'Remorquage',
