@@ -113,31 +113,66 @@ async function* oneByOne(chunks: AsyncIterable<Chunk>): AsyncGenerator<string | 
   }
 }
 
-/** A stream that takes all buffers of a chunk at once. */
-function streamOf(chunks: AsyncGenerator<Chunk>): Readable {
-  const take = async (stream: Readable): Promise<void> => {
+/**
+ * Chunks as a stream for a response. The `pipe` of Node waits for the client after each buffer that fills that of the socket, so a
+ * chunk of a hundred buffers takes a hundred system calls; this one writes all buffers of a chunk, and waits then.
+ */
+class ChunkStream extends Readable {
+  readonly #chunks: AsyncGenerator<Chunk>;
+
+  constructor(chunks: AsyncGenerator<Chunk>) {
+    super();
+    this.#chunks = chunks;
+  }
+
+  /** The buffers of the next chunk; null at the end, and once the stream is destroyed. */
+  async #next(): Promise<readonly Uint8Array[] | null> {
     try {
-      const next = await chunks.next();
-      if (next.done === true) stream.push(null);
-      else for (const buffer of buffersOf(next.value)) stream.push(buffer);
+      const next = await this.#chunks.next();
+      if (next.done !== true) return this.destroyed ? null : buffersOf(next.value);
+      this.push(null);
     } catch (thrown) {
-      stream.destroy(thrown as Error);
+      this.destroy(thrown as Error);
     }
-  };
-  const end = async (fault: Error | null, done: (fault: Error | null) => void): Promise<void> => {
+    return null;
+  }
+
+  /** Only the answer to a HEAD is read so, which no client gets. */
+  override _read(): void {
+    void this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    for (const buffer of (await this.#next()) ?? []) this.push(buffer);
+  }
+
+  override pipe<Target extends NodeJS.WritableStream>(response: Target): Target {
+    void this.#writeTo(response);
+    return response;
+  }
+
+  async #writeTo(response: NodeJS.WritableStream): Promise<void> {
+    for (let buffers = await this.#next(); buffers !== null; buffers = await this.#next()) {
+      let isTaken = true;
+      for (const buffer of buffers) isTaken = response.write(buffer);
+      // Never resolves once the client has left.
+      if (!isTaken) await new Promise<void>((resolve) => void response.once('drain', resolve));
+    }
+    this.on('end', () => void response.end()).resume();
+  }
+
+  override _destroy(fault: Error | null, done: (fault: Error | null) => void): void {
+    void this.#end(fault, done);
+  }
+
+  async #end(fault: Error | null, done: (fault: Error | null) => void): Promise<void> {
     try {
-      await chunks.return(undefined);
+      await this.#chunks.return(undefined);
       done(fault);
     } catch (thrown) {
       done(thrown as Error);
     }
-  };
-  return new Readable({
-    read() {
-      void take(this);
-    },
-    destroy: (fault, done) => void end(fault, done),
-  });
+  }
 }
 
 export interface StallWatch {
@@ -170,7 +205,7 @@ export function sendFlow(exchange: Exchange, chunks: AsyncIterable<Chunk>, stall
   const encoding = encodingOf(acceptOf(exchange));
   declare(exchange, encoding);
   if (encoding === null) {
-    return exchange.reply.send(streamOf(unstalled(chunks, stall)));
+    return exchange.reply.send(new ChunkStream(unstalled(chunks, stall)));
   }
   const coder = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
   const packed: AsyncIterable<Buffer> = through(
