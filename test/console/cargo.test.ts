@@ -22,6 +22,10 @@ describe.skipIf(why !== null)(
 
     const post = (path: string, body: object): Promise<Answer> =>
       demo.call(`${path}/authorization`, { token, body });
+    const speedOf = async (deviceID: string): Promise<unknown> => {
+      const { vehicles } = await demo.call('practice/fleet/authorization', { token });
+      return (vehicles as readonly Row[]).find((one) => one['deviceID'] === deviceID)?.['speedKmh'];
+    };
     const act = (deviceID: string, action: string) => post('practice/act', { deviceID, action });
     const commandsOf = async (deviceID: string): Promise<readonly Row[]> =>
       (await demo.call(`command/list/${deviceID}/authorization`, { token }))['commands'] as readonly Row[];
@@ -59,6 +63,8 @@ describe.skipIf(why !== null)(
 
     it('is unlocked once the vehicle has proved that it stands, as the ledger has it, and is locked at one press', async () => {
       await act('van-01', 'stop');
+      // A key that is turned just as the vehicle stops, beside a fix that comes late, counts once it was turned again.
+      await expect.poll(() => speedOf('van-01'), { timeout: hangMs }).toBe(0);
       await act('van-01', 'ignitionOff');
       const { page, open, complaints } = await openAs('olga');
       await open('/vehicle/van-01');
