@@ -427,7 +427,7 @@ describe('a motion input that was contradicted', () => {
     expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: null });
   });
 
-  it('says nothing either once it has pulsed for twice as long, on a vehicle that is parked', () => {
+  it('says nothing either once it has pulsed for as long on a vehicle that is parked', () => {
     const drive = commissioned().for(40).trip().for(5, 0).set({ ignition: false });
     const pulse = (seconds: number) => {
       for (let s = 0; s < seconds; s += 2)
