@@ -164,7 +164,10 @@ export function endCommonSuspension(contact: Contact): Contact {
   return contact.suspension === 'common' ? { ...contact, suspension: null } : contact;
 }
 
-/** It chattered and has been off since, while the vehicle stood as its fixes have shown: somebody tried the key. */
+/**
+ * Ends a suspension by chatter: every change was at rest by the receiver, as when the key is tried, and the input has been off since.
+ * @param stoodSinceMs since when the receiver has shown rest, monotonic.
+ */
 export function endChatter(contact: Contact, stoodSinceMs: number, nowMs: number): Contact {
   const { sensed, suspension, flipsMs, fellMs } = contact;
   if (suspension !== 'chatter' || sensed.value !== false) return contact;

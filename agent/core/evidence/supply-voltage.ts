@@ -36,20 +36,15 @@ export interface SupplyReading {
   readonly supplyV: number | null;
 }
 
-/** 12 V and 24 V systems differ in what they charge to. */
-const isHighSystem = (volts: number): boolean => volts >= supplyLimits.highSystemV;
+/** A limit as it is for the 12 V or the 24 V system that reads so many volts. */
+const ofSystem = ({ low, high }: { readonly low: number; readonly high: number }, volts: number): number =>
+  volts >= supplyLimits.highSystemV ? high : low;
 
 /** What an alternator charges to, at least. */
-const chargingFromV = (volts: number): number =>
-  isHighSystem(volts) ? supplyLimits.chargingV.high : supplyLimits.chargingV.low;
+const chargingFromV = (volts: number): number => ofSystem(supplyLimits.chargingV, volts);
 
 /** By how much a battery falls when the engine stops, at least. */
-const fallOf = (volts: number): number =>
-  isHighSystem(volts) ? supplyLimits.dropV.high : supplyLimits.dropV.low;
-
-/** What a battery at rest reads, at most. */
-const restMostOf = (volts: number): number =>
-  isHighSystem(volts) ? supplyLimits.restMostV.high : supplyLimits.restMostV.low;
+const fallOf = (volts: number): number => ofSystem(supplyLimits.dropV, volts);
 
 /** Follows the supply while the engine charges it, and its fall after that. */
 export function supplyAfter(before: Supply, seen: SupplyReading, nowMs: number): Supply {
@@ -92,5 +87,7 @@ export function voltageActivity(
   // An engine whose ignition contact is dead, or a charger: the former drives off meanwhile, or stands.
   const { roseMs } = supply;
   if (supply.hasDropped) return roseMs !== null && nowMs - roseMs < chargerMs ? 'active' : 'rest';
-  return supplyV <= restMostOf(supplyV) && nowMs - ignition.sinceMs >= chargerMs ? null : 'active';
+  return supplyV <= ofSystem(supplyLimits.restMostV, supplyV) && nowMs - ignition.sinceMs >= chargerMs
+    ? null
+    : 'active';
 }

@@ -50,7 +50,7 @@ export function pendingOrders({ deviceID, state }: ListedDevice): Readonly<Recor
   return { enginecutoff: of('enginecutoff'), cargoaccess: of('cargoaccess') };
 }
 
-/** State of a command: `open`, its end, or null for an end that is not reported. @param userID who issued or approved it; for others it has none. */
+/** The state of a command for its issuer or approver: `open`, or how it ended. Null: that end has no toast, or the user is neither. */
 export function commandEnd(
   order: OpenOrder,
   { commandState, hasEnded, issuer, approver }: CommandRecord,
