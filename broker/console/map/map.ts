@@ -140,25 +140,26 @@ function replayElement(): SVGSVGElement {
 
 /** Shows the mark of a replay; the same element moves, so nothing is copied to the worker. */
 function createReplayMark(map: LibreMap): (mark: ReplayMark | null) => void {
-  const element = replayElement();
-  // MapLibre asks for an HTML element and uses what every element has.
-  const holder = document.createElement('div');
-  holder.append(element);
-  const marker = new Marker({ element: holder, rotationAlignment: 'map' });
-  let isShown = false;
+  let shown: { readonly element: SVGSVGElement; readonly marker: Marker } | null = null;
+  const add = (place: readonly [number, number]) => {
+    const element = replayElement();
+    // MapLibre asks for an HTML element and uses what every element has.
+    const holder = document.createElement('div');
+    holder.append(element);
+    const marker = new Marker({ element: holder, rotationAlignment: 'map' });
+    return { element, marker: marker.setLngLat([...place]).addTo(map) };
+  };
   return (mark) => {
     if (mark === null) {
-      marker.remove();
-      isShown = false;
+      shown?.marker.remove();
+      shown = null;
       return;
     }
     const { place, heading, isMissing, isFollowed } = mark;
-    element.dataset['state'] = isMissing ? 'missing' : heading === null ? 'standing' : 'moving';
-    marker.setLngLat([...place] as [number, number]).setRotation(isMissing ? 0 : (heading ?? 0));
-    if (!isShown) marker.addTo(map);
-    isShown = true;
-    if (isFollowed && !map.isMoving() && !map.getBounds().contains([...place] as [number, number]))
-      map.panTo([...place] as [number, number]);
+    shown ??= add(place);
+    shown.element.dataset['state'] = isMissing ? 'missing' : heading === null ? 'standing' : 'moving';
+    shown.marker.setLngLat([...place]).setRotation(isMissing ? 0 : (heading ?? 0));
+    if (isFollowed && !map.isMoving() && !map.getBounds().contains([...place])) map.panTo([...place]);
   };
 }
 
