@@ -191,7 +191,11 @@ function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolea
   return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedKmh || isAtRestPlace(senses);
 }
 
-const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean => Math.abs(lieNorthM - restNorthM) <= 30;
+/** A unit that starts anew takes a place that is no further off for the one where it was parked (SAFETY, H18: 40 m), give or take the noise. */
+const samePlaceM = 45;
+
+const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean =>
+  Math.abs(lieNorthM - restNorthM) <= samePlaceM;
 
 /** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
 export function honestAlarms(

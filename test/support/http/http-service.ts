@@ -182,12 +182,20 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   // Requests are counted by each broker for itself.
   let isPinned = limits.rates !== undefined;
   let turn = 0;
-  /** By whichever broker does that work now; after a leap of the clock none knows for some seconds. */
+  /** The broker that does that work now; after a leap of the clock, or a stall of the machine, there is none for some seconds. */
+  const notifying = () =>
+    bridges.find(({ broker: { services: of } }) => of.leases.holds('notifications')) ?? null;
+  /** Begins anew when the lease passed on meanwhile: who lost it leaves off in the middle. */
   const runAllNotices = async (): Promise<void> => {
-    const isHeld = (): boolean =>
-      bridges.some(({ broker: { services: of } }) => of.leases.holds('notifications'));
-    for (let tries = 0; tries < 300 && !isHeld(); tries++) await sleep(50);
-    for (const { services: of } of bridges) await of.notices.runAll();
+    for (let tries = 0; tries < 300; tries++) {
+      const holder = notifying();
+      if (holder === null) await sleep(50);
+      else {
+        for (const { services: of } of bridges) await of.notices.runAll();
+        if (notifying() === holder) return;
+      }
+    }
+    throw new Error('no broker holds the lease of the notifications');
   };
   const ports = { db, clock, entropy, passwords };
   const call = async (request: Call) => {
