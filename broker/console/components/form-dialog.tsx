@@ -1,4 +1,5 @@
 // A dialog with one form: the consequence first, then what is needed, the focus on Cancel, and the button that names what it does.
+import type { UseMutationResult } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 import { Button, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { connection } from '../service/live.ts';
@@ -72,5 +73,28 @@ export function FormDialog({ isOpen, ...props }: FormDialogProps & { readonly is
         </Dialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+interface ChangeDialogProps extends Omit<FormDialogProps, 'isOff' | 'error' | 'submit'> {
+  readonly isOpen: boolean;
+  readonly isOff?: boolean;
+  /** Sent by the button. */
+  readonly change: Pick<UseMutationResult<unknown, Error, void>, 'isPending' | 'error' | 'mutate' | 'reset'>;
+}
+
+/** Asks for one change: it can be sent once at a time, and what became of it is forgotten when the dialog closes. */
+export function ChangeDialog({ change, isOff = false, close, ...props }: ChangeDialogProps) {
+  return (
+    <FormDialog
+      {...props}
+      isOff={isOff || change.isPending}
+      error={change.error}
+      submit={() => change.mutate()}
+      close={() => {
+        change.reset();
+        close();
+      }}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog, FormDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import type { IconName } from '../../components/icon.tsx';
 import { Badge, timeText } from '../../components/texts.tsx';
@@ -55,7 +55,7 @@ function Opener({ name, children }: { readonly name: AccountDialog; readonly chi
   );
 }
 
-interface ChangeDialogProps {
+interface RuleDialogProps {
   readonly name: AccountDialog;
   readonly icon: IconName;
   readonly title: string;
@@ -67,7 +67,7 @@ interface ChangeDialogProps {
   submit(): void;
 }
 
-function ChangeDialog({ name, text, isOff = false, change, children, ...props }: ChangeDialogProps) {
+function RuleDialog({ name, text, isOff = false, change, children, ...props }: RuleDialogProps) {
   const dialog = useAccountDialog();
   return (
     <FormDialog
@@ -122,7 +122,7 @@ function SecondPerson({ account }: { readonly account: Account }) {
         </>
       )}
       <Opener name="approval">{opener}</Opener>
-      <ChangeDialog
+      <RuleDialog
         name="approval"
         icon="user-check"
         title={needsApproval ? texts.dropTitle : texts.requireTitle}
@@ -151,7 +151,7 @@ function PasswordAgain({ account }: { readonly account: Account }) {
   return (
     <Rule name={texts.name} isOn={needsPassword} text={needsPassword ? texts.on : texts.off}>
       <Opener name="password">{needsPassword ? texts.drop : texts.require}</Opener>
-      <ChangeDialog
+      <RuleDialog
         name="password"
         icon="lock"
         title={needsPassword ? texts.dropTitle : texts.requireTitle}
@@ -162,7 +162,7 @@ function PasswordAgain({ account }: { readonly account: Account }) {
         submit={() => change.run({ accountID, needsPassword: !needsPassword, ...proven })}
       >
         <ProofField proof={proof} relay="enginecutoff" />
-      </ChangeDialog>
+      </RuleDialog>
     </Rule>
   );
 }
@@ -182,18 +182,14 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('breaker')}
       icon="triangle-alert"
       title={texts.title(accountID)}
       action={texts.action(accountID)}
-      isOff={reason.trim() === '' || resetting.isPending}
-      error={resetting.error}
-      submit={() => resetting.mutate()}
-      close={() => {
-        resetting.reset();
-        dialog.close();
-      }}
+      isOff={reason.trim() === ''}
+      change={resetting}
+      close={dialog.close}
     >
       <p>{texts.text}</p>
       <FormField
@@ -204,7 +200,7 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
         isRequired
         onChange={setReason}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

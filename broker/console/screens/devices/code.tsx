@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Device, Result } from '../../api/operations.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -48,18 +48,13 @@ export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
     },
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen}
       icon="key-round"
       title={texts.dialog(name)}
       action={texts.action(name)}
-      isOff={making.isPending}
-      error={making.error}
-      submit={() => making.mutate()}
-      close={() => {
-        making.reset();
-        dialog.close();
-      }}
+      change={making}
+      close={dialog.close}
     >
       <p>{texts.consequence}</p>
       {isOnline ? <Notice tone="look" icon="circle-alert" title={texts.online(name)} /> : null}
@@ -70,7 +65,7 @@ export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
         chosen={hours}
         onChoose={setHours}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -104,20 +99,15 @@ export function EndCode({ codeID, dialog }: { readonly codeID: string; readonly 
     onSuccess: () => dialog.close(),
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen}
       icon="circle-alert"
       title={texts.endTitle(codeID)}
       action={texts.endAction(codeID)}
-      isOff={ending.isPending}
-      error={ending.error}
-      submit={() => ending.mutate()}
-      close={() => {
-        ending.reset();
-        dialog.close();
-      }}
+      change={ending}
+      close={dialog.close}
     >
       <p>{texts.endConsequence}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import type { Device } from '../../api/operations.ts';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -32,22 +32,17 @@ export function DeleteDevice({ device }: { readonly device: Device }) {
         <Icon name="x" />
         {texts.open}…
       </Button>
-      <FormDialog
+      <ChangeDialog
         isOpen={dialog.isOpen}
         icon="circle-alert"
         title={texts.title(name)}
         action={texts.action(name)}
-        isOff={deleting.isPending}
-        error={deleting.error}
-        submit={() => deleting.mutate()}
-        close={() => {
-          deleting.reset();
-          dialog.close();
-        }}
+        change={deleting}
+        close={dialog.close}
       >
         <p>{texts.consequence(name)}</p>
         <p className="muted">{texts.hint}</p>
-      </FormDialog>
+      </ChangeDialog>
     </>
   );
 }

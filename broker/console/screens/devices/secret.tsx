@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
 import type { Device } from '../../api/operations.ts';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
@@ -24,10 +24,6 @@ export function DeviceSecret({ device }: { readonly device: Device }) {
     gcTime: 0,
   });
   const { data } = issuing;
-  const close = (): void => {
-    issuing.reset();
-    dialog.close();
-  };
   return (
     <>
       <Button className="button secondary" aria-haspopup="dialog" onPress={dialog.open}>
@@ -35,15 +31,13 @@ export function DeviceSecret({ device }: { readonly device: Device }) {
         {texts.open}…
       </Button>
       <p className="muted">{texts.hint}</p>
-      <FormDialog
+      <ChangeDialog
         isOpen={dialog.isOpen}
         icon="key-round"
         title={texts.title(name)}
         action={data === undefined ? texts.action(name) : null}
-        isOff={issuing.isPending}
-        error={issuing.error}
-        submit={() => issuing.mutate()}
-        close={close}
+        change={issuing}
+        close={dialog.close}
       >
         {data === undefined ? (
           <p>{texts.consequence(name)}</p>
@@ -54,7 +48,7 @@ export function DeviceSecret({ device }: { readonly device: Device }) {
             <ShownSecret label={texts.secret} value={data.secret} />
           </>
         )}
-      </FormDialog>
+      </ChangeDialog>
     </>
   );
 }

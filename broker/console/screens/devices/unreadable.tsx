@@ -4,7 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -81,21 +81,16 @@ function Drop({
       <Button className="button secondary push" aria-haspopup="dialog" onPress={dialog.open}>
         {quarantineID === undefined ? texts.dropAll : texts.dropOne(quarantineID)}…
       </Button>
-      <FormDialog
+      <ChangeDialog
         isOpen={dialog.isOpen}
         icon="circle-alert"
         title={quarantineID === undefined ? texts.dropAll : texts.dropOne(quarantineID)}
         action={quarantineID === undefined ? texts.dropAllOf(name) : texts.dropOne(quarantineID)}
-        isOff={dropping.isPending}
-        error={dropping.error}
-        submit={() => dropping.mutate()}
-        close={() => {
-          dropping.reset();
-          dialog.close();
-        }}
+        change={dropping}
+        close={dialog.close}
       >
         <p>{texts.consequence}</p>
-      </FormDialog>
+      </ChangeDialog>
     </>
   );
 }

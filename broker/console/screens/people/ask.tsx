@@ -1,7 +1,7 @@
 // A change that is asked for once more, with its consequence and the name of what it changes.
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import type { IconName } from '../../components/icon.tsx';
 import type { PeopleDialog } from '../../state/people-view.ts';
 import { usePeopleChanged, usePeopleDialog } from './use-people.ts';
@@ -35,17 +35,13 @@ export function Ask({ name, icon = 'circle-alert', isOff = false, run, onDone, .
     },
   });
   return (
-    <FormDialog
+    <ChangeDialog
       {...props}
       isOpen={dialog.isOpen(name)}
       icon={icon}
-      isOff={isOff || sending.isPending}
-      error={sending.error}
-      submit={() => sending.mutate()}
-      close={() => {
-        sending.reset();
-        dialog.close();
-      }}
+      isOff={isOff}
+      change={sending}
+      close={dialog.close}
     />
   );
 }

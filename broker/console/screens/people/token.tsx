@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Checks } from '../../components/checks.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
@@ -87,24 +87,26 @@ export function NewToken() {
   const changed = usePeopleChanged();
   const [draft, setDraft] = useState(nothing);
   // Each call makes a further token: it is never repeated by itself.
-  const making = useMutation({ mutationFn: create, retry: false, gcTime: 0, onSettled: changed });
+  const making = useMutation({
+    mutationFn: () => create(draft),
+    retry: false,
+    gcTime: 0,
+    onSettled: changed,
+  });
   const { data } = making;
-  const close = (): void => {
-    making.reset();
-    setDraft(nothing);
-    dialog.close();
-  };
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('token-create')}
       icon="key-round"
       title={texts.title}
       action={data === undefined ? texts.create : null}
-      isOff={draft.description.trim() === '' || draft.scopes.length === 0 || making.isPending}
-      error={making.error}
+      isOff={draft.description.trim() === '' || draft.scopes.length === 0}
       beginsInField
-      submit={() => making.mutate(draft)}
-      close={close}
+      change={making}
+      close={() => {
+        setDraft(nothing);
+        dialog.close();
+      }}
     >
       {data === undefined ? (
         <Fields draft={draft} onChange={(change) => setDraft((before) => ({ ...before, ...change }))} />
@@ -114,6 +116,6 @@ export function NewToken() {
           <ShownSecret label={texts.shown} value={data.token} />
         </>
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Checks } from '../../components/checks.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -130,19 +130,15 @@ export function CreateRelease() {
     },
   );
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('create')}
       icon="refresh-cw"
       title={texts.createTitle}
       action={texts.create}
-      isOff={faults.size > 0 || making.isPending}
-      error={making.error}
+      isOff={faults.size > 0}
       beginsInField
-      submit={() => making.mutate()}
-      close={() => {
-        making.reset();
-        dialog.close();
-      }}
+      change={making}
+      close={dialog.close}
     >
       <p>{texts.createText}</p>
       <p className="muted">{texts.signed}</p>
@@ -154,6 +150,6 @@ export function CreateRelease() {
         most={releaseMost.note}
         onChange={(note) => put({ note })}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -1,6 +1,6 @@
 // What is asked for once more: a stage that begins, a release that is stopped, and a further job for one unit.
 import { useState } from 'react';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -27,18 +27,14 @@ export function BeginStage({ release, stage }: BeginProps) {
   const failed = sumOf(release, 'failed');
   const open = sumOf(release, 'waiting') + sumOf(release, 'underWay');
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('begin')}
       icon="play"
       title={texts.beginTitle(stage.stage, version)}
       action={texts.begin(stage.stage)}
-      isOff={beginning.isPending || stage.groupDevices === null}
-      error={beginning.error}
-      submit={() => beginning.mutate()}
-      close={() => {
-        beginning.reset();
-        dialog.close();
-      }}
+      isOff={stage.groupDevices === null}
+      change={beginning}
+      close={dialog.close}
     >
       <p>
         {stage.groupDevices === null
@@ -48,7 +44,7 @@ export function BeginStage({ release, stage }: BeginProps) {
       {failed > 0 ? <Notice tone="look" icon="triangle-alert" title={texts.beginFailed(failed)} /> : null}
       {open > 0 ? <Notice tone="busy" icon="hourglass" title={texts.beginOpen(open)} /> : null}
       <p className="muted">{texts.beginHint(release.stopAfter)}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -60,23 +56,18 @@ export function StopRelease({ release }: { readonly release: Release }) {
   const { releaseID, version } = release;
   const stopping = useReleaseChange(() => call('stopRelease', { body: { releaseID, reason } }), dialog.close);
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('stop')}
       icon="octagon-alert"
       title={texts.stopTitle(version)}
       action={texts.stop}
-      isOff={stopping.isPending}
-      error={stopping.error}
-      submit={() => stopping.mutate()}
-      close={() => {
-        stopping.reset();
-        dialog.close();
-      }}
+      change={stopping}
+      close={dialog.close}
     >
       <p>{texts.stopText(sumOf(release, 'waiting') + sumOf(release, 'underWay'))}</p>
       <p className="muted">{texts.stopHint}</p>
       <FormField label={texts.fields.reason} value={reason} most={200} onChange={setReason} />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -95,14 +86,13 @@ function AgainForm({ release, deviceID }: { readonly release: Release; readonly 
     dialog.close,
   );
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen
       icon="refresh-cw"
       title={texts.againTitle(deviceID)}
       action={texts.againAction(deviceID)}
-      isOff={faults.size > 0 || ordering.isPending}
-      error={ordering.error}
-      submit={() => ordering.mutate()}
+      isOff={faults.size > 0}
+      change={ordering}
       close={dialog.close}
     >
       <p>{texts.againText}</p>
@@ -112,7 +102,7 @@ function AgainForm({ release, deviceID }: { readonly release: Release; readonly 
         hosts={hosts}
         onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

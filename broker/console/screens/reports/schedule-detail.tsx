@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
@@ -126,21 +126,16 @@ function SendDialog({ schedule }: { readonly schedule: Schedule }) {
     },
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('schedule-send')}
       icon="signal"
       title={texts.sendTitle(scheduleID)}
       action={texts.sendAction(scheduleID)}
-      isOff={sending.isPending}
-      error={sending.error}
-      submit={() => sending.mutate()}
-      close={() => {
-        sending.reset();
-        dialog.close();
-      }}
+      change={sending}
+      close={dialog.close}
     >
       <p>{texts.sendText(recipients.length)}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -157,21 +152,16 @@ function DeleteDialog({ scheduleID }: { readonly scheduleID: string }) {
     },
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('schedule-delete')}
       icon="circle-alert"
       title={texts.deleteTitle(scheduleID)}
       action={texts.deleteAction(scheduleID)}
-      isOff={deleting.isPending}
-      error={deleting.error}
-      submit={() => deleting.mutate()}
-      close={() => {
-        deleting.reset();
-        dialog.close();
-      }}
+      change={deleting}
+      close={dialog.close}
     >
       <p>{texts.deleteText}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

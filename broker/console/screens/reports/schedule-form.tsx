@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { languages } from '../../../../src/core/words/languages.ts';
 import { Checks } from '../../components/checks.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -216,17 +216,15 @@ export function ScheduleForm({ name, schedule }: ScheduleFormProps) {
   const isFree =
     !isNew || (isID(draft.id) && schedules?.every(({ scheduleID }) => scheduleID !== draft.id) === true);
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen(name)}
       icon="table"
       title={isNew ? texts.createTitle : texts.editTitle(schedule.scheduleID)}
       action={isNew ? texts.create : texts.save(schedule.scheduleID)}
-      isOff={!isFree || faults.size > 0 || saving.isPending}
-      error={saving.error}
+      isOff={!isFree || faults.size > 0}
       beginsInField={isNew}
-      submit={() => saving.mutate()}
+      change={saving}
       close={() => {
-        saving.reset();
         setEdited(null);
         dialog.close();
       }}
@@ -237,6 +235,6 @@ export function ScheduleForm({ name, schedule }: ScheduleFormProps) {
         faults={faults}
         onChange={(change) => setEdited((before) => ({ ...(before ?? begun), ...change }))}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Notice, numberText, Time } from '../../components/texts.tsx';
@@ -56,18 +56,13 @@ function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: 
   });
   const { data } = testing;
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('rule-test')}
       icon="signal"
       title={texts.testTitle(ruleID)}
       action={data === undefined ? texts.testAction : null}
-      isOff={testing.isPending}
-      error={testing.error}
-      submit={() => testing.mutate()}
-      close={() => {
-        testing.reset();
-        dialog.close();
-      }}
+      change={testing}
+      close={dialog.close}
     >
       {data === undefined ? (
         <p>{texts.testText(host)}</p>
@@ -83,7 +78,7 @@ function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: 
           {reasonText(data.reasonCode, data.reasonDetail, words)}
         </Notice>
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -100,21 +95,16 @@ function DeleteDialog({ ruleID }: { readonly ruleID: string }) {
     },
   });
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen('rule-delete')}
       icon="circle-alert"
       title={texts.deleteTitle(ruleID)}
       action={texts.deleteAction(ruleID)}
-      isOff={deleting.isPending}
-      error={deleting.error}
-      submit={() => deleting.mutate()}
-      close={() => {
-        deleting.reset();
-        dialog.close();
-      }}
+      change={deleting}
+      close={dialog.close}
     >
       <p>{texts.deleteText(ruleID)}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

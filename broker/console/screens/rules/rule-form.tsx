@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
@@ -102,7 +102,6 @@ export function RuleForm({ name, rule }: RuleFormProps) {
   const secret = saving.data?.webhookSecret;
   const isFree = !isNew || (isID(draft.id) && rules?.every(({ ruleID }) => ruleID !== draft.id) === true);
   const close = (): void => {
-    saving.reset();
     if (secret === undefined) {
       setDraft(draftOf(rule, ownZone()));
       return dialog.close();
@@ -110,15 +109,14 @@ export function RuleForm({ name, rule }: RuleFormProps) {
     void changed().then(show);
   };
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={dialog.isOpen(name)}
       icon="bell-ring"
       title={isNew ? texts.createTitle : texts.editTitle(rule.ruleID)}
       action={secret !== undefined ? null : isNew ? texts.create : texts.save(rule.ruleID)}
-      isOff={!isFree || faults.size > 0 || saving.isPending}
-      error={saving.error}
+      isOff={!isFree || faults.size > 0}
       beginsInField={isNew}
-      submit={() => saving.mutate()}
+      change={saving}
       close={close}
     >
       {secret === undefined ? (
@@ -129,6 +127,6 @@ export function RuleForm({ name, rule }: RuleFormProps) {
           <ShownSecret label={texts.secret} value={secret} />
         </>
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { QrCode } from '../../components/codes/qr-code.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice, Time } from '../../components/texts.tsx';
@@ -129,17 +129,14 @@ export function ShareDialog(props: ShareDialogProps) {
   });
   const { data } = making;
   return (
-    <FormDialog
+    <ChangeDialog
       isOpen={first !== null}
       icon="link"
       title={draft.kind === 'trip' ? texts.titleTrip(name) : texts.titleLive(name)}
       action={data === undefined ? texts.make : null}
-      isOff={making.isPending}
-      error={making.error}
       beginsInField
-      submit={making.mutate}
+      change={making}
       close={() => {
-        making.reset();
         setChange({});
         close();
       }}
@@ -153,6 +150,6 @@ export function ShareDialog(props: ShareDialogProps) {
       ) : (
         <Made token={data.token} expires={data.expires} />
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }
