@@ -149,6 +149,36 @@ describe('credit is lost', () => {
     expect(credit.of('motion')).toBe('proven');
   });
 
+  it('by as much in all, over pauses of ten seconds at most: a line that loses sentences hides no failed input', () => {
+    const credit = createCredit(provenAgo(dayMs));
+    const [opposite, pause] = [{ gnss: 'active', ignition: 'rest' }, { ignition: 'rest' }] as const;
+    // The first half second of each part may belong to the pause.
+    for (let part = 0; part < 4; part += 1) credit.for(2.5, opposite).for(9, pause);
+    expect(credit.of('ignition')).toBe('proven');
+    credit.for(2.5, opposite);
+    expect(credit.credits().ignition).toMatchObject({ kind: 'contradicted', against: 'gnss' });
+  });
+
+  it('not by moments with more than ten seconds between them, nor when both agreed in between', () => {
+    const credit = createCredit(provenAgo(dayMs));
+    const opposite = { gnss: 'active', ignition: 'rest' } as const;
+    for (let part = 0; part < 20; part += 1) credit.for(9, opposite).for(11, { ignition: 'rest' });
+    for (let part = 0; part < 20; part += 1) credit.for(9, opposite).for(0.5, drive);
+    for (let part = 0; part < 20; part += 1) credit.for(9, opposite).for(0.5, rest);
+    expect(credit.of('ignition')).toBe('proven');
+  });
+
+  it('of a receiver that hangs, and of a motion input that is stuck, over such pauses too', () => {
+    const pause = { ignition: 'active', motion: 'active' } as const;
+    const hung = createCredit(provenAgo(dayMs));
+    for (let part = 0; part < 15; part += 1) hung.for(2.5, { ...pause, gnss: 'rest' }).for(3, pause);
+    expect(hung.credits().gnss).toMatchObject({ kind: 'contradicted', against: 'motion' });
+    const parked = { ignition: 'rest', motion: 'active' } as const;
+    const stuck = createCredit(provenAgo(dayMs));
+    for (let part = 0; part < 300; part += 1) stuck.for(2.5, { ...parked, gnss: 'rest' }).for(3, parked);
+    expect(stuck.credits().motion).toMatchObject({ kind: 'contradicted', against: 'gnss' });
+  });
+
   it('by ten seconds of ignition off while the engine turns', () => {
     const credit = createCredit(provenAgo(dayMs)).for(11, { rpm: 'active', ignition: 'rest' });
     expect(credit.credits().ignition).toMatchObject({ kind: 'contradicted', against: 'rpm' });

@@ -17,6 +17,8 @@ export const creditLimits = {
   stuckMs: 600_000,
   /** A receiver that shows rest while the motion input is active for this long, with ignition on, is contradicted. */
   hungMs: 30_000,
+  /** Either may show nothing for this long meanwhile: a line that loses sentences must not hide a failed input. */
+  pauseMs: 10_000,
 } as const;
 
 /**
@@ -44,6 +46,20 @@ interface PairState {
 
 const freshPair: PairState = { activeMs: 0, restSinceMs: null };
 
+/** For how long a witness and the receiver have shown the opposite of each other. */
+interface Opposed {
+  /** What the witness shows; null: nothing opposed since they last agreed. */
+  readonly activity: Activity;
+  /** Without the pauses in which either showed nothing. */
+  readonly forMs: number;
+  /** When they last did. */
+  readonly atMs: number;
+}
+
+const agreed: Opposed = { activity: null, forMs: 0, atMs: Number.NEGATIVE_INFINITY };
+
+type OpposedWitness = Exclude<WitnessName, 'gnss'>;
+
 export interface CreditState {
   readonly credits: Credits;
   /** The pairs that can prove each other, and how far each is. */
@@ -51,6 +67,7 @@ export interface CreditState {
   readonly pairs: readonly PairState[];
   /** Since when each witness has been doing what it does. */
   readonly since: Readonly<Record<WitnessName, { readonly activity: Activity; readonly atMs: number }>>;
+  readonly opposed: Readonly<Record<OpposedWitness, Opposed>>;
   readonly atMs: number;
 }
 
@@ -76,6 +93,14 @@ export function createCreditState(credits: Credits, causes: Causes, nowMs: numbe
       bus_speed: idle,
       bus_rpm: idle,
     },
+    opposed: {
+      motion: agreed,
+      ignition: agreed,
+      rpm: agreed,
+      voltage: agreed,
+      bus_speed: agreed,
+      bus_rpm: agreed,
+    },
     atMs: nowMs,
   };
 }
@@ -97,6 +122,45 @@ function stepPair(
   return pair.restSinceMs === null ? { ...pair, restSinceMs: now.atMs } : pair;
 }
 
+const opposedWitnesses = ['motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const;
+
+/** @param now `stepMs`: since the state was made, in which all showed what it holds. */
+function opposedAfter(
+  { since, opposed }: CreditState,
+  activities: Activities,
+  { atMs, stepMs }: { readonly atMs: number; readonly stepMs: number },
+): CreditState['opposed'] {
+  const { gnss } = activities;
+  if (gnss === null) return opposed;
+  const after = (name: OpposedWitness): Opposed => {
+    const [known, activity] = [opposed[name], activities[name]];
+    if (activity === null) return known;
+    if (activity === gnss) return agreed;
+    const goesOn = known.activity === activity && atMs - known.atMs <= creditLimits.pauseMs;
+    if (!goesOn) return { activity, forMs: 0, atMs };
+    const isSame = since.gnss.activity === gnss && since[name].activity === activity;
+    return { activity, forMs: known.forMs + (isSame ? stepMs : 0), atMs };
+  };
+  const next = {
+    motion: after('motion'),
+    ignition: after('ignition'),
+    rpm: after('rpm'),
+    voltage: after('voltage'),
+    bus_speed: after('bus_speed'),
+    bus_rpm: after('bus_rpm'),
+  };
+  return opposedWitnesses.every((name) => next[name] === opposed[name]) ? opposed : next;
+}
+
+/** Whether this witness has shown rest for so long while the receiver showed movement, since they last agreed. */
+export function hasOpposedAtRest(
+  { opposed }: Pick<CreditState, 'opposed'>,
+  name: OpposedWitness,
+  forMs: number,
+): boolean {
+  return opposed[name].activity === 'rest' && opposed[name].forMs >= forMs;
+}
+
 interface Contradiction {
   readonly witness: WitnessName;
   readonly by: WitnessName;
@@ -116,25 +180,26 @@ export interface CreditContext {
 }
 
 function contradictions(state: CreditState, { isTowed }: CreditContext): readonly Contradiction[] {
-  const { since, atMs, credits } = state;
+  const { since, opposed, atMs, credits } = state;
   const lasts = (name: WitnessName, activity: Activity, forMs: number): boolean =>
     since[name].activity === activity && atMs - since[name].atMs >= forMs;
   const isProven = (name: WitnessName): boolean => credits[name]?.kind === 'proven';
   const { contradictionMs, voltageMs, stuckMs, hungMs } = creditLimits;
   const found: Contradiction[] = [];
-  for (const witness of ['motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const) {
+  for (const witness of opposedWitnesses) {
+    if (since.gnss.activity !== 'active' || since[witness].activity !== 'rest') continue;
     if (isTowed && witness !== 'motion') continue;
     const forMs = witness === 'voltage' ? voltageMs : contradictionMs;
-    if (lasts('gnss', 'active', forMs) && lasts(witness, 'rest', forMs)) found.push({ witness, by: 'gnss' });
+    if (hasOpposedAtRest(state, witness, forMs)) found.push({ witness, by: 'gnss' });
   }
   if (lasts('rpm', 'active', contradictionMs) && lasts('ignition', 'rest', contradictionMs))
     found.push({ witness: 'ignition', by: 'rpm' });
-  const isMoved = isProven('motion') && since.ignition.activity === 'active';
-  if (isMoved && lasts('motion', 'active', hungMs) && lasts('gnss', 'rest', hungMs))
+  if (since.gnss.activity !== 'rest' || opposed.motion.activity !== 'active') return found;
+  const { forMs } = opposed.motion;
+  if (isProven('motion') && since.ignition.activity === 'active' && forMs >= hungMs)
     found.push({ witness: 'gnss', by: 'motion' });
-  const isParked = lasts('gnss', 'rest', stuckMs) && lasts('ignition', 'rest', stuckMs);
-  if (isParked && isProven('gnss') && isProven('ignition') && lasts('motion', 'active', stuckMs))
-    found.push({ witness: 'motion', by: 'gnss' });
+  const isParked = isProven('gnss') && isProven('ignition') && lasts('ignition', 'rest', stuckMs);
+  if (isParked && forMs >= stuckMs) found.push({ witness: 'motion', by: 'gnss' });
   return found;
 }
 
@@ -204,8 +269,9 @@ export function stepCredits(
     const [a, b] = independent[index] ?? (['gnss', 'ignition'] as const);
     return stepPair(pair, [activities[a], activities[b]], { atMs, stepMs });
   });
+  const opposed = opposedAfter(before, activities, { atMs, stepMs });
   let state = withContradictions(
-    { credits: before.credits, independent, pairs: pairStates, since, atMs },
+    { credits: before.credits, independent, pairs: pairStates, since, opposed, atMs },
     context,
   );
   // Most steps prove nothing.

@@ -21,7 +21,14 @@ import {
   suspendByCommon,
   suspendByMovement,
 } from './contact.ts';
-import { type Activities, type Activity, creditState, stepCredits, withoutCredit } from './credit.ts';
+import {
+  type Activities,
+  type Activity,
+  creditState,
+  hasOpposedAtRest,
+  stepCredits,
+  withoutCredit,
+} from './credit.ts';
 import { type EvidenceRecord, type MotionState, roundedPlace } from './evidence-record.ts';
 import {
   causesNow,
@@ -365,10 +372,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   }
   const activities = activitiesOf(state, claim, atMs);
   const towed = isTowed(state);
-  const { activity, atMs: sinceMs } = state.credit.since.gnss;
-  const isDriving =
-    activity === 'active' && activities.gnss === 'active' && atMs - sinceMs >= evidenceLimits.drivenMs;
-  if (towed && isDriving && activities.ignition === 'rest')
+  const isDriven = activities.gnss === 'active' && activities.ignition === 'rest';
+  if (towed && isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs))
     state.ignition = suspendByMovement(state.ignition);
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   endOtherBus(state, activities, atMs);

@@ -215,6 +215,13 @@ export const mutants: readonly Mutant[] = [
     also: heldFix,
   },
   {
+    rule: 'what the receiver and an input show against each other adds up over lost sentences',
+    from: 140_061_932,
+    file: credit,
+    find: 'pauseMs: 10_000,',
+    put: 'pauseMs: 900,',
+  },
+  {
     rule: 'a contradiction takes the credit away',
     from: 5,
     file: credit,
