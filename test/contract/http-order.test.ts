@@ -74,12 +74,42 @@ describe('pipelined requests on one connection', () => {
         await nextRound();
         connection.send(order(feature, '0') + order(feature, '1'));
         const turned = [await connection.next(), await connection.next()];
-        expect(turned.map(({ status }) => status)).toEqual([200, 200]);
+        expect(
+          turned.map(({ status }) => status),
+          `round ${round}, turned: ${JSON.stringify(turned)}`,
+        ).toEqual([200, 200]);
         expect(await unfinished(), `round ${round}, turned`).toEqual([`${feature} 1`]);
         await nextRound();
       }
     },
   );
+
+  it('come after one that is answered while their own token is looked up', async () => {
+    const delays: number[] = [];
+    const { open, order, unfinished, nextRound, service } = await start({
+      storeDelayMs: () => delays.shift() ?? 0,
+    });
+    for (let round = 0; round < 5; round++) {
+      const connection = await open();
+      // The first two accesses are the sessions of both.
+      delays.push(0, 300);
+      connection.send(order('enginecutoff', '0') + order('enginecutoff', '1'));
+      const answers = [await connection.next(), await connection.next()];
+      expect(
+        answers.map(({ status }) => status),
+        JSON.stringify(answers),
+      ).toEqual([200, 200]);
+      expect(await unfinished(), `round ${round}`).toEqual(['enginecutoff 1']);
+      await nextRound();
+    }
+    const token = await service.login('acme', 'olga');
+    const connection = await open();
+    delays.splice(0, delays.length, 0, 300);
+    const logout = requestText({ method: 'GET', path: '/api/v1/auth/logout/acme/olga', token });
+    connection.send(logout + order('enginecutoff', '1', token));
+    const answers = [await connection.next(), await connection.next()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401]);
+  });
 
   it('are handled in order although the store is slow for the first of them', async () => {
     const { open, order, unfinished } = await start({ storeDelayMs: paced(9, 0, 4, 0, 0, 7, 1) });

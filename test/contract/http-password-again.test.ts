@@ -171,6 +171,7 @@ describe('an account that does not', () => {
 describe('guessing', () => {
   it('is slowed over all sessions and tokens of the user, while restores and logins go on', async () => {
     const { service, post, tokenOf } = await start();
+    service.pin();
     holdClock(service);
     const guess = (token: string) =>
       service.call({
@@ -203,6 +204,7 @@ describe('guessing', () => {
 
   it('is slowed within one session after five', async () => {
     const { service, post } = await start();
+    service.pin();
     holdClock(service);
     const codes: (string | undefined)[] = [];
     for (let count = 0; count < 7; count++)

@@ -9,13 +9,15 @@ import { onLeft } from './fastify-ending.ts';
 export const pipelinedMost = 16;
 
 export interface ConnectionOrder {
-  /** Null when no earlier request of the connection is unanswered; else resolves when all of them are answered. */
+  /** Null when no earlier request of the connection was unanswered as it came; else resolves when all of them are answered. */
   turn(request: FastifyRequest): Promise<void> | null;
 }
 
 /** A request of a connection, in its order. */
 interface QueuedRequest {
   readonly line: Line;
+  /** No earlier request was unanswered as it came. */
+  readonly isFirst: boolean;
   isAnswered: boolean;
   /** Set while the request waits for its turn. */
   begin: (() => void) | null;
@@ -58,7 +60,12 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const line = lineOf(socket);
-    const queued: QueuedRequest = { line, isAnswered: false, begin: null };
+    const queued: QueuedRequest = {
+      line,
+      isFirst: line.queue.length === 0,
+      isAnswered: false,
+      begin: null,
+    };
     request.queued = queued;
     line.queue.push(queued);
     if (line.queue.length >= pipelinedMost && !line.isPaused) {
@@ -76,7 +83,9 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   });
   return {
     turn({ queued }) {
-      if (queued === null || queued.line.queue[0] === queued) return null;
+      if (queued === null || queued.isFirst) return null;
+      // What it was checked for so far may be older than the answer to the one before.
+      if (queued.line.queue[0] === queued) return Promise.resolve();
       return new Promise<void>((resolve) => {
         queued.begin = resolve;
       });

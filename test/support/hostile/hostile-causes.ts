@@ -180,15 +180,16 @@ function lieSinceMs(senses: Senses, { part, fromMs }: Fault): number {
   return joined === undefined ? fromMs : lieSinceMs(senses, joined);
 }
 
-/** From this speed a brake stops within a second: no sudden stop, but an observed one. */
-const brakedKmh = 21;
+/** From this speed a brake stops within a second: no sudden stop, but an observed one. On a line that loses sentences, within two. */
+const brakedKmh = { whole: 21, lossy: 30 } as const;
 
 /**
  * A place held for a minute by fixes that vary, the place where the vehicle stood, or a stop from a slow speed: a standstill for any
  * receiver.
  */
 function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolean {
-  return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedKmh || isAtRestPlace(senses);
+  const brakedFromKmh = senses.partialShare > 0 ? brakedKmh.lossy : brakedKmh.whole;
+  return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedFromKmh || isAtRestPlace(senses);
 }
 
 /** A unit that starts anew takes a place that is no further off for the one where it was parked (SAFETY, H18: 40 m), give or take the noise. */
