@@ -41,13 +41,14 @@ describe('a vehicle fresh from the shop', () => {
 
 describe('a dip of the supply at the start of the engine', () => {
   /** The receiver restarts and goes on with its last place, alive to the last digit; the contacts stay dead. */
-  const dip = (lostS: number, isBoardSilent = false) => {
+  const dip = (lostS: number, isBoardSilent = false, isLossy = false) => {
     let place = { latitude: 0, longitude: 0 };
     let count = 0;
     const drive = commissioned({ fitted: ['gnss', 'ignition'] })
       .receiver((fix) => {
         place = fix;
-        return fix;
+        count += 1;
+        return isLossy && count % 2 === 0 ? { ...fix, speedKmh: null, mode: null, rmcValid: false } : fix;
       })
       .set({ motion: false })
       .for(20)
@@ -73,6 +74,15 @@ describe('a dip of the supply at the start of the engine', () => {
       for (let s = 0; s < 55; s += 1)
         expect([lostS, drive.for(1, 50).of('gnss').claim]).not.toEqual([lostS, 'rest']);
     }
+  });
+
+  it('is found as well behind a line that loses every other RMC: what it lets through shows how often the receiver speaks', () => {
+    for (const lostS of [2, 3]) {
+      const drive = dip(lostS, false, true);
+      for (let s = 0; s < 55; s += 1)
+        expect([lostS, drive.for(1, 50).of('gnss').claim]).not.toEqual([lostS, 'rest']);
+    }
+    expect(dip(0, false, true).for(11, 0).of('gnss').claim).toBe('rest');
   });
 
   it('is none when one fix is missing, and costs a parked vehicle a minute at most', () => {

@@ -88,38 +88,56 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
 }
 
 /**
- * The good fixes of a receiver: when the newest came, monotonic, and the last interruption by one epoch or more (`gap`), and by two or more
- * (`pause`), from the fix before it to the fix after it.
+ * The epochs of a receiver of which any sentence was heard: when the newest came, monotonic, and the last interruption by one epoch or more
+ * (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
  */
 export interface Stream {
-  readonly goodMs: number | null;
+  readonly heardMs: number | null;
   /** Its UTC. */
-  readonly goodUtcMs: number | null;
+  readonly heardUtcMs: number | null;
+  /** Smoothed time between two of them. */
+  readonly everyMs: number;
   readonly gap: Span | null;
   readonly pause: Span | null;
 }
 
-/** Time between two good fixes: by their arrival, or by their own time where that is shorter and the fix is read late by no more than a stall. */
-function lostAfter({ goodMs, goodUtcMs }: Stream, { utcMs, atMonoMs }: Fix, soonest: Soonest): number {
-  if (goodMs === null) return 0;
-  const arrivedMs = atMonoMs - goodMs;
-  if (utcMs === null || goodUtcMs === null || soonest === null || utcMs <= goodUtcMs) return arrivedMs;
-  const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
-  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - goodUtcMs);
+/** @param slowestMs interval of the slowest receiver: what counts until the true one is known. */
+export function createStream(slowestMs: number): Stream {
+  return { heardMs: null, heardUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
-/** After one more good fix of a receiver that has one each `intervalMs`. */
+/** Time between two epochs: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a stall. */
+function lostAfter(
+  { heardMs, heardUtcMs }: Stream,
+  { utcMs, atMonoMs }: Pick<Fix, 'utcMs' | 'atMonoMs'>,
+  soonest: Soonest,
+): number {
+  if (heardMs === null) return 0;
+  const arrivedMs = atMonoMs - heardMs;
+  if (utcMs === null || heardUtcMs === null || soonest === null || utcMs <= heardUtcMs) return arrivedMs;
+  const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
+  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - heardUtcMs);
+}
+
+/** After one more epoch. One that lacks a sentence shows as well as another that the receiver was not interrupted. */
 export function streamAfter(
   before: Stream,
-  fix: Fix,
-  known: { readonly intervalMs: number; readonly soonest: Soonest },
+  epoch: Pick<Fix, 'utcMs' | 'atMonoMs'>,
+  soonest: Soonest,
 ): Stream {
   const { gapIntervals, pauseIntervals } = fixAgeLimits;
-  const { goodMs, gap, pause } = before;
-  const { intervalMs, soonest } = known;
-  const now = { goodMs: fix.atMonoMs, goodUtcMs: fix.utcMs };
-  const lostMs = lostAfter(before, fix, soonest);
-  if (goodMs === null || lostMs <= gapIntervals * intervalMs) return { ...now, gap, pause };
-  const latest = { fromMs: goodMs, toMs: fix.atMonoMs };
-  return { ...now, gap: latest, pause: lostMs > pauseIntervals * intervalMs ? latest : pause };
+  const { heardMs, everyMs, gap, pause } = before;
+  const now = { heardMs: epoch.atMonoMs, heardUtcMs: epoch.utcMs };
+  if (heardMs === null) return { ...now, everyMs, gap, pause };
+  const lostMs = lostAfter(before, epoch, soonest);
+  // A gap is none of the receiver's intervals.
+  const nextMs = lostMs <= 2 * everyMs ? (everyMs + lostMs) / 2 : everyMs;
+  if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
+  const latest = { fromMs: heardMs, toMs: epoch.atMonoMs };
+  return {
+    ...now,
+    everyMs: nextMs,
+    gap: latest,
+    pause: lostMs > pauseIntervals * everyMs ? latest : pause,
+  };
 }

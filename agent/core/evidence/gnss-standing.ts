@@ -4,6 +4,7 @@
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import {
+  createStream,
   type FixTime,
   hasSetItsClock,
   isHeld,
@@ -134,7 +135,7 @@ export interface GnssState {
   readonly soonest: Soonest;
   /** The last position was far from those before: one alone is an outlier. */
   readonly hasJumped: boolean;
-  /** Its good fixes as a stream, and the last interruption of it. */
+  /** Its good fixes, and those that lack a sentence, as a stream, and the last interruption of it. */
   readonly stream: Stream;
   /** What the receiver last said of speed, in an epoch of any quality. */
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
@@ -163,7 +164,7 @@ export function createGnssState(): GnssState {
     suspectMs: null,
     soonest: null,
     hasJumped: false,
-    stream: { goodMs: null, goodUtcMs: null, gap: null, pause: null },
+    stream: createStream(gnssLimits.slowestMs),
     said: null,
   };
 }
@@ -321,7 +322,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     unheldMs: state.unheldMs,
     suspectMs: state.suspectMs,
     said: state.said,
-    stream: streamAfter(known.stream, fix, known),
+    stream: streamAfter(known.stream, fix, known.soonest),
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
     takenMs: now.atMs,
@@ -356,10 +357,12 @@ function isPartial(state: GnssState, fix: Fix, fault: GnssFault): boolean {
   return fix.atMonoMs - state.lastGoodMs <= ageLimitMs(state);
 }
 
-function recordFault(state: GnssState, fix: Fix, fault: GnssFault): GnssState {
+function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const { atMonoMs: atMs, speedKmh, doubts } = fix;
+  const isHeard = isPartial(before, fix, fault);
+  const state = isHeard ? { ...before, stream: streamAfter(before.stream, fix, before.soonest) } : before;
   const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
-  if (isPartial(state, fix, fault) && (state.restSinceMs === null || !mayMove)) return state;
+  if (isHeard && (state.restSinceMs === null || !mayMove)) return state;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };
 }
