@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'an engine that turns or charges vetoes',
-    from: 2473,
+    from: 25_438,
     file: interlock,
     find: ".find((name) => witnesses[name].claim === 'active');",
     put: '.find(() => false);',

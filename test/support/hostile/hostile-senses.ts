@@ -74,7 +74,7 @@ export interface Senses {
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
   holdKmh: number;
-  /** Share of epochs that the receiver leaves out, that reach the unit without RMC or GGA, and scatter of its positions. */
+  /** Share of epochs that the receiver leaves out, that reach the unit without RMC, GGA or both, and scatter of its positions. */
   lostShare: number;
   partialShare: number;
   scatterM: number;
@@ -257,12 +257,12 @@ export function isReceiverSilent(senses: Senses, atMs: number): boolean {
   return faultOf(senses, 'gnss', atMs)?.kind === 'silent' || (dip !== undefined && isRestarting(dip, atMs));
 }
 
-/** As the line lets it through: RMC or GGA may be lost. */
-export function heardFix({ partialShare, lineLuck }: Senses, fix: Fix): Fix {
+/** As the line lets it through: RMC, GGA or both may be lost; null: both. */
+export function heardFix({ partialShare, lineLuck }: Senses, fix: Fix): Fix | null {
   if (partialShare === 0 || lineLuck() >= partialShare) return fix;
-  return lineLuck() < 0.7
-    ? { ...fix, speedKmh: null, headingDeg: null, mode: null, rmcValid: false }
-    : { ...fix, altitudeM: null, hdop: null, satellites: null };
+  const lost = lineLuck();
+  if (lost < 0.6) return { ...fix, speedKmh: null, headingDeg: null, mode: null, rmcValid: false };
+  return lost < 0.85 ? { ...fix, altitudeM: null, hdop: null, satellites: null } : null;
 }
 
 /** One second of the receiver; null = an epoch without a fix. */

@@ -105,8 +105,9 @@ function hearReceiver(world: World): void {
   const isRest = fix !== null && (fix.speedKmh ?? 9) <= 2;
   world.restFixMs = isRest ? (world.restFixMs ?? nowMs) : null;
   if (world.restFixMs !== null && nowMs - world.restFixMs >= 9000) world.freshMs = Number.NEGATIVE_INFINITY;
-  if (fix === null) vehicle.noFix();
-  else vehicle.fix(heardFix(senses, fix));
+  if (fix === null) return vehicle.noFix();
+  const heard = heardFix(senses, fix);
+  if (heard !== null) vehicle.fix(heard);
 }
 
 /** A bus that shows a stop from below this shows a plausible one. */
