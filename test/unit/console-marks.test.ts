@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import type { Feature } from 'geojson';
 import { describe, expect, it } from 'vitest';
-import { type DrawnMarks, markChanges, type VehicleMark } from '../../broker/console/map/vehicle-marks.ts';
+import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehicle-marks.ts';
 import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
 import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
 import type { Place } from '../../broker/console/state/here.ts';
@@ -22,16 +22,22 @@ const metres = ([x, y]: Place, [lng, lat]: Place): number =>
   distanceM({ latitude: y, longitude: x }, { latitude: lat, longitude: lng });
 
 describe('the marks of vehicles', () => {
-  type Changes = ReturnType<typeof markChanges>;
-  const nothing: DrawnMarks = new Map();
-  const marksOf = (marks: readonly VehicleMark[]): DrawnMarks =>
-    new Map(marks.map((mark) => [mark.vehicle.id, mark]));
-  const mark = (one: Vehicle, change: Partial<VehicleMark> = {}): VehicleMark => ({
+  type Changes = ReturnType<ShownMarks['show']>;
+  interface Mark {
+    readonly vehicle: Vehicle;
+    readonly place: Place;
+    readonly others: number;
+  }
+  const mark = (one: Vehicle, change: Partial<Mark> = {}): Mark => ({
     vehicle: one,
     place: one.place ?? here,
     others: 0,
     ...change,
   });
+  const picture = (shown: ShownMarks, marks: Iterable<Mark>): Changes => {
+    for (const { vehicle: one, place, others } of marks) shown.put(one, place, others);
+    return shown.show();
+  };
   /** What MapLibre's diff of a source says: first removed, then added, by id. */
   const applied = (shown: ReadonlyMap<string, Feature>, changes: Changes): ReadonlyMap<string, Feature> => {
     const next = new Map(shown);
@@ -50,19 +56,20 @@ describe('the marks of vehicles', () => {
       isOnline: fc.boolean(),
       others: fc.constantFrom(0, 2),
     });
-    const picture = fc.uniqueArray(change, { selector: ({ id }) => id });
+    const changes = fc.uniqueArray(change, { selector: ({ id }) => id });
     const gone = fc.subarray(['a', 'b', 'c', 'd']);
     fc.assert(
-      fc.property(fc.array(fc.tuple(picture, gone), { maxLength: 8 }), (pictures) => {
-        const marks = new Map<string, VehicleMark>();
-        let drawn = nothing;
+      fc.property(fc.array(fc.tuple(changes, gone), { maxLength: 8 }), (pictures) => {
+        const marks = new Map<string, Mark>();
+        const drawn = createShownMarks();
         let shown: ReadonlyMap<string, Feature> = new Map();
         for (const [changed, without] of pictures) {
           for (const id of without) marks.delete(id);
           for (const { others, ...one } of changed) marks.set(one.id, mark(vehicle(one.id, one), { others }));
-          shown = applied(shown, markChanges(drawn, marks));
-          drawn = new Map(marks);
-          expect(sorted(shown)).toEqual(sorted(applied(new Map(), markChanges(nothing, marks))));
+          shown = applied(shown, picture(drawn, marks.values()));
+          const anew = picture(createShownMarks(), marks.values());
+          expect(sorted(shown)).toEqual(sorted(applied(new Map(), anew)));
+          expect(drawn.marks()).toHaveLength(marks.size);
         }
       }),
     );
@@ -70,16 +77,28 @@ describe('the marks of vehicles', () => {
 
   it('that stay the same are not given again', () => {
     const [a, b] = [vehicle('a'), vehicle('b')];
-    const drawn = marksOf([mark(a), mark(b)]);
-    expect(markChanges(drawn, marksOf([mark(a), mark(b)]))).toBeNull();
-    const moved = markChanges(drawn, marksOf([mark(a), mark(b, { place: [12, 50] })]));
+    const drawn = createShownMarks();
+    picture(drawn, [mark(a), mark(b)]);
+    expect(picture(drawn, [mark(a), mark(b)])).toBeNull();
+    const moved = picture(drawn, [mark(a), mark(b, { place: [12, 50] })]);
     expect(moved?.add?.map(({ geometry }) => geometry)).toEqual([{ type: 'Point', coordinates: [12, 50] }]);
+    expect(drawn.get('b')).toMatchObject({ place: [12, 50] });
   });
 
   it('say of one place how many there are, also on those that did not move', () => {
     const a = vehicle('a');
-    const together = markChanges(marksOf([mark(a)]), marksOf([mark(a, { others: 1 })]));
+    const drawn = createShownMarks();
+    picture(drawn, [mark(a)]);
+    const together = picture(drawn, [mark(a, { others: 1 })]);
     expect(together?.add?.[0]?.properties).toMatchObject({ name: 'a +1' });
+  });
+
+  it('are all given again to a source that shows nothing', () => {
+    const a = vehicle('a');
+    const drawn = createShownMarks();
+    picture(drawn, [mark(a)]);
+    drawn.clear();
+    expect(picture(drawn, [mark(a)])?.add).toHaveLength(1);
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { createStreamParser } from '../../broker/console/state/event-stream.ts';
 import {
+  createWorstFirst,
   matchesFilter,
   noVehicle,
   severityOf,
@@ -65,6 +66,24 @@ describe('vehicles', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(inOrder, { minLength: inOrder.length }), (mixed) => {
         expect(worstFirst(mixed).map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
+      }),
+    );
+  });
+
+  it('stand so too when single ones change, come and go', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const change = fc.tuple(fc.constantFrom(...ids), fc.option(fc.record({ speed: fc.constantFrom(0, 40) })));
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 }), (steps) => {
+        const orderOf = createWorstFirst();
+        const fleet = new Map<string, Vehicle>();
+        for (const step of steps) {
+          for (const [id, as] of step) {
+            if (as === null) fleet.delete(id);
+            else fleet.set(id, vehicle({ id, name: id, ...as }));
+          }
+          expect(orderOf(fleet)).toEqual(worstFirst([...fleet.values()]));
+        }
       }),
     );
   });

@@ -5,7 +5,7 @@ import type { Vehicle } from '../state/fleet.ts';
 import { type Glide, glideOf, placeAt } from '../state/glide.ts';
 import { type Place, placeCounts } from '../state/here.ts';
 import { zoomOfSingles } from './presses.ts';
-import { type DrawnMarks, markChanges, type VehicleMark } from './vehicle-marks.ts';
+import { createShownMarks, type ShownMarks, type VehicleMark } from './vehicle-marks.ts';
 
 export interface FleetMarks {
   show(vehicles: readonly Vehicle[], selected: string | null): void;
@@ -22,7 +22,6 @@ const glideMs = 100;
 /** Marks that glide at one time. */
 const glidesMost = 300;
 
-const noMarks: DrawnMarks = new Map();
 const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /** Whether a place is in sight; null: the map is too far away to see a mark on its way, or no motion is wanted. */
@@ -64,52 +63,49 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
   let selected: string | null = null;
   let isDirty = false;
   let glides = new Map<string, Glide>();
-  const drawn: Record<Source, DrawnMarks> = { vehicles: noMarks, gliding: noMarks, selected: noMarks };
-
-  const draw = (name: Source, marks: DrawnMarks): void => {
-    const source = map.getSource<GeoJSONSource>(name);
-    // While a style is being replaced there is none; the next one is given all.
-    if (source === undefined) return;
-    const changes = markChanges(drawn[name], marks);
-    drawn[name] = marks;
-    // A map that is removed meanwhile rejects what its worker has not drawn.
-    if (changes !== null) void source.updateData(changes).catch(() => undefined);
+  const drawn: Readonly<Record<Source, ShownMarks>> = {
+    vehicles: createShownMarks(),
+    gliding: createShownMarks(),
+    selected: createShownMarks(),
   };
+
+  const draw = (name: Source): void => {
+    const changes = drawn[name].show();
+    // A map that is removed meanwhile rejects what its worker has not drawn.
+    if (changes !== null)
+      void map
+        .getSource<GeoJSONSource>(name)
+        ?.updateData(changes)
+        .catch(() => undefined);
+  };
+  /** While a style is being replaced there are no sources; the next one is given all. */
+  const hasSources = (): boolean => map.getSource('vehicles') !== undefined;
   const lastOf = (id: string): VehicleMark | undefined =>
     drawn.vehicles.get(id) ?? drawn.gliding.get(id) ?? drawn.selected.get(id);
   const drawAll = (): void => {
+    if (!hasSources()) return;
     isDirty = false;
     const atMs = performance.now();
     glides = nextGlides(map, { vehicles, atMs, glides, lastOf });
     const countAt = placeCounts(vehicles);
-    const marks: Record<Source, Map<string, VehicleMark>> = {
-      vehicles: new Map(),
-      gliding: new Map(),
-      selected: new Map(),
-    };
     for (const vehicle of vehicles) {
       const { id, place } = vehicle;
       if (place === null) continue;
       const glide = glides.get(id);
       const name = id === selected ? 'selected' : glide === undefined ? 'vehicles' : 'gliding';
-      const mark: VehicleMark = {
-        vehicle,
-        place: glide === undefined ? place : placeAt(glide, atMs),
-        others: countAt(place) - 1,
-      };
-      marks[name].set(id, mark);
+      drawn[name].put(vehicle, glide === undefined ? place : placeAt(glide, atMs), countAt(place) - 1);
     }
-    for (const name of ['vehicles', 'gliding', 'selected'] as const) draw(name, marks[name]);
+    for (const name of ['vehicles', 'gliding', 'selected'] as const) draw(name);
   };
   const drawGlides = (): void => {
-    if (glides.size === 0) return;
+    if (glides.size === 0 || !hasSources()) return;
     const atMs = performance.now();
     for (const name of ['gliding', 'selected'] as const) {
-      const marks = [...drawn[name]].map(([id, mark]) => {
-        const glide = glides.get(id);
-        return [id, glide === undefined ? mark : { ...mark, place: placeAt(glide, atMs) }] as const;
-      });
-      draw(name, new Map(marks));
+      for (const { vehicle, place, others } of drawn[name].marks()) {
+        const glide = glides.get(vehicle.id);
+        drawn[name].put(vehicle, glide === undefined ? place : placeAt(glide, atMs), others);
+      }
+      draw(name);
     }
   };
   const timers = [
@@ -120,16 +116,16 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
   ];
   // Farther away they belong to clusters.
   map.on('zoomend', () => {
-    if (drawn.gliding.size > 0 && map.getZoom() < zoomOfSingles) drawAll();
+    if (drawn.gliding.marks().length > 0 && map.getZoom() < zoomOfSingles) drawAll();
   });
   return {
     show(nextVehicles, nextSelected) {
       const isUrgent = nextSelected !== selected || vehicles.length === 0;
       [vehicles, selected, isDirty] = [nextVehicles, nextSelected, true];
-      if (isUrgent && map.getSource('vehicles') !== undefined) drawAll();
+      if (isUrgent) drawAll();
     },
     begin() {
-      Object.assign(drawn, { vehicles: noMarks, gliding: noMarks, selected: noMarks });
+      for (const marks of Object.values(drawn)) marks.clear();
       drawAll();
     },
     end() {

@@ -16,9 +16,6 @@ export interface VehicleMark {
   readonly others: number;
 }
 
-/** Marks that a source of the map shows, by id of the vehicle. */
-export type DrawnMarks = ReadonlyMap<string, VehicleMark>;
-
 function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
   const severity = severityOf(vehicle);
   const state = stateOf(vehicle);
@@ -38,14 +35,57 @@ function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
   };
 }
 
-/** What makes of the marks `before` those of `after`; null for nothing. */
-export function markChanges(before: DrawnMarks, after: DrawnMarks): GeoJSONSourceDiff | null {
-  const add: Feature<Point>[] = [];
-  for (const [id, mark] of after) {
-    const last = before.get(id);
-    const isSame = last?.vehicle === mark.vehicle && last.place === mark.place && last.others === mark.others;
-    if (!isSame) add.push(featureOf(mark));
-  }
-  const remove = [...before.keys()].filter((id) => !after.has(id));
-  return add.length + remove.length === 0 ? null : { add, remove };
+interface Shown extends VehicleMark {
+  /** The picture that it was put into last. */
+  picture: number;
+}
+
+/** The marks that one source of the map shows. Changed in place: most of a fleet stays as it was from one picture to the next. */
+export interface ShownMarks {
+  get(deviceID: string): VehicleMark | undefined;
+  marks(): readonly VehicleMark[];
+  /** Puts a mark into the next picture. */
+  put(vehicle: Vehicle, place: Place, others: number): void;
+  /** Shows the picture: what changes by it, null for nothing. What was not put into it is gone. */
+  show(): GeoJSONSourceDiff | null;
+  /** The source shows nothing. */
+  clear(): void;
+}
+
+export function createShownMarks(): ShownMarks {
+  const shown = new Map<string, Shown>();
+  let add: Feature<Point>[] = [];
+  let [picture, count] = [0, 0];
+  return {
+    get: (deviceID) => shown.get(deviceID),
+    marks: () => [...shown.values()],
+    put(vehicle, place, others) {
+      count += 1;
+      const last = shown.get(vehicle.id);
+      if (last?.vehicle === vehicle && last.place === place && last.others === others) {
+        last.picture = picture;
+        return;
+      }
+      const mark = { vehicle, place, others, picture };
+      shown.set(vehicle.id, mark);
+      add.push(featureOf(mark));
+    },
+    show() {
+      const remove: string[] = [];
+      if (count < shown.size) {
+        for (const [id, mark] of shown) if (mark.picture !== picture) remove.push(id);
+        for (const id of remove) shown.delete(id);
+      }
+      const changes = add.length + remove.length === 0 ? null : { add, remove };
+      add = [];
+      picture += 1;
+      count = 0;
+      return changes;
+    },
+    clear() {
+      shown.clear();
+      add = [];
+      count = 0;
+    },
+  };
 }

@@ -115,6 +115,20 @@ export function worstFirst(vehicles: readonly Vehicle[]): readonly Vehicle[] {
     .map(({ vehicle }) => vehicle);
 }
 
+/** The same for a fleet of which single vehicles change: from the order of the time before, in which few have another place now. */
+export function createWorstFirst(): (fleet: ReadonlyMap<string, Vehicle>) => readonly Vehicle[] {
+  let ordered: readonly Vehicle[] = [];
+  return (fleet) => {
+    const known: Vehicle[] = [];
+    for (const { id } of ordered) {
+      const vehicle = fleet.get(id);
+      if (vehicle !== undefined) known.push(vehicle);
+    }
+    ordered = worstFirst(known.length === fleet.size ? known : [...fleet.values()]);
+    return ordered;
+  };
+}
+
 export const filters = ['all', 'alarm', 'moving', 'standing', 'offline', 'doubtful'] as const;
 export type Filter = (typeof filters)[number];
 

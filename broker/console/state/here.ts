@@ -56,10 +56,20 @@ export function vehiclesHere(
 const cellOf = ([longitude, latitude]: Place): number =>
   Math.round((longitude + 180) * 1e5) * 2e7 + Math.round((latitude + 90) * 1e5);
 
-/** How many vehicles are at a place, to a metre or so. */
+/** How many vehicles are at a place, to a metre or so. Numbers are sorted: a map with an entry for each place takes ten times as long. */
 export function placeCounts(all: readonly Vehicle[]): (place: Place) => number {
-  const counts = new Map<number, number>();
-  for (const { place } of all)
-    if (place !== null) counts.set(cellOf(place), (counts.get(cellOf(place)) ?? 0) + 1);
-  return (place) => counts.get(cellOf(place)) ?? 1;
+  const cells = new Float64Array(all.length);
+  let length = 0;
+  for (const { place } of all) {
+    if (place === null) continue;
+    cells[length] = cellOf(place);
+    length += 1;
+  }
+  const several = new Map<number, number>();
+  let before = Number.NaN;
+  for (const cell of cells.subarray(0, length).sort()) {
+    if (cell === before) several.set(cell, (several.get(cell) ?? 1) + 1);
+    before = cell;
+  }
+  return (place) => several.get(cellOf(place)) ?? 1;
 }

@@ -1,6 +1,6 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
@@ -9,12 +9,12 @@ import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
 import {
   countsOf,
+  createWorstFirst,
   type Filter,
   filters,
   matchesFilter,
   matchesText,
   type Vehicle,
-  worstFirst,
 } from '../../state/fleet.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
@@ -79,11 +79,11 @@ export function LiveScreen() {
   const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
   const readMs = useValue(fleetReadMs);
-  const all = useMemo(() => [...fleet.values()], [fleet]);
-  const sorted = useMemo(() => worstFirst(all), [all]);
+  const [orderOf] = useState(createWorstFirst);
+  const all = useMemo(() => orderOf(fleet), [fleet, orderOf]);
   const shown = useMemo(
-    () => sorted.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
-    [sorted, filter, find],
+    () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
+    [all, filter, find],
   );
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
   useTitle(live.title);
