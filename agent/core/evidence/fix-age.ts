@@ -88,13 +88,13 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
 }
 
 /**
- * The epochs of a receiver of which any sentence was heard: when the newest came, monotonic, and the last interruption by one epoch or more
+ * The epochs of a receiver of which any sentence was read: when the newest came, monotonic, and the last interruption by one epoch or more
  * (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
  */
 export interface Stream {
-  readonly heardMs: number | null;
+  readonly epochMs: number | null;
   /** Its UTC. */
-  readonly heardUtcMs: number | null;
+  readonly epochUtcMs: number | null;
   /** Smoothed time between two of them. */
   readonly everyMs: number;
   readonly gap: Span | null;
@@ -103,20 +103,20 @@ export interface Stream {
 
 /** @param slowestMs interval of the slowest receiver: what counts until the true one is known. */
 export function createStream(slowestMs: number): Stream {
-  return { heardMs: null, heardUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
+  return { epochMs: null, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
 /** Time between two epochs: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a stall. */
 function lostAfter(
-  { heardMs, heardUtcMs }: Stream,
+  { epochMs, epochUtcMs }: Stream,
   { utcMs, atMonoMs }: Pick<Fix, 'utcMs' | 'atMonoMs'>,
   soonest: Soonest,
 ): number {
-  if (heardMs === null) return 0;
-  const arrivedMs = atMonoMs - heardMs;
-  if (utcMs === null || heardUtcMs === null || soonest === null || utcMs <= heardUtcMs) return arrivedMs;
+  if (epochMs === null) return 0;
+  const arrivedMs = atMonoMs - epochMs;
+  if (utcMs === null || epochUtcMs === null || soonest === null || utcMs <= epochUtcMs) return arrivedMs;
   const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
-  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - heardUtcMs);
+  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - epochUtcMs);
 }
 
 /** After one more epoch. One that lacks a sentence shows as well as another that the receiver was not interrupted. */
@@ -126,14 +126,14 @@ export function streamAfter(
   soonest: Soonest,
 ): Stream {
   const { gapIntervals, pauseIntervals } = fixAgeLimits;
-  const { heardMs, everyMs, gap, pause } = before;
-  const now = { heardMs: epoch.atMonoMs, heardUtcMs: epoch.utcMs };
-  if (heardMs === null) return { ...now, everyMs, gap, pause };
+  const { epochMs, everyMs, gap, pause } = before;
+  const now = { epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
+  if (epochMs === null) return { ...now, everyMs, gap, pause };
   const lostMs = lostAfter(before, epoch, soonest);
   // A gap is none of the receiver's intervals.
   const nextMs = lostMs <= 2 * everyMs ? (everyMs + lostMs) / 2 : everyMs;
   if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
-  const latest = { fromMs: heardMs, toMs: epoch.atMonoMs };
+  const latest = { fromMs: epochMs, toMs: epoch.atMonoMs };
   return {
     ...now,
     everyMs: nextMs,

@@ -359,10 +359,12 @@ function isPartial(state: GnssState, fix: Fix, fault: GnssFault): boolean {
 
 function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const { atMonoMs: atMs, speedKmh, doubts } = fix;
-  const isHeard = isPartial(before, fix, fault);
-  const state = isHeard ? { ...before, stream: streamAfter(before.stream, fix, before.soonest) } : before;
+  const isIncomplete = isPartial(before, fix, fault);
+  const state = isIncomplete
+    ? { ...before, stream: streamAfter(before.stream, fix, before.soonest) }
+    : before;
   const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
-  if (isHeard && (state.restSinceMs === null || !mayMove)) return state;
+  if (isIncomplete && (state.restSinceMs === null || !mayMove)) return state;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };
 }
