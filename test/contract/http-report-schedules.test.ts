@@ -98,7 +98,7 @@ beforeAll(async () => {
     return answer;
   });
   service = await startHttpService({ senders });
-  // Six in the morning, UTC: the tests leap on by hours, and what is of yesterday must stay so.
+  // 06:00 UTC: the tests advance the clock by hours and must not cross midnight, after which "yesterday" is another day.
   laterMs = dayMs - (nowMs() % dayMs) + 6 * 60 * minuteMs;
   service.advance(laterMs);
   for (const accountID of ['acme', 'rival']) await service.account(accountID);

@@ -17,7 +17,7 @@ export const creditLimits = {
   stuckMs: 600_000,
   /** A receiver that shows rest while the motion input is active for this long, with ignition on, is contradicted. */
   hungMs: 30_000,
-  /** Either may show nothing for this long meanwhile: a line that loses sentences must not hide a failed input. */
+  /** Claims may be missing for this long within a contradiction: lost NMEA sentences must hide no failed input. */
   pauseMs: 10_000,
 } as const;
 

@@ -106,6 +106,10 @@ export function createStream(slowestMs: number): Stream {
   return { epochMs: null, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
+/** The smoothed interval of a receiver after one more step; a gap is none of its intervals. In ms. */
+export const smoothedInterval = (intervalMs: number, stepMs: number): number =>
+  stepMs <= 2 * intervalMs ? (intervalMs + stepMs) / 2 : intervalMs;
+
 /** Time between two epochs: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a stall. */
 function lostAfter(
   { epochMs, epochUtcMs }: Stream,
@@ -130,8 +134,7 @@ export function streamAfter(
   const now = { epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
   if (epochMs === null) return { ...now, everyMs, gap, pause };
   const lostMs = lostAfter(before, epoch, soonest);
-  // A gap is none of the receiver's intervals.
-  const nextMs = lostMs <= 2 * everyMs ? (everyMs + lostMs) / 2 : everyMs;
+  const nextMs = smoothedInterval(everyMs, lostMs);
   if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
   const latest = { fromMs: epochMs, toMs: epoch.atMonoMs };
   return {

@@ -14,6 +14,7 @@ import {
   measuredModes,
   type Soonest,
   type Stream,
+  smoothedInterval,
   soonestAfter,
   streamAfter,
 } from './fix-age.ts';
@@ -327,9 +328,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     lastGoodMs: atMs,
     takenMs: now.atMs,
     isAfterGap: isGap && !isLost,
-    // A gap is none of the receiver's intervals.
-    intervalMs:
-      isGoingOn && stepMs <= 2 * state.intervalMs ? (state.intervalMs + stepMs) / 2 : state.intervalMs,
+    intervalMs: isGoingOn ? smoothedInterval(state.intervalMs, stepMs) : state.intervalMs,
     speedKmh,
     place: sample.at,
     samples,

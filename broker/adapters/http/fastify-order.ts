@@ -84,7 +84,7 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   return {
     turn({ queued }) {
       if (queued === null || queued.isFirst) return null;
-      // What it was checked for so far may be older than the answer to the one before.
+      // Its token may have been looked up before the earlier request was answered.
       if (queued.line.queue[0] === queued) return Promise.resolve();
       return new Promise<void>((resolve) => {
         queued.begin = resolve;

@@ -48,7 +48,7 @@ export const listedDevices = createValue<readonly ListedDevice[]>([]);
 export const zoneChanges = createValue(0);
 
 const publishMs = 250;
-/** Each change makes the screens look at all vehicles, so it has the more time the more they are: 2.5 s for 100,000. */
+/** Screens go through all vehicles at each publication, so large fleets are published more rarely: 100,000 vehicles every 2.5 s. */
 const publishedPerMs = 40;
 const eventsKept = 500;
 const retryMs = 3000;

@@ -15,12 +15,13 @@ import {
 } from 'react-aria-components';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { Mark } from '../components/mark.tsx';
+import { useWorstFirst } from '../components/rows/use-worst-first.ts';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
 import { askSafe } from '../service/orders/safe-orders.ts';
 import { useRole } from '../service/role.ts';
 import { orderSearch, type Relay } from '../state/cut-view.ts';
-import { matchesText, mayHave, pendingOrderOf, type Vehicle, worstFirst } from '../state/fleet.ts';
+import { matchesText, mayHave, pendingOrderOf, type Vehicle } from '../state/fleet.ts';
 import { wallboardPath } from '../state/wallboard/wallboard-path.ts';
 import { signOut } from './menus.tsx';
 import { useIsPractice } from './use-is-practice.ts';
@@ -263,8 +264,7 @@ function Results({
 }) {
   const words = useWords();
   const navigate = useNavigate();
-  const fleet = useValue(vehicles);
-  const sorted = useMemo(() => worstFirst([...fleet.values()]), [fleet]);
+  const sorted = useWorstFirst();
   const found = useMemo(() => firstMatches(sorted, text), [sorted, text]);
   const shown = actions.filter((action) => action.text.toLowerCase().includes(text.trim().toLowerCase()));
   const act = (key: string): void => {

@@ -115,7 +115,7 @@ export function worstFirst(vehicles: readonly Vehicle[]): readonly Vehicle[] {
     .map(({ vehicle }) => vehicle);
 }
 
-/** The same for a fleet of which single vehicles change: from the order of the time before, in which few have another place now. */
+/** Sorts a fleet again after single vehicles changed: beginning with the order of the call before it is almost sorted, which costs a third. */
 export function createWorstFirst(): (fleet: ReadonlyMap<string, Vehicle>) => readonly Vehicle[] {
   let ordered: readonly Vehicle[] = [];
   return (fleet) => {

@@ -185,7 +185,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   /** The broker that does that work now; after a leap of the clock, or a stall of the machine, there is none for some seconds. */
   const notifying = () =>
     bridges.find(({ broker: { services: of } }) => of.leases.holds('notifications')) ?? null;
-  /** Begins anew when the lease passed on meanwhile: who lost it leaves off in the middle. */
+  /** Runs again when another broker took the lease meanwhile: the one that lost it stops before all is sent. */
   const runAllNotices = async (): Promise<void> => {
     for (let tries = 0; tries < 300; tries++) {
       const holder = notifying();

@@ -1,15 +1,15 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
+import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
 import {
   countsOf,
-  createWorstFirst,
   type Filter,
   filters,
   matchesFilter,
@@ -79,8 +79,7 @@ export function LiveScreen() {
   const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
   const readMs = useValue(fleetReadMs);
-  const [orderOf] = useState(createWorstFirst);
-  const all = useMemo(() => orderOf(fleet), [fleet, orderOf]);
+  const all = useWorstFirst();
   const shown = useMemo(
     () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
     [all, filter, find],

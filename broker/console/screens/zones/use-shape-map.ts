@@ -2,11 +2,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
+import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { useValue } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
-import { vehicles } from '../../service/live.ts';
 import { shownTheme } from '../../shell/theme.ts';
-import { worstFirst } from '../../state/fleet.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import type { DraftEdit } from './use-draft.ts';
 
@@ -26,7 +25,7 @@ interface ShapeMap {
 
 export function useShapeMap({ name, edit, isEditing, shape, at, selected, onPlace }: ShapeMap) {
   const navigate = useNavigate();
-  const fleet = useValue(vehicles);
+  const sorted = useWorstFirst();
   const opened = useFleetMap(
     {
       place: parsePlace(at),
@@ -41,7 +40,7 @@ export function useShapeMap({ name, edit, isEditing, shape, at, selected, onPlac
   const { id, shape: shown = null } = selected ?? {};
   const handlers = useRef(edit);
   handlers.current = edit;
-  useEffect(() => map?.show(worstFirst([...fleet.values()]), null), [map, fleet]);
+  useEffect(() => map?.show(sorted, null), [map, sorted]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text of the address is what is drawn, and its shape another object each time
   useEffect(() => {
     map?.showDraft(isEditing ? handlers.current.draft : shown);
