@@ -150,7 +150,15 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const updateSetup = ports.updater === undefined ? {} : { updateSetup: ports.updater.setup };
-  const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, ...updateSetup, connectDelayMs });
+  const poweredMs = bootMonoMs - (ports.host?.upMs() ?? 0);
+  const state = createVehicle(vehicle, {
+    now,
+    bootMonoMs,
+    poweredMs,
+    ...kept,
+    ...updateSetup,
+    connectDelayMs,
+  });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

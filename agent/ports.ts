@@ -11,6 +11,8 @@ import type { Outbox } from './outbox.ts';
 export interface HostFacts {
   /** Must not throw for a fact that is not there: that one is null. */
   read(): Promise<HostReading>;
+  /** For how long the machine has been on, ms. */
+  upMs(): number;
 }
 
 /** The two slots of the configuration that the broker sends. */

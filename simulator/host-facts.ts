@@ -9,13 +9,16 @@ const warmingS = 1800;
 const diskFreeMb = 5120;
 const diskMbPerDay = 12;
 const dayS = 86_400;
+/** A vehicle begins in the middle of its day. */
+const upBeforeMs = 3_600_000;
 
-/** Facts of a machine that was started with `clock`. */
+/** Facts of a machine that was switched on an hour ago by `clock`. */
 export function createSimulatedHost(clock: Clock): NonNullable<AgentPorts['host']> {
-  const startedMs = clock.monoMs();
+  const startedMs = clock.monoMs() - upBeforeMs;
+  const upMs = (): number => clock.monoMs() - startedMs;
   return {
     async read() {
-      const upS = (clock.monoMs() - startedMs) / 1000;
+      const upS = upMs() / 1000;
       return {
         rssMb: 84,
         loopLagMs: 0,
@@ -25,5 +28,6 @@ export function createSimulatedHost(clock: Clock): NonNullable<AgentPorts['host'
         hostUpS: upS,
       };
     },
+    upMs,
   };
 }

@@ -52,5 +52,6 @@ export function createHostFacts(folder: string, thermalRoot = '/sys/class/therma
         hostUpS: uptime(),
       };
     },
+    upMs: () => uptime() * 1000,
   };
 }

@@ -72,6 +72,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
     fitted: fittedWitnesses(profile, undefined),
     causes: causesOf(profile),
     hdopMost: rules.hdopMost,
+    poweredMs: clock.monoMs(),
     nowMs: clock.monoMs(),
   });
   const recordReports = (reports: readonly EpochReport[]): void => {

@@ -81,7 +81,7 @@ describe.skipIf(why !== null)(
       await open('/devices/van-01?part=settings');
       const field = page.getByRole('textbox', { name: 'Position while moving, every' });
       await page.getByText('Without a choice here: 20 s, from all vehicles').waitFor();
-      await page.getByText('Without a choice here: 600 s (10 min 00 s), from all vehicles').waitFor();
+      await page.getByText('Without a choice here: 600 s (10 min), from all vehicles').waitFor();
       await field.fill('5');
       await page.getByRole('button', { name: 'Save changes' }).click();
       await page.getByText('Saved', { exact: true }).waitFor();

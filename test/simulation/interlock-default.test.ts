@@ -54,6 +54,7 @@ const bySky: readonly Circumstance[] = [
   'sky',
   'charger',
   'restart',
+  'power',
   'missing fixes',
   'missing sentences',
   'town',

@@ -12,9 +12,9 @@ import {
 } from '../../agent/core/evidence/contact.ts';
 
 /** An input that is read every 250 ms; `value` null while the board is silent. */
-function createInput(countsFlips = true, isLive = false) {
+function createInput(countsFlips = true, isLive = false, isParked = true) {
   let nowMs = 0;
-  let contact: Contact = createContact(nowMs, isLive);
+  let contact: Contact = createContact(nowMs, isLive, isParked);
   let seen: { value: boolean | null; sinceMs: number } = { value: null, sinceMs: 0 };
   const input = {
     contact: () => contact,
@@ -58,8 +58,11 @@ describe('after a start', () => {
     expect([input.restAtPlaceS(), input.restS()]).toEqual([30, null]);
   });
 
-  it('"off" counts at once where the supply of the contact is read beside it', () => {
+  it('"off" counts at once where the supply of the contact is read beside it, and the vehicle was parked', () => {
     expect(createInput(true, true).read(false, 30_000).restS()).toBe(30);
+    const driven = createInput(true, true, false).read(false, 30_000);
+    expect([driven.restAtPlaceS(), driven.restS()]).toEqual([30, null]);
+    expect(driven.read(true, 2000).read(false, 30_000).restS()).toBe(30);
   });
 });
 

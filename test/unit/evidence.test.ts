@@ -107,6 +107,29 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(restarted(unproven(), 1)).toBe('rest');
   });
 
+  it('leaves no such rest where it restarts the unit too, for a minute after that', () => {
+    const drive = dip(2).restart(true);
+    for (let s = 0; s < 58; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
+    const parked = (isPower: boolean) => commissioned().for(60).restart(isPower).for(20).of('gnss').claim;
+    expect([parked(false), parked(true)]).toEqual(['rest', null]);
+    expect(commissioned().for(60).restart(true).for(62).of('gnss').claim).toBe('rest');
+  });
+
+  it('leaves no such rest where no fix before it was whole', () => {
+    const isDipped = (lostS: number) =>
+      commissioned({ fitted: ['gnss', 'ignition'] })
+        .receiver((fix) => ({ ...fix, speedKmh: null, mode: null, rmcValid: false }))
+        .for(70)
+        .set({ ignition: null })
+        .receiver(() => null)
+        .for(lostS)
+        .set({ ignition: false })
+        .receiver((fix) => fix)
+        .for(20)
+        .of('gnss').claim;
+    expect([isDipped(3), isDipped(0)]).toEqual([null, 'rest']);
+  });
+
   it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
     const drive = dip(1, true);
     for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
@@ -234,6 +257,25 @@ describe('a start', () => {
         .for(70)
         .of('ignition').state,
     ).toBe('proven');
+  });
+
+  it('on the road leaves live contacts without weight too: one plug may have come off that carries them all', () => {
+    const plugged = commissioned({ causes: livingCauses }).for(20).trip();
+    const drive = plugged
+      .receiver(() => null)
+      .for(5, 50)
+      .set({ ignition: false, motion: false })
+      .for(1, 50)
+      .restart();
+    for (let s = 0; s < 120; s += 1) expect(drive.for(1, 50).of('ignition').state).toBe('suspended');
+    // Where a receiver shows one place for a minute, they count.
+    expect(drive.receiver((fix) => fix).for(75, 0).of('ignition').claim).toBe('rest');
+    // ... and for good once they were seen alive.
+    drive.set({ ignition: true }).for(2).set({ ignition: false }).receiver(() => null);
+    expect(drive.for(5).of('ignition').claim).toBe('rest');
+    // A parked vehicle has them at once.
+    const parked = commissioned({ causes: livingCauses }).for(60).restart();
+    expect(parked.receiver(() => null).for(2).of('ignition').claim).toBe('rest');
   });
 
   it('leaves them without weight elsewhere, until the key was seen turned', () => {

@@ -40,7 +40,7 @@ export interface Span {
 }
 
 export interface Contact {
-  /** Its supply, or its second contact, is read beside it: "off" is a statement, also after a restart or a lost board. */
+  /** Its supply, or its second contact, is read beside it: "off" is a statement, also after a lost board. */
   readonly isLive: boolean;
   readonly sensed: Sensed;
   /** What was read last, before a silence of the board too; null: never read. */
@@ -63,8 +63,11 @@ export interface Contact {
   readonly suspension: Suspension | null;
 }
 
-/** An input without known history. */
-export function createContact(nowMs: number, isLive: boolean): Contact {
+/**
+ * An input without known history.
+ * @param isParked the vehicle was known to stand when the unit was last on: else all wires may have come off meanwhile, or before.
+ */
+export function createContact(nowMs: number, isLive: boolean, isParked: boolean): Contact {
   return {
     isLive,
     sensed: { value: null, sinceMs: nowMs },
@@ -76,7 +79,7 @@ export function createContact(nowMs: number, isLive: boolean): Contact {
     silence: null,
     lostMs: nowMs,
     flipsMs: [],
-    suspension: isLive ? null : 'start',
+    suspension: isLive && isParked ? null : 'start',
   };
 }
 

@@ -76,7 +76,7 @@ export interface EvidenceState {
   /** When the receiver last showed rest, and since when it has given no position; monotonic. */
   readonly restedMs: number;
   readonly blindSinceMs: number | null;
-  /** When the receiver came back from an interruption about the time at which the ignition was switched, monotonic. */
+  /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
   readonly resumedMs: number;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
@@ -101,33 +101,39 @@ export interface EvidenceSetup {
   readonly causes: Causes;
   /** A fix with a higher HDOP proves nothing. */
   readonly hdopMost: number;
+  /** When the unit was switched on, monotonic. */
+  readonly poweredMs: number;
   readonly nowMs: number;
 }
 
 /** At a start: credit and motion as on disk; what the inputs read counts only once they were seen alive. */
-export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: EvidenceSetup): EvidenceState {
+export function createEvidence(setup: EvidenceSetup): EvidenceState {
+  const { record, fitted, causes, hdopMost, poweredMs, nowMs } = setup;
   const level: Level = { activity: null, sinceMs: nowMs };
   const unread: Sensed = { value: null, sinceMs: nowMs };
+  const isLive = isLiveContact(causes.ignition);
+  const isParked = record.motion === 'standing';
   return {
     fitted,
     causes,
     hdopMost,
     gnss: createGnssState(),
-    ignition: createContact(nowMs, isLiveContact(causes.ignition)),
-    motion: createContact(nowMs, isLiveContact(causes.motion)),
+    ignition: createContact(nowMs, isLive, isParked),
+    motion: createContact(nowMs, isLiveContact(causes.motion), isParked),
     rpm: level,
     voltage: level,
     // The disk says that it was parked: whatever charges it now is no alternator of its own.
-    supply: { peakV: null, hasDropped: record.motion === 'standing', baseV: null, roseMs: null },
+    supply: { peakV: null, hasDropped: isParked, baseV: null, roseMs: null },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
-    resumedMs: Number.NEGATIVE_INFINITY,
+    // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
+    resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,
     credit: createCreditState(record.credits, causes, nowMs),
     // After a drive at best unknown; after a standstill the stored proof, until there is evidence against it.
-    drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
+    drive: { state: isParked ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
     record,
     seen: { ignition: unread, motion: unread, rpm: null, supplyV: null, answering: [] },
     isStale: true,
@@ -177,14 +183,14 @@ export function isCounted(state: EvidenceState, name: 'ignition' | 'motion'): bo
   return creditState(state.credit.credits[name]) === 'proven' && state[name].suspension === null;
 }
 
-/** Whether the receiver, a proven one, shows the vehicle where it was parked. */
-export function isAtPlace(state: EvidenceState, claim: GnssClaim): boolean {
-  const isProven = creditState(state.credit.credits.gnss) === 'proven';
-  return isProven && isStill(claim) && isAt(state.record.parkedAt, claim);
-}
-
-/** An input as it counts at this moment. */
+/**
+ * An input as it counts at this moment: what its start suspended counts where a proven receiver shows the vehicle where it was parked; of a live
+ * contact, also where it has shown one place for a minute.
+ */
 export function countedContact(state: EvidenceState, name: 'ignition' | 'motion', claim: GnssClaim): Contact {
   const contact = state[name];
-  return contact.suspension === null || !isAtPlace(state, claim) ? contact : atPlace(contact);
+  if (contact.suspension === null || claim.kind !== 'still' || !isStill(claim)) return contact;
+  const isHeld = contact.isLive && claim.forMs >= gnssLimits.holdMs;
+  const isProven = creditState(state.credit.credits.gnss) === 'proven';
+  return isProven && (isHeld || isAt(state.record.parkedAt, claim)) ? atPlace(contact) : contact;
 }

@@ -349,21 +349,22 @@ function isStillThere({ restSinceMs, place }: GnssState, fix: Fix): boolean {
   return restSinceMs !== null && place !== null && distanceM(place, fix) <= gnssLimits.sameEpochM;
 }
 
-/** Lacks what one lost sentence says, among good fixes: as one that did not come. Some receivers give RMC more rarely than GGA. */
-function isPartial(state: GnssState, fix: Fix, fault: GnssFault): boolean {
+/** Lacks what one lost sentence says. Some receivers give RMC more rarely than GGA. */
+function lacksSentence(fix: Fix, fault: GnssFault): boolean {
   const isLost = (fault === 'fix_void' && fix.speedKmh === null) || (fault === 'hdop' && fix.hdop === null);
-  if (!isLost || fix.doubts.length > 0 || state.lastGoodMs === null) return false;
-  return fix.atMonoMs - state.lastGoodMs <= ageLimitMs(state);
+  return isLost && fix.doubts.length === 0;
 }
 
 function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const { atMonoMs: atMs, speedKmh, doubts } = fix;
-  const isIncomplete = isPartial(before, fix, fault);
+  const isIncomplete = lacksSentence(fix, fault);
   const state = isIncomplete
     ? { ...before, stream: streamAfter(before.stream, fix, before.soonest) }
     : before;
+  // Soon after a good one it is as one that did not come.
+  const isSoon = state.lastGoodMs !== null && atMs - state.lastGoodMs <= ageLimitMs(state);
   const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
-  if (isIncomplete && (state.restSinceMs === null || !mayMove)) return state;
+  if (isIncomplete && isSoon && (state.restSinceMs === null || !mayMove)) return state;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };
 }

@@ -100,7 +100,12 @@ export function causesOf(profile: BoardProfile): Causes {
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
   config: Pick<VehicleConfig, 'profile' | 'bus' | keyof UnitIdentity>,
-  given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
+  given: {
+    readonly kept: unknown;
+    readonly hdopMost: number;
+    readonly poweredMs: number;
+    readonly nowMs: number;
+  },
 ): EvidenceState {
   const record = parseEvidence(given.kept, wiringOf(config.profile, config));
   const { profile } = config;

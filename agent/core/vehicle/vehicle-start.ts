@@ -64,6 +64,8 @@ export function createVehicle(
   given: {
     readonly now: Now;
     readonly bootMonoMs: number;
+    /** When the machine was switched on, monotonic. */
+    readonly poweredMs: number;
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
     readonly inbox?: InboxRecord;
@@ -101,7 +103,12 @@ export function createVehicle(
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
-    evidence: startEvidence(config, { kept: memory.evidence, hdopMost: rules.hdopMost, nowMs: monoMs }),
+    evidence: startEvidence(config, {
+      kept: memory.evidence,
+      hdopMost: rules.hdopMost,
+      poweredMs: given.poweredMs,
+      nowMs: monoMs,
+    }),
     fix: null,
     reporting: createReporting(memory.odometerM),
     zones: createVehicleZones(given.zones),

@@ -188,7 +188,7 @@ const brakedKmh = { whole: 21, lossy: 30 } as const;
  * receiver.
  */
 function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolean {
-  const brakedFromKmh = senses.partialShare > 0 ? brakedKmh.lossy : brakedKmh.whole;
+  const brakedFromKmh = senses.noise !== null ? brakedKmh.lossy : brakedKmh.whole;
   return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedFromKmh || isAtRestPlace(senses);
 }
 

@@ -75,8 +75,9 @@ export interface World {
   isDiskBad: boolean;
   nextReadMs: number;
   isBoardFresh: boolean;
-  /** When the unit was last switched on. */
+  /** When the agent was last started, and its unit switched on. */
   startedMs: number;
+  poweredMs: number;
   /** Since when the agent has read its inputs without a break; a receiver that shows the vehicle at rest vouches for them too. */
   freshMs: number;
   /** Since when delivered fixes have shown a vehicle at rest. */

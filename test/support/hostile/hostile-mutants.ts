@@ -28,6 +28,7 @@ const credit = 'evidence/credit.js';
 const intake = 'protection/command-intake.js';
 const witness = 'protection/witness-rules.js';
 const evidence = 'evidence/evidence.js';
+const evidenceState = 'evidence/evidence-state.js';
 const busWitness = 'evidence/bus-witness.js';
 
 const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
@@ -159,7 +160,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a command of an earlier run needs a confirmed time',
-    from: 1256,
+    from: 1257,
+    isPositive: true,
     file: interlock,
     find: 'const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;',
     put: 'const isUnconfirmed = false;',
@@ -280,14 +282,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'an ignition that was read as on for a moment has fallen when it was last read so',
-    from: 884,
+    from: 9490,
     file: 'evidence/contact.js',
     find: 'Math.max(seen.sinceMs, next.activeMs)',
     put: 'seen.sinceMs',
   },
   {
     rule: 'a bus without a parking brake that is set shows no rest',
-    from: 28_090,
+    from: 35_549,
     file: busWitness,
     find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
     put: 'restForMs >= busWitnessLimits.stillMs',
@@ -330,5 +332,25 @@ export const mutants: readonly Mutant[] = [
     find: 'if (live.some(({ isSudden }) => isSudden))',
     put: 'if (false)',
     hasBus: true,
+  },
+  {
+    rule: 'a unit that was just switched on takes no rest from before',
+    file: evidenceState,
+    find: 'isLive ? Number.NEGATIVE_INFINITY : poweredMs',
+    put: 'Number.NEGATIVE_INFINITY',
+  },
+  {
+    rule: 'an interruption of the receiver is seen before its first whole fix too',
+    from: 23_321,
+    file: gnss,
+    find: 'const isIncomplete = lacksSentence(fix, fault);',
+    put: 'const isIncomplete = before.lastGoodMs !== null && lacksSentence(fix, fault);',
+  },
+  {
+    rule: 'a live contact proves nothing after a start on the road',
+    file: 'evidence/contact.js',
+    find: "isLive && isParked ? null : 'start'",
+    put: "isLive ? null : 'start'",
+    isPositive: true,
   },
 ];

@@ -10,7 +10,7 @@ import {
   serverMs,
   type World,
 } from './hostile-life.ts';
-import { type Fault, supplyFaults } from './hostile-senses.ts';
+import { type Fault, type LineNoise, lostSentences, noiseTimes, supplyFaults } from './hostile-senses.ts';
 import { createLuck, stepMs, turnKey } from './hostile-truth.ts';
 import {
   automate,
@@ -165,6 +165,10 @@ function beginDip(world: World, story: () => number): void {
   addFault(world, { part: 'supply', kind, fromMs, untilMs: fromMs + delayMs + story() * 50_000, delayMs });
   world.tunnelAtMs =
     story() < 0.3 ? world.driveAtMs + halfSeconds(story() * 30_000) : Number.POSITIVE_INFINITY;
+  // The unit restarts with it.
+  if (story() < 0.6) return;
+  world.rebootAtMs = fromMs;
+  world.downMs = 1000 + halfSeconds(story() * 8000);
 }
 
 /** A drive, a stop and a traffic jam: the receiver holds its place at the speed of the jam, and the ignition wire breaks there. */
@@ -314,8 +318,11 @@ const storySalt = 0x5b_d1_e9_95;
 const dipShare = 1 / 12;
 const busShare = 1 / 6;
 const crawlShare = 1 / 24;
-/** Lives in which the line from the receiver loses sentences. */
-const partialLives = 1 / 4;
+/** Lives in which the line from the receiver loses sentences, and lives of a loaded vehicle, which no driver of a car is as slow as. */
+const noisyLives = 1 / 4;
+const heavyLives = 1 / 4;
+/** Of the scripted ones: the unit loses its power for a while too. */
+const restartedLives = 1 / 3;
 const plugShare = 1 / 24;
 
 function laterPlot(drawn: number, hasBus: boolean): Plot | null {
@@ -323,6 +330,17 @@ function laterPlot(drawn: number, hasBus: boolean): Plot | null {
   if (hasBus && drawn < dipShare + busShare) return 'bus';
   if (drawn >= 1 - crawlShare) return 'crawl';
   return drawn >= 1 - crawlShare - plugShare ? 'plug' : null;
+}
+
+/** Every sentence may be lost now and then, or certain ones at certain times. */
+function noiseOf(luck: () => number): LineNoise {
+  const share = 0.02 + luck() * 0.8;
+  const always: LineNoise = { when: 'always', takes: 'any', share, burstMs: 0, everyMs: 0 };
+  if (luck() < 0.5) return always;
+  const when = pick({ luck }, noiseTimes);
+  const takes = pick({ luck }, lostSentences);
+  const burstMs = 1000 + luck() * 20_000;
+  return { when, takes, share: luck() < 0.5 ? 1 : share, burstMs, everyMs: burstMs + 1000 + luck() * 20_000 };
 }
 
 /** Lives one life; `counts` sums over lives. */
@@ -344,7 +362,14 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
   world.truth.isInTunnel = !isScripted(plot) && chance(world, 0.2);
   const { senses } = world;
-  if (senses.lineLuck() < partialLives) senses.partialShare = 0.02 + senses.lineLuck() * 0.8;
+  const { lineLuck } = senses;
+  if (lineLuck() < noisyLives) senses.noise = noiseOf(lineLuck);
+  if (lineLuck() < heavyLives)
+    world.truth.pull = { up: 0.7 + lineLuck() * 5, down: 2 + lineLuck() * 6, roll: 0.3 + lineLuck() * 2 };
+  if (isScripted(plot) && world.rebootAtMs < 0 && lineLuck() < restartedLives) {
+    world.rebootAtMs = halfSeconds(5000 + lineLuck() * 60_000);
+    world.downMs = 1000 + halfSeconds(lineLuck() * 8000);
+  }
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
@@ -365,6 +390,7 @@ export type Circumstance =
   | 'garage'
   | 'charger'
   | 'restart'
+  | 'power'
   | 'missing fixes'
   | 'missing sentences'
   | 'town'
@@ -395,11 +421,12 @@ export function liveParked(
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
   const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
-  const isDriven = !['sky', 'restart', 'missing fixes', 'missing sentences', 'town'].includes(where);
+  const isDriven = !['sky', 'restart', 'power', 'missing fixes', 'missing sentences', 'town'].includes(where);
   const shuntedMs =
     where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
-  senses.partialShare = where === 'missing sentences' ? 0.3 : 0;
+  if (where === 'missing sentences')
+    senses.noise = { when: 'always', takes: 'any', share: 0.3, burstMs: 0, everyMs: 0 };
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
   if (isDriven) driveOff(world);
@@ -414,7 +441,8 @@ export function liveParked(
     if (isDriven && (isHasty || world.nowMs === keyOffMs)) turnKey(truth, false, world.nowMs);
     if (world.nowMs === shuntedMs - 1500) truth.targetKmh = 4;
     if (world.nowMs === shuntedMs) truth.targetKmh = 0;
-    if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world);
+    if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world, false);
+    if (where === 'power' && world.nowMs === parkedMs - 60_000) reboot(world, true);
     passStep(world, 0.02);
   }
   world.isOffline = false;

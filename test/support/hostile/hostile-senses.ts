@@ -45,6 +45,20 @@ export interface Fault {
   readonly delayMs: number;
 }
 
+export const noiseTimes = ['always', 'running', 'moving', 'standing', 'bursts'] as const;
+export const lostSentences = ['any', 'rmc', 'gga', 'both'] as const;
+
+/** Sentences that do not reach the unit, and when that is. */
+export interface LineNoise {
+  readonly when: (typeof noiseTimes)[number];
+  readonly takes: (typeof lostSentences)[number];
+  /** Of the epochs meanwhile. */
+  readonly share: number;
+  /** A burst, and the time from one to the next, ms. */
+  readonly burstMs: number;
+  readonly everyMs: number;
+}
+
 export interface Senses {
   readonly fitted: readonly WitnessName[];
   /** Mapped in the configuration and never wired: reads 0 for ever. */
@@ -74,10 +88,11 @@ export interface Senses {
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
   holdKmh: number;
-  /** Share of epochs that the receiver leaves out, that reach the unit without RMC, GGA or both, and scatter of its positions. */
+  /** Share of epochs that the receiver leaves out, and scatter of its positions. */
   lostShare: number;
-  partialShare: number;
   scatterM: number;
+  /** On the line to the unit; null: it loses nothing. */
+  noise: LineNoise | null;
 }
 
 const metresPerDegree = 111_195;
@@ -102,8 +117,8 @@ export function createSenses(
     isCharged: false,
     holdKmh: 0,
     lostShare: 0,
-    partialShare: 0,
     scatterM: 0,
+    noise: null,
   };
 }
 
@@ -257,12 +272,39 @@ export function isReceiverSilent(senses: Senses, atMs: number): boolean {
   return faultOf(senses, 'gnss', atMs)?.kind === 'silent' || (dip !== undefined && isRestarting(dip, atMs));
 }
 
-/** As the line lets it through: RMC, GGA or both may be lost; null: both. */
-export function heardFix({ partialShare, lineLuck }: Senses, fix: Fix): Fix | null {
-  if (partialShare === 0 || lineLuck() >= partialShare) return fix;
-  const lost = lineLuck();
-  if (lost < 0.6) return { ...fix, speedKmh: null, headingDeg: null, mode: null, rmcValid: false };
-  return lost < 0.85 ? { ...fix, altitudeM: null, hdop: null, satellites: null } : null;
+function isNoisy({ when, burstMs, everyMs }: LineNoise, truth: Truth, atMs: number): boolean {
+  switch (when) {
+    case 'running':
+      return truth.ignition;
+    case 'moving':
+      return truth.speedKmh > 3;
+    case 'standing':
+      return truth.speedKmh <= 3;
+    case 'bursts':
+      return atMs % everyMs < burstMs;
+    default:
+      return true;
+  }
+}
+
+function takenBy({ takes }: LineNoise, luck: () => number): 'rmc' | 'gga' | 'both' {
+  if (takes !== 'any') return takes;
+  const lost = luck();
+  if (lost < 0.6) return 'rmc';
+  return lost < 0.85 ? 'gga' : 'both';
+}
+
+/** As the line lets it through: without RMC, GGA or both; null: both. */
+export function heardFix({ noise, lineLuck }: Senses, truth: Truth, fix: Fix): Fix | null {
+  if (noise === null || !isNoisy(noise, truth, fix.atMonoMs) || lineLuck() >= noise.share) return fix;
+  switch (takenBy(noise, lineLuck)) {
+    case 'rmc':
+      return { ...fix, speedKmh: null, headingDeg: null, mode: null, rmcValid: false };
+    case 'gga':
+      return { ...fix, altitudeM: null, hdop: null, satellites: null };
+    default:
+      return null;
+  }
 }
 
 /** One second of the receiver; null = an epoch without a fix. */

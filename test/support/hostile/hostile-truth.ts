@@ -14,8 +14,8 @@ export function createLuck(seed: number): () => number {
 
 export const stepMs = 500;
 
-/** A driver's acceleration and braking, km/h per s. */
-const pull = { up: 7, down: 11 } as const;
+/** A driver's acceleration and braking, and how a vehicle slows down that has no drive, km/h per s. */
+const cityPull = { up: 7, down: 11, roll: 11 } as const;
 /** No engine has moved a vehicle sooner after its key was turned. */
 const startLeastMs = 1500;
 
@@ -32,6 +32,7 @@ export interface Truth {
   /** When it last left one. */
   tunnelEndMs: number;
   northM: number;
+  pull: { readonly up: number; readonly down: number; readonly roll: number };
 }
 
 export function createTruth(isParked: boolean, nowMs: number): Truth {
@@ -45,6 +46,7 @@ export function createTruth(isParked: boolean, nowMs: number): Truth {
     isInTunnel: false,
     tunnelEndMs: Number.NEGATIVE_INFINITY,
     northM: 0,
+    pull: cityPull,
   };
 }
 
@@ -58,9 +60,12 @@ export function turnKey(truth: Truth, isOn: boolean, nowMs: number): void {
 /** One step of the road. */
 export function moveOn(truth: Truth, nowMs: number): void {
   const hasRun = truth.ignition && nowMs - truth.ignitionSinceMs >= startLeastMs;
-  const target = hasRun || truth.isTowed ? truth.targetKmh : 0;
+  const isDriven = hasRun || truth.isTowed;
+  const target = isDriven ? truth.targetKmh : 0;
+  const { up, down, roll } = truth.pull;
   const seconds = stepMs / 1000;
-  truth.speedKmh += Math.max(-pull.down * seconds, Math.min(pull.up * seconds, target - truth.speedKmh));
+  const fall = (isDriven ? down : roll) * seconds;
+  truth.speedKmh += Math.max(-fall, Math.min(up * seconds, target - truth.speedKmh));
   if (truth.speedKmh < 0.01) truth.speedKmh = 0;
   if (truth.isInTunnel) truth.tunnelEndMs = nowMs;
   truth.northM += (truth.speedKmh / 3.6) * seconds;

@@ -129,7 +129,7 @@ const inputRule = { invert: false, debounceMs: 300, staleMs: 1000, immediate: fa
 
 /** The parts that are only seen: inputs, receiver, clocks. */
 function createSenses(given: HostileSetup) {
-  const { disk, rules, fitted, wiring, isPositive } = given;
+  const { disk, rules, fitted, wiring, isPositive, poweredMs } = given;
   let { nowMs } = given;
   let inputs: InputsState<'ignition' | 'motion'> = createInputs(
     { ignition: inputRule, ...(fitted.includes('motion') ? { motion: inputRule } : {}) },
@@ -140,6 +140,7 @@ function createSenses(given: HostileSetup) {
     fitted,
     causes: isPositive ? livingCauses : plainCauses,
     hdopMost: rules.hdopMost,
+    poweredMs,
     nowMs,
   });
   let plausibility = createPlausibilityState();
@@ -251,6 +252,8 @@ export interface HostileSetup {
   readonly wiring: string;
   /** With a life input and a loop-back. */
   readonly isPositive: boolean;
+  /** When the unit was switched on. */
+  readonly poweredMs: number;
   readonly nowMs: number;
 }
 

@@ -106,7 +106,7 @@ function hearReceiver(world: World): void {
   world.restFixMs = isRest ? (world.restFixMs ?? nowMs) : null;
   if (world.restFixMs !== null && nowMs - world.restFixMs >= 9000) world.freshMs = Number.NEGATIVE_INFINITY;
   if (fix === null) return vehicle.noFix();
-  const heard = heardFix(senses, fix);
+  const heard = heardFix(senses, truth, fix);
   if (heard !== null) vehicle.fix(heard);
 }
 
@@ -209,8 +209,10 @@ function rewire(world: World): void {
   world.senses.unwired.push(pick(world, ['ignition', 'motion']));
 }
 
-/** Power goes: what is not on disk never happened; a board that loses it too drops its relays. */
-export function reboot(world: World): void {
+const longAgo = Number.NEGATIVE_INFINITY;
+
+/** The agent ends, or power goes: what is not on disk never happened; a board that loses it too drops its relays. */
+export function reboot(world: World, isPower = world.downMs > 0 || world.senses.lineLuck() < 0.5): void {
   const { nowMs, disk, rules, senses } = world;
   world.counts.reboots += 1;
   world.boot += 1;
@@ -227,12 +229,14 @@ export function reboot(world: World): void {
   }
   if (chance(world, 0.08) && !world.isHonest) rewire(world);
   const { fitted } = senses;
+  if (isPower) world.poweredMs = nowMs;
   world.vehicle = createHostileVehicle({
     disk: disk.now,
     rules,
     fitted,
     wiring: world.wiring,
     isPositive: senses.isPositive,
+    poweredMs: world.poweredMs,
     nowMs,
   });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
@@ -386,7 +390,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     counts,
     breaches: [],
     trail: [],
-    vehicle: createHostileVehicle({ disk, rules, fitted, wiring, isPositive, nowMs: 0 }),
+    vehicle: createHostileVehicle({ disk, rules, fitted, wiring, isPositive, poweredMs: longAgo, nowMs: 0 }),
     wiring,
     nowMs: 0,
     systemErrorMs: 0,
@@ -398,6 +402,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     nextReadMs: 0,
     isBoardFresh: true,
     startedMs: 0,
+    poweredMs: longAgo,
     freshMs: 0,
     restFixMs: null,
     silentSinceMs: null,

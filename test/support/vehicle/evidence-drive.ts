@@ -65,11 +65,11 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
   let speedKmh = 0;
   let isMotionByHand = false;
   let alter: (fix: Fix) => Fix | null = (fix) => fix;
-  const start = (): EvidenceState => {
+  const start = (poweredMs: number): EvidenceState => {
     const record = parseEvidence(JSON.parse(JSON.stringify(disk)), driveWiring);
-    return createEvidence({ record, fitted, causes, hdopMost: 5, nowMs });
+    return createEvidence({ record, fitted, causes, hdopMost: 5, poweredMs, nowMs });
   };
-  let state = start();
+  let state = start(Number.NEGATIVE_INFINITY);
   const time = () => ({ atMs: nowMs, utcMs: driveStartUtcMs + nowMs });
   const step = (): void => {
     nowMs += stepMs;
@@ -120,8 +120,9 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
       answering.splice(0, 1, ...(isAnswering ? ['io'] : []));
       return drive;
     },
-    restart() {
-      state = start();
+    /** Of the agent alone, or with the power of its unit. */
+    restart(isPower = false) {
+      state = start(isPower ? nowMs : Number.NEGATIVE_INFINITY);
       for (const name of ['ignition', 'motion'] as const) since[name] = { value: null, sinceMs: nowMs };
       return drive;
     },

@@ -235,6 +235,7 @@ export async function createVehicleRig({
     state = createVehicle(config, {
       now: now(),
       bootMonoMs: monoMs(),
+      poweredMs: Number.NEGATIVE_INFINITY,
       record,
       memory,
       connectDelayMs: 1e9,

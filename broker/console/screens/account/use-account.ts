@@ -1,5 +1,5 @@
 // The account as the service has it, its change, and the dialog that the address names.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Body } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
@@ -42,7 +42,8 @@ export function useChangeAccount(onDone: () => void) {
   });
   return {
     isDown: state !== 'live',
-    isBusy: changing.isPending,
+    // Also while one that the form has forgotten is read back.
+    isBusy: useIsMutating({ mutationKey }) > 0,
     isSaved: changing.isSuccess,
     failure: changing.error,
     reset: changing.reset,

@@ -1,5 +1,5 @@
 // The settings of the account and of one vehicle as the service has them, and their change. Nothing is shown as saved before the service says so.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -52,7 +52,8 @@ export function useSaveSettings(deviceID: string | null) {
   });
   return {
     isDown: state !== 'live',
-    isBusy: saving.isPending,
+    // Also while one that the form has forgotten is read back.
+    isBusy: useIsMutating({ mutationKey }) > 0,
     isSaved: saving.isSuccess,
     failure: saving.error,
     reset: saving.reset,

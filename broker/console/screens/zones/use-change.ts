@@ -1,5 +1,5 @@
 // Sends a change of a zone or route, one at a time. The screen shows what the service answered.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useValue } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
 
@@ -34,7 +34,8 @@ export function useChange<C>({ queryKey, send, onDone }: Changing<C>): Changes<C
   });
   return {
     isDown: state !== 'live',
-    isBusy: sending.isPending,
+    // Also while one that the form has forgotten is read back.
+    isBusy: useIsMutating({ mutationKey }) > 0,
     failure: sending.error,
     reset: sending.reset,
     // Two presses come faster than the second is drawn.
