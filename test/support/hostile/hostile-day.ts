@@ -2,8 +2,9 @@
 // at any time. One thing fails, or two, at some time, for some time or for good: what a short life cannot have is a fault that waits for its day.
 import { busFaults } from './hostile-bus.ts';
 import { chance, type Life, type LifeCounts, note, pick, serverMs, type World } from './hostile-life.ts';
+import { drawHabits, halfSeconds } from './hostile-plots.ts';
 import { supplyFaults } from './hostile-senses.ts';
-import { stepMs, turnKey } from './hostile-truth.ts';
+import { turnKey } from './hostile-truth.ts';
 import {
   countRefusals,
   createWorld,
@@ -21,7 +22,7 @@ interface Action {
 }
 
 const between = (world: World, leastMs: number, mostMs: number): number =>
-  Math.round((leastMs + world.luck() * (mostMs - leastMs)) / stepMs) * stepMs;
+  halfSeconds(leastMs + world.luck() * (mostMs - leastMs));
 
 const speed = (kmh: number) => (world: World) => {
   world.truth.targetKmh = kmh;
@@ -33,6 +34,12 @@ const key = (isOn: boolean) => (world: World) => {
 const sky = (isSeen: boolean) => (world: World) => {
   world.truth.isInTunnel = !isSeen;
 };
+
+function powerOff(world: World): void {
+  world.downMs = 1000 + halfSeconds(world.senses.lineLuck() * 10_000);
+  world.downUntilMs = world.nowMs + world.downMs;
+  note(world, 'power off');
+}
 
 /** A trip from `fromMs` on, and the parking after it; returns when that ends. */
 function planTrip(world: World, actions: Action[], fromMs: number): number {
@@ -57,6 +64,8 @@ function planTrip(world: World, actions: Action[], fromMs: number): number {
     atMs += between(world, 12_000, 60_000);
   }
   if (isGarage) add(atMs - 8000, sky(false));
+  const { lineLuck } = world.senses;
+  if (lineLuck() < 0.25) add(fromMs + halfSeconds(lineLuck() * (atMs - fromMs)), powerOff);
   add(atMs, key(false));
   const parkedMs = between(world, 30_000, 1_200_000);
   if (chance(world, 0.2)) add(atMs + between(world, 5000, parkedMs), reboot);
@@ -99,6 +108,7 @@ export function liveDay(
   const { lifeMs } = given;
   const world = createWorld(seed, given, counts);
   counts.lives += 1;
+  drawHabits(world);
   const actions: Action[] = [];
   const startsMs: number[] = [];
   turnKey(world.truth, false, 0);

@@ -97,6 +97,8 @@ export interface World {
   serverErrorMs: number;
   rebootAtMs: number;
   mendAtMs: number;
+  /** What the broker's clock is off by then. */
+  mendedErrorMs: number;
   tunnelAtMs: number;
   driveAtMs: number;
   /** Speed at which it drives off then; null: any of a road. */

@@ -153,7 +153,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'the end of a command on disk follows a clock that was set back',
-    from: 90017924,
+    from: 5588,
+    isPositive: true,
     file: intake,
     find: 'return isSetBack ?',
     put: 'return false ?',
@@ -218,7 +219,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'what the receiver and an input show against each other adds up over lost sentences',
-    from: 140_061_932,
+    from: 161_313,
     file: credit,
     find: 'pauseMs: 10_000,',
     put: 'pauseMs: 900,',

@@ -68,6 +68,11 @@ function beginParked(world: World): void {
   if (behindMs === 3_600_000) world.systemErrorMs = -behindMs;
   world.rebootAtMs = 16_000;
   world.downMs = 14_000;
+  if (world.senses.lineLuck() > 0.3) return;
+  // The broker's clock is ahead as it asks for the cut, and mended before the unit is off.
+  mendServer(world, 60_000);
+  world.mendAtMs = 15_000;
+  world.mendedErrorMs = 0;
 }
 
 const forGood = { untilMs: Number.POSITIVE_INFINITY, delayMs: 0 } as const;
@@ -196,7 +201,7 @@ function beginPlug(world: World, story: () => number): void {
   addFault(world, { part: 'board', kind: 'plug', fromMs, ...forGood });
 }
 
-const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
+export const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
 
 function beginScript(world: World): void {
   const { truth } = world;
@@ -293,7 +298,7 @@ function passPlot(world: World, plot: Plot, harm: number): void {
   }
   if (isScripted(plot)) return passScript(world);
   if (plot === 'park') {
-    if (world.nowMs === world.mendAtMs) mendServer(world, -600_000);
+    if (world.nowMs === world.mendAtMs) mendServer(world, world.mendedErrorMs);
     if (world.nowMs === world.rebootAtMs) world.downUntilMs = world.nowMs + world.downMs;
     if (chance(world, 0.01)) for (const state of ['0', '1'] as const) operate(world, state);
     if (world.nowMs < world.downUntilMs) return;
@@ -343,6 +348,14 @@ function noiseOf(luck: () => number): LineNoise {
   return { when, takes, share: luck() < 0.5 ? 1 : share, burstMs, everyMs: burstMs + 1000 + luck() * 20_000 };
 }
 
+/** What the line from the receiver and the vehicle are like. */
+export function drawHabits({ senses, truth }: World): void {
+  const { lineLuck } = senses;
+  if (lineLuck() < noisyLives) senses.noise = noiseOf(lineLuck);
+  if (lineLuck() < heavyLives)
+    truth.pull = { up: 0.7 + lineLuck() * 5, down: 2 + lineLuck() * 6, roll: 0.3 + lineLuck() * 2 };
+}
+
 /** Lives one life; `counts` sums over lives. */
 export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts): Life {
   const { mode } = setup;
@@ -361,11 +374,8 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   // Asked for on the road: a cut that was carried out before proves nothing.
   const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
   world.truth.isInTunnel = !isScripted(plot) && chance(world, 0.2);
-  const { senses } = world;
-  const { lineLuck } = senses;
-  if (lineLuck() < noisyLives) senses.noise = noiseOf(lineLuck);
-  if (lineLuck() < heavyLives)
-    world.truth.pull = { up: 0.7 + lineLuck() * 5, down: 2 + lineLuck() * 6, roll: 0.3 + lineLuck() * 2 };
+  const { lineLuck } = world.senses;
+  drawHabits(world);
   if (isScripted(plot) && world.rebootAtMs < 0 && lineLuck() < restartedLives) {
     world.rebootAtMs = halfSeconds(5000 + lineLuck() * 60_000);
     world.downMs = 1000 + halfSeconds(lineLuck() * 8000);

@@ -164,7 +164,7 @@ function bodyOf(world: World, feature: FeatureName, state: '0' | '1'): CommandBo
 }
 
 function send(world: World, body: CommandBody): void {
-  if (world.isOffline) return;
+  if (world.isOffline || world.nowMs < world.downUntilMs) return;
   world.vehicle.take({ kind: 'envelope', body, fitted: featureNames, boot: `b${world.boot}` });
 }
 
@@ -416,6 +416,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     serverErrorMs: 0,
     rebootAtMs: -1,
     mendAtMs: -1,
+    mendedErrorMs: -600_000,
     tunnelAtMs: -1,
     driveAtMs: -1,
     crawlKmh: null,
