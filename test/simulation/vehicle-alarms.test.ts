@@ -60,6 +60,7 @@ async function createBench() {
     createVehicle(config, {
       now: now(),
       bootMonoMs: clock.monoMs(),
+      poweredMs: clock.monoMs(),
       record: createCommandRecord(),
       memory,
       connectDelayMs: 3_600_000,

@@ -53,6 +53,7 @@ async function stepsIn(earlyMs: number): Promise<number> {
     state: createVehicle(config, {
       now: { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: 0.5 },
       bootMonoMs: 0,
+      poweredMs: 0,
       connectDelayMs: 0,
       record: createCommandRecord(),
       memory: emptyMemory,

@@ -175,7 +175,7 @@ describe('the reading of a unit', () => {
     const log = createBenchLog();
     const commits = { status: () => ({ waiting: 2, failing: 'disk full' }) };
     const stats = { queued: [0, 0, 0, 1], isExact: true, bytes: 1, dropped: [0, 0, 0, 0] } as const;
-    const host = { read: () => new Promise<never>(() => undefined) };
+    const host = { read: () => new Promise<never>(() => undefined), upMs: () => 0 };
     const hanging = readUnit({ ports: { clock, log, host }, outbox: { stats: async () => stats }, commits });
     expect(await advanceUntilSettled(clock, hanging)).toEqual({
       host: null,
@@ -209,6 +209,7 @@ describe('the reading of a unit', () => {
     expect(reading.rssMb).toBeGreaterThan(10);
     expect(reading.diskFreeMb).toBeGreaterThan(0);
     expect(reading.hostUpS).toBeGreaterThan(0);
+    expect(createHostFacts(folder, folder).upMs()).toBeGreaterThanOrEqual((reading.hostUpS ?? 0) * 1000);
     const bare = await createHostFacts(join(folder, 'nothing'), join(folder, 'nothing')).read();
     expect(bare).toMatchObject({ cpuC: null, diskFreeMb: null });
   });

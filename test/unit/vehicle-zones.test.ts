@@ -46,6 +46,7 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
   let state: VehicleState = createVehicle(config, {
     now: now(),
     bootMonoMs,
+    poweredMs: bootMonoMs,
     record: createCommandRecord(),
     memory: emptyMemory,
     zones: kept,
