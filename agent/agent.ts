@@ -132,11 +132,18 @@ async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
   return { ...record, slots: await configSlots.read() };
 }
 
+/** When this process started, and when its machine was switched on; monotonic. Where the machine does not say, it was just now. */
+function startOf({ clock, host }: AgentPorts) {
+  const bootMonoMs = clock.monoMs();
+  return { bootMonoMs, poweredMs: bootMonoMs - (host?.upMs() ?? 0) };
+}
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
   const boot = hexId(entropy.bytes(8));
-  const bootMonoMs = clock.monoMs();
+  const started = startOf(ports);
+  const { bootMonoMs } = started;
   // Before anything is open: code that cannot be loaded leaves nothing behind.
   const startReaders = await Promise.all([loadBus(config, ports), loadKeyReader(config, ports)]);
   const outbox = await ports.openOutbox(boot, bootMonoMs);
@@ -150,15 +157,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const updateSetup = ports.updater === undefined ? {} : { updateSetup: ports.updater.setup };
-  const poweredMs = bootMonoMs - (ports.host?.upMs() ?? 0);
-  const state = createVehicle(vehicle, {
-    now,
-    bootMonoMs,
-    poweredMs,
-    ...kept,
-    ...updateSetup,
-    connectDelayMs,
-  });
+  const state = createVehicle(vehicle, { now, ...started, ...kept, ...updateSetup, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

@@ -269,13 +269,27 @@ describe('a start', () => {
       .restart();
     for (let s = 0; s < 120; s += 1) expect(drive.for(1, 50).of('ignition').state).toBe('suspended');
     // Where a receiver shows one place for a minute, they count.
-    expect(drive.receiver((fix) => fix).for(75, 0).of('ignition').claim).toBe('rest');
+    expect(
+      drive
+        .receiver((fix) => fix)
+        .for(75, 0)
+        .of('ignition').claim,
+    ).toBe('rest');
     // ... and for good once they were seen alive.
-    drive.set({ ignition: true }).for(2).set({ ignition: false }).receiver(() => null);
+    drive
+      .set({ ignition: true })
+      .for(2)
+      .set({ ignition: false })
+      .receiver(() => null);
     expect(drive.for(5).of('ignition').claim).toBe('rest');
     // A parked vehicle has them at once.
     const parked = commissioned({ causes: livingCauses }).for(60).restart();
-    expect(parked.receiver(() => null).for(2).of('ignition').claim).toBe('rest');
+    expect(
+      parked
+        .receiver(() => null)
+        .for(2)
+        .of('ignition').claim,
+    ).toBe('rest');
   });
 
   it('leaves them without weight elsewhere, until the key was seen turned', () => {

@@ -9,7 +9,13 @@ import type { Sensed } from '../evidence/contact.ts';
 import { creditState } from '../evidence/credit.ts';
 import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
-import { createEvidence, type EvidenceState, evidenceLimits, type Seen } from '../evidence/evidence-state.ts';
+import {
+  createEvidence,
+  type EvidenceSetup,
+  type EvidenceState,
+  evidenceLimits,
+  type Seen,
+} from '../evidence/evidence-state.ts';
 import { testimonyOf } from '../evidence/testimony.ts';
 import { type ObdPermission, obdPermission } from '../obd/obd-permission.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
@@ -100,14 +106,10 @@ export function causesOf(profile: BoardProfile): Causes {
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
   config: Pick<VehicleConfig, 'profile' | 'bus' | keyof UnitIdentity>,
-  given: {
-    readonly kept: unknown;
-    readonly hdopMost: number;
-    readonly poweredMs: number;
-    readonly nowMs: number;
-  },
+  kept: unknown,
+  given: Pick<EvidenceSetup, 'hdopMost' | 'poweredMs' | 'nowMs'>,
 ): EvidenceState {
-  const record = parseEvidence(given.kept, wiringOf(config.profile, config));
+  const record = parseEvidence(kept, wiringOf(config.profile, config));
   const { profile } = config;
   return createEvidence({
     ...given,

@@ -80,7 +80,7 @@ export function createVehicle(
     readonly connectDelayMs: number;
   },
 ): VehicleState {
-  const { now, memory } = given;
+  const { now, memory, poweredMs } = given;
   const { monoMs } = now;
   const { earliestUtcMs } = config;
   const newestUtcMs = typeof memory.newestUtcMs === 'number' ? memory.newestUtcMs : null;
@@ -103,12 +103,7 @@ export function createVehicle(
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
-    evidence: startEvidence(config, {
-      kept: memory.evidence,
-      hdopMost: rules.hdopMost,
-      poweredMs: given.poweredMs,
-      nowMs: monoMs,
-    }),
+    evidence: startEvidence(config, memory.evidence, { hdopMost: rules.hdopMost, poweredMs, nowMs: monoMs }),
     fix: null,
     reporting: createReporting(memory.odometerM),
     zones: createVehicleZones(given.zones),
