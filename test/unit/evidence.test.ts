@@ -113,6 +113,9 @@ describe('a dip of the supply at the start of the engine', () => {
     const parked = (isPower: boolean) => commissioned().for(60).restart(isPower).for(20).of('gnss').claim;
     expect([parked(false), parked(true)]).toEqual(['rest', null]);
     expect(commissioned().for(60).restart(true).for(62).of('gnss').claim).toBe('rest');
+    // The clock of a process begins at 0, and its unit was switched on before.
+    const started = commissioned({ poweredMs: -15_000 });
+    expect([started.for(42).of('gnss').claim, started.for(5).of('gnss').claim]).toEqual([null, 'rest']);
   });
 
   it('leaves no such rest where no fix before it was whole', () => {

@@ -50,8 +50,9 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   const forMs = lastGoodMs - restSinceMs;
   const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
   if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
-  const { resumedMs = Number.NEGATIVE_INFINITY } = known;
-  const isDoubted = lastGoodMs - resumedMs < gnssLimits.holdMs && (state.stopMs ?? 0) <= resumedMs;
+  const never = Number.NEGATIVE_INFINITY;
+  const { resumedMs = never } = known;
+  const isDoubted = lastGoodMs - resumedMs < gnssLimits.holdMs && (state.stopMs ?? never) <= resumedMs;
   if (isDoubted) return { ...unknown('no_stop_seen'), heldMs: Math.min(forMs, lastGoodMs - resumedMs) };
   if (state.stopMs !== null) return still;
   if (known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM) return still;

@@ -33,6 +33,8 @@ export interface DriveOptions {
   readonly causes?: Causes;
   /** Between two fixes. */
   readonly fixMs?: number;
+  /** When its unit was switched on: long ago where nothing stands here. Time begins at 0. */
+  readonly poweredMs?: number;
 }
 
 export const commissionedRecord: EvidenceRecord = {
@@ -69,7 +71,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
     const record = parseEvidence(JSON.parse(JSON.stringify(disk)), driveWiring);
     return createEvidence({ record, fitted, causes, hdopMost: 5, poweredMs, nowMs });
   };
-  let state = start(Number.NEGATIVE_INFINITY);
+  let state = start(options.poweredMs ?? Number.NEGATIVE_INFINITY);
   const time = () => ({ atMs: nowMs, utcMs: driveStartUtcMs + nowMs });
   const step = (): void => {
     nowMs += stepMs;
