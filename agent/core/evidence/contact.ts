@@ -1,6 +1,6 @@
 // One digital input as a witness: its reading, and whether the reading counts. "Off" proves nothing after a restart,
 // a lost board, a common-cause loss, chatter or a movement without it, until the input was seen active again or, for
-// the first two, for as long as a receiver shows the vehicle where it was parked.
+// the first two, for as long as a receiver shows the vehicle where it was parked (or a live contact's, at one place).
 
 export const contactLimits = {
   /** A loss of samples shorter than this changes nothing. */
@@ -185,7 +185,7 @@ export function suspendByMovement(contact: Contact): Contact {
 }
 
 /**
- * The contact as it counts while the vehicle is proven to stand where it was parked: nothing has happened since.
+ * The contact as it counts while the vehicle is proven to stand where it was parked, or a live one at one place: see `countedContact`.
  * Suspensions by chatter, common loss and movement stay.
  */
 export function atPlace(contact: Contact): Contact {

@@ -8,7 +8,7 @@ export interface KnownPlace {
   readonly at: Point | null;
   /** When the engine was last switched on, monotonic: a fix that has not varied since proves nothing. */
   readonly engineOnMs: number;
-  /** When fixes came again after a dip of the supply, monotonic; absent without one. Rest from before it is not believed. */
+  /** When fixes came again after a dip of the supply, or the unit was switched on, monotonic; absent without one. Rest from before it is not believed. */
   readonly resumedMs?: number;
 }
 

@@ -2,9 +2,9 @@
 // at any time. One thing fails, or two, at some time, for some time or for good: what a short life cannot have is a fault that waits for its day.
 import { busFaults } from './hostile-bus.ts';
 import { chance, type Life, type LifeCounts, note, pick, serverMs, type World } from './hostile-life.ts';
-import { drawHabits, halfSeconds } from './hostile-plots.ts';
+import { drawHabits } from './hostile-plots.ts';
 import { supplyFaults } from './hostile-senses.ts';
-import { turnKey } from './hostile-truth.ts';
+import { halfSeconds, turnKey } from './hostile-truth.ts';
 import {
   countRefusals,
   createWorld,

@@ -11,7 +11,7 @@ import {
   type World,
 } from './hostile-life.ts';
 import { type Fault, type LineNoise, lostSentences, noiseTimes, supplyFaults } from './hostile-senses.ts';
-import { createLuck, stepMs, turnKey } from './hostile-truth.ts';
+import { createLuck, halfSeconds, stepMs, turnKey } from './hostile-truth.ts';
 import {
   automate,
   countRefusals,
@@ -171,9 +171,13 @@ function beginDip(world: World, story: () => number): void {
   world.tunnelAtMs =
     story() < 0.3 ? world.driveAtMs + halfSeconds(story() * 30_000) : Number.POSITIVE_INFINITY;
   // The unit restarts with it.
-  if (story() < 0.6) return;
-  world.rebootAtMs = fromMs;
-  world.downMs = 1000 + halfSeconds(story() * 8000);
+  if (story() >= 0.6) losePower(world, fromMs, story);
+}
+
+/** The unit has no power for a while from then on. */
+function losePower(world: World, atMs: number, luck: () => number): void {
+  world.rebootAtMs = atMs;
+  world.downMs = 1000 + halfSeconds(luck() * 8000);
 }
 
 /** A drive, a stop and a traffic jam: the receiver holds its place at the speed of the jam, and the ignition wire breaks there. */
@@ -200,8 +204,6 @@ function beginPlug(world: World, story: () => number): void {
   const fromMs = world.tunnelAtMs + halfSeconds(story() * 20_000);
   addFault(world, { part: 'board', kind: 'plug', fromMs, ...forGood });
 }
-
-export const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
 
 function beginScript(world: World): void {
   const { truth } = world;
@@ -337,11 +339,18 @@ function laterPlot(drawn: number, hasBus: boolean): Plot | null {
   return drawn >= 1 - crawlShare - plugShare ? 'plug' : null;
 }
 
+const steadyNoise = (share: number): LineNoise => ({
+  when: 'always',
+  takes: 'any',
+  share,
+  burstMs: 0,
+  everyMs: 0,
+});
+
 /** Every sentence may be lost now and then, or certain ones at certain times. */
 function noiseOf(luck: () => number): LineNoise {
   const share = 0.02 + luck() * 0.8;
-  const always: LineNoise = { when: 'always', takes: 'any', share, burstMs: 0, everyMs: 0 };
-  if (luck() < 0.5) return always;
+  if (luck() < 0.5) return steadyNoise(share);
   const when = pick({ luck }, noiseTimes);
   const takes = pick({ luck }, lostSentences);
   const burstMs = 1000 + luck() * 20_000;
@@ -376,10 +385,8 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   world.truth.isInTunnel = !isScripted(plot) && chance(world, 0.2);
   const { lineLuck } = world.senses;
   drawHabits(world);
-  if (isScripted(plot) && world.rebootAtMs < 0 && lineLuck() < restartedLives) {
-    world.rebootAtMs = halfSeconds(5000 + lineLuck() * 60_000);
-    world.downMs = 1000 + halfSeconds(lineLuck() * 8000);
-  }
+  if (isScripted(plot) && world.rebootAtMs < 0 && lineLuck() < restartedLives)
+    losePower(world, halfSeconds(5000 + lineLuck() * 60_000), lineLuck);
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
@@ -435,8 +442,7 @@ export function liveParked(
   const shuntedMs =
     where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
-  if (where === 'missing sentences')
-    senses.noise = { when: 'always', takes: 'any', share: 0.3, burstMs: 0, everyMs: 0 };
+  senses.noise = where === 'missing sentences' ? steadyNoise(0.3) : null;
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
   if (isDriven) driveOff(world);

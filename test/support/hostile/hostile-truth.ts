@@ -13,6 +13,7 @@ export function createLuck(seed: number): () => number {
 }
 
 export const stepMs = 500;
+export const halfSeconds = (ms: number): number => Math.round(ms / stepMs) * stepMs;
 
 /** A driver's acceleration and braking, and how a vehicle slows down that has no drive, km/h per s. */
 const cityPull = { up: 7, down: 11, roll: 11 } as const;
