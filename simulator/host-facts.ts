@@ -10,10 +10,13 @@ const diskFreeMb = 5120;
 const diskMbPerDay = 12;
 const dayS = 86_400;
 /** A vehicle begins in the middle of its day. */
-const upBeforeMs = 3_600_000;
+const usualUpMs = 3_600_000;
 
-/** Facts of a machine that was switched on an hour ago by `clock`. */
-export function createSimulatedHost(clock: Clock): NonNullable<AgentPorts['host']> {
+/**
+ * Facts of a simulated machine.
+ * @param upBeforeMs how long ago it was switched on, by `clock`.
+ */
+export function createSimulatedHost(clock: Clock, upBeforeMs = usualUpMs): NonNullable<AgentPorts['host']> {
   const startedMs = clock.monoMs() - upBeforeMs;
   const upMs = (): number => clock.monoMs() - startedMs;
   return {

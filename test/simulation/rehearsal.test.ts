@@ -86,6 +86,23 @@ describe('a rehearsal', () => {
     expect(row?.diagnostic).toMatchObject({ kind: 'diagnostic' });
   });
 
+  // A dip of the supply that restarts the unit takes the contacts and the receiver with it.
+  it.each([
+    ['at once where the agent alone began anew', 3_600_000, 'allowed'],
+    ['a minute later where its machine was switched on a moment before', 5000, 'ignition_off'],
+  ])('is allowed to a parked vehicle %s', async (_title, upMs, code) => {
+    const { fleet, rehearse } = await start('restarted while parked');
+    const wait = (ms: number) => runFor(fleet, ms);
+    await wait(120_000);
+    expect(await rehearse(wait)).toMatchObject({ code: 'allowed' });
+    fleet.killAgent();
+    void fleet.startAgent(upMs);
+    await wait(25_000);
+    expect(await rehearse(wait)).toMatchObject({ code });
+    await wait(60_000);
+    expect(await rehearse(wait)).toMatchObject({ code: 'allowed' });
+  });
+
   it('leaves a waiting cut and its timers as they are', async () => {
     const run = async (isRehearsed: boolean) => {
       const { fleet, rehearse, count } = await start('waiting');

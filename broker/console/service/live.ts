@@ -7,7 +7,6 @@ import { listedFields, type Vehicle } from '../state/fleet.ts';
 import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
-import { orderChanges } from './order-changes.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;
@@ -46,6 +45,12 @@ export const listedDevices = createValue<readonly ListedDevice[]>([]);
 
 /** Counts changes of geozones, so that the map reads them again. */
 export const zoneChanges = createValue(0);
+
+/**
+ * That a command or a request for approval changed: a new object for each message; `deviceID` null: any may have changed, because the stream begins
+ * anew.
+ */
+export const orderChanges = createValue<{ readonly deviceID: string | null }>({ deviceID: null });
 
 const publishMs = 250;
 /** Screens go through all vehicles at each publication, so large fleets are published more rarely: 100,000 vehicles every 2.5 s. */

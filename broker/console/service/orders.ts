@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import type { Approval } from '../api/operations.ts';
 import { cutStateOf, type Reports } from '../state/cut-view.ts';
 import { call } from './call.ts';
-import { orderChanges } from './order-changes.ts';
+import { orderChanges } from './live.ts';
 import { useUser } from './role.ts';
 
 /** The stream says every change; this finds what ran out by time alone, ms. */

@@ -62,7 +62,8 @@ export interface Fleet {
   agent(): Agent | null;
   /** The vehicle's own clock while the agent lives. */
   agentClock(): WrongClock | null;
-  startAgent(): Promise<void>;
+  /** @param upMs how long its machine has been on; an hour where it is not said. */
+  startAgent(upMs?: number): Promise<void>;
   /** kill -9: what is not on disk is gone. */
   killAgent(): void;
   close(): Promise<void>;
@@ -219,7 +220,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   let agent: Agent | null = null;
   let ownClock: WrongClock | null = null;
 
-  const startAgent = async (): Promise<void> => {
+  const startAgent = async (upMs?: number): Promise<void> => {
     const mine: Life = { isAlive: true };
     life = mine;
     truth.agentStarts();
@@ -252,7 +253,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
         }),
       verifier: broker.verifier,
       supervisor: idleSupervisor,
-      host: createSimulatedHost(wrong),
+      host: createSimulatedHost(wrong, upMs),
       recentLog: recent.text,
       configSlots: {
         read: () => slots.read(),

@@ -1,10 +1,11 @@
 // The account as the service has it, its change, and the dialog that the address names.
-import { useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Body } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 import { session } from '../../service/session.ts';
 import type { Account, AccountDialog } from '../../state/account/account-view.ts';
 import { without } from '../../state/search.ts';
@@ -22,14 +23,12 @@ export function useFigures() {
 export const useAccount = () =>
   useQuery({ queryKey: ['account', 'settings'], queryFn: ({ signal }) => call('getAccount', { signal }) });
 
-const mutationKey = ['account-change'];
-
 /** Changes the account. What the service answered is what is shown then. */
 export function useChangeAccount(onDone: () => void) {
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const changing = useMutation({
-    mutationKey,
+  const { isBusy, isSuccess, failure, reset, send } = useSending({
+    mutationKey: ['account-change'],
     mutationFn: (body: Body<'updateAccount'>) => call('updateAccount', { body }),
     // What holds a password is not kept.
     gcTime: 0,
@@ -40,18 +39,7 @@ export function useChangeAccount(onDone: () => void) {
     onSettled: () =>
       Promise.all(['account', 'orders'].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
   });
-  return {
-    isDown: state !== 'live',
-    // Also while one that the form has forgotten is read back.
-    isBusy: useIsMutating({ mutationKey }) > 0,
-    isSaved: changing.isSuccess,
-    failure: changing.error,
-    reset: changing.reset,
-    // Two presses come faster than the second is drawn.
-    run: (body: Body<'updateAccount'>): void => {
-      if (queries.isMutating({ mutationKey }) === 0) changing.mutate(body);
-    },
-  };
+  return { isDown: state !== 'live', isBusy, isSaved: isSuccess, failure, reset, run: send };
 }
 
 export function useAccountDialog() {

@@ -1,10 +1,11 @@
 // What a user does with an alarm. The screen shows what the service answered, never what was wanted.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Alarm, CloseReason } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection, showAlarm } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 
 export type Change =
   | { readonly action: 'take' | 'release' | 'resume'; readonly alarm: Alarm }
@@ -58,31 +59,25 @@ export function useAlarmChanges(): Dialogs {
   const queries = useQueryClient();
   const { state } = useValue(connection);
   const [opened, setOpened] = useState<Dialogs['opened']>(null);
-  const sending = useMutation({
+  const sending = useSending({
     mutationKey,
     mutationFn: send,
     onSuccess: (answer) => showAlarm(answer),
     onSettled: () => queries.invalidateQueries({ queryKey: ['alarm'] }),
   });
-  // Two presses come faster than the second is drawn.
-  const isSending = (): boolean => queries.isMutating({ mutationKey }) > 0;
-  const run = (change: Change): void => {
-    if (!isSending()) sending.mutate(change);
-  };
   return {
-    isBusy: sending.isPending,
+    isBusy: sending.isBusy,
     isDown: state !== 'live',
-    failure: sending.error,
+    failure: sending.failure,
     opened,
-    take: (alarm) => run({ action: 'take', alarm }),
-    release: (alarm) => run({ action: 'release', alarm }),
-    resume: (alarm) => run({ action: 'resume', alarm }),
+    take: (alarm) => sending.send({ action: 'take', alarm }),
+    release: (alarm) => sending.send({ action: 'release', alarm }),
+    resume: (alarm) => sending.send({ action: 'resume', alarm }),
     open(kind, alarm) {
       sending.reset();
       setOpened({ kind, alarm });
     },
     dismiss: () => setOpened(null),
-    change: (change) =>
-      isSending() ? Promise.reject(new Error('Another change is under way')) : sending.mutateAsync(change),
+    change: sending.sendAsync,
   };
 }

@@ -1,11 +1,12 @@
 // What is done with many alarms at once: which are picked stands in the address, and each has its own result. What was not changed stays picked.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Alarm, CloseReason, Result } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { connection, showAlarm } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 import { parsePicked, pickedMost } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
 
@@ -87,9 +88,10 @@ export function useManyAlarms() {
       replace: true,
       resetScroll: false,
     });
-  const sending = useMutation({
+  const sending = useSending({
     mutationKey,
     mutationFn: send,
+    onMutate: () => setResult(null),
     onSuccess: (items, change) => {
       for (const { alarm } of items) if (alarm !== null) showAlarm(alarm);
       const done = new Set(items.filter(({ error }) => error === null).map(({ alarmID }) => alarmID));
@@ -106,9 +108,9 @@ export function useManyAlarms() {
       if (ids.has(alarmID)) pick([...ids].filter((id) => id !== alarmID));
       else if (ids.size < pickedMost) pick([...ids, alarmID]);
     },
-    isBusy: sending.isPending,
+    isBusy: sending.isBusy,
     isDown: state !== 'live',
-    failure: sending.error,
+    failure: sending.failure,
     opened,
     open(kind: 'assign' | 'close', alarms: readonly Alarm[]): void {
       sending.reset();
@@ -117,12 +119,7 @@ export function useManyAlarms() {
     dismiss: (): void => setOpened(null),
     result,
     forget: (): void => setResult(null),
-    // Two presses come faster than the second is drawn.
-    run(change: ManyChange): void {
-      if (queries.isMutating({ mutationKey }) > 0) return;
-      setResult(null);
-      sending.mutate(change);
-    },
+    run: sending.send,
   };
 }
 

@@ -1,9 +1,10 @@
 // Approving and refusing: one request each, and what stands in its way.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Approval } from '../../api/operations.ts';
 import { call } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
+import { useSending } from '../../service/sending.ts';
 import type { PersonProof } from '../cut/proof-field.tsx';
 
 interface DecideOptions {
@@ -20,7 +21,7 @@ export function useDecide({ request, proof, onApproved }: DecideOptions) {
   const [key] = useState(randomKey);
   const mutationKey = ['decide', approvalID];
   const onSettled = () => queries.invalidateQueries({ queryKey: ['orders'] });
-  const approving = useMutation({
+  const approving = useSending({
     mutationKey,
     mutationFn: () => {
       const { secret } = proof;
@@ -33,20 +34,17 @@ export function useDecide({ request, proof, onApproved }: DecideOptions) {
       return onSettled();
     },
   });
-  const refusing = useMutation({
+  const refusing = useSending({
     mutationKey,
     mutationFn: () => call('refuseCommand', { body: { approvalID, reason: word.trim() } }),
     onSettled,
   });
-  // Two presses come faster than the second is drawn.
-  const isSending = (): boolean => queries.isMutating({ mutationKey }) > 0;
-  const isBusy = approving.isPending || refusing.isPending;
   return {
     word,
     setWord,
-    isBusy,
-    failure: approving.error ?? refusing.error,
-    approve: () => (isSending() ? undefined : approving.mutate()),
-    refuse: () => (isSending() || word.trim() === '' ? undefined : refusing.mutate()),
+    isBusy: approving.isBusy,
+    failure: approving.failure ?? refusing.failure,
+    approve: (): void => approving.send(),
+    refuse: (): void => (word.trim() === '' ? undefined : refusing.send()),
   };
 }

@@ -1,6 +1,6 @@
 // A cut or an unlock after it was asked for: its state in one sentence, its course with times, what the vehicle judged, and the time left. The order
 // back to the safe state is in the same place from now on; closing changes nothing, "Withdraw" does.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Heading } from 'react-aria-components';
 import type { Approval, CommandRecord } from '../../api/operations.ts';
@@ -12,6 +12,7 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useCommand, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
+import { useSending } from '../../service/sending.ts';
 import {
   type CutState,
   canWithdraw,
@@ -70,19 +71,15 @@ interface Withdrawal {
 /** `withdraw` does nothing while a withdrawal is on its way. */
 function useWithdraw({ commandID, approvalID }: Withdrawal) {
   const queries = useQueryClient();
-  const mutationKey = ['withdraw', commandID, approvalID];
-  const { mutate, error, isPending } = useMutation({
-    mutationKey,
+  const { send, failure, isBusy } = useSending({
+    mutationKey: ['withdraw', commandID, approvalID],
     mutationFn: async (): Promise<void> => {
       if (commandID !== '') await call('cancelCommand', { body: { commandID } });
       else await call('withdrawCommand', { body: { approvalID } });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
   });
-  const withdraw = (): void => {
-    if (queries.isMutating({ mutationKey }) === 0) mutate();
-  };
-  return { withdraw, error, isPending };
+  return { withdraw: (): void => send(), failure, isBusy };
 }
 
 /** The second click of a double click on the button that asked for the cut comes no later than this, ms. */
@@ -144,7 +141,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
         {mayCommand && isOpen ? (
           <ActionButton
             className="button secondary"
-            isOff={isDown || isNew || withdrawal.isPending}
+            isOff={isDown || isNew || withdrawal.isBusy}
             onPress={withdrawal.withdraw}
           >
             <Icon name="undo-2" />
@@ -186,7 +183,7 @@ function Stand(props: StandProps) {
   const { relay, vehicle, state, said, steps, reason, record, request, close } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
-  const failure = withdrawal.error === null ? null : failureText(withdrawal.error, words);
+  const failure = withdrawal.failure === null ? null : failureText(withdrawal.failure, words);
   const isLive = toneOf(state) === 'busy';
   const ends = record?.expires ?? request?.expires ?? 0;
   const began = request?.requested ?? record?.issued ?? 0;

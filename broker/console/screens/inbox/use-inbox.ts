@@ -1,9 +1,10 @@
 // The inbox page after page, and its marks. A notification counts as viewed when the service says so.
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import type { Result } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 import type { InboxFilter } from '../../state/account/inbox-view.ts';
 
 export type Notification = Result<'getNotifications'>['notifications'][number];
@@ -43,25 +44,20 @@ export function useInbox(choice: Choice) {
   };
 }
 
-const mutationKey = ['inbox-mark'];
-
 export function useMark() {
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const marking = useMutation({
-    mutationKey,
+  const marking = useSending({
+    mutationKey: ['inbox-mark'],
     /** @param notificationID `*`: all that there are. */
     mutationFn: (notificationID: string) => call('setViewed', { params: { notificationID } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['inbox'] }),
   });
   return {
-    isOff: state !== 'live' || marking.isPending,
+    isOff: state !== 'live' || marking.isBusy,
     isDown: state !== 'live',
-    failure: marking.error,
+    failure: marking.failure,
     hasMarkedAll: marking.isSuccess && marking.variables === '*',
-    // Two presses come faster than the second is drawn.
-    mark: (notificationID: string): void => {
-      if (queries.isMutating({ mutationKey }) === 0) marking.mutate(notificationID);
-    },
+    mark: marking.send,
   };
 }

@@ -1,5 +1,5 @@
 // What vehicles wrote and this user has not marked as read, of all vehicles, and the one mark of it.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -8,28 +8,25 @@ import { useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 import { unreadMessagesKey, useUnreadMessages } from '../../service/unread-messages.ts';
 import { formWords } from '../../words/forms/words.ts';
 import { inboxWords } from '../../words/inbox/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 
-const mutationKey = ['messages-read'];
-
 function useRead() {
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const reading = useMutation({
-    mutationKey,
+  const reading = useSending({
+    mutationKey: ['messages-read'],
     mutationFn: (upTo: number) => call('readMessages', { body: { upTo } }),
     onSettled: () => queries.invalidateQueries({ queryKey: unreadMessagesKey }),
   });
   return {
-    isOff: state !== 'live' || reading.isPending,
+    isOff: state !== 'live' || reading.isBusy,
     isDown: state !== 'live',
-    failure: reading.error,
-    read: (upTo: number): void => {
-      if (queries.isMutating({ mutationKey }) === 0) reading.mutate(upTo);
-    },
+    failure: reading.failure,
+    read: reading.send,
   };
 }
 

@@ -1,9 +1,10 @@
 // The settings of the account and of one vehicle as the service has them, and their change. Nothing is shown as saved before the service says so.
-import { useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection, zoneChanges } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 
 /** The service announces no change of a vehicle's version. */
 const heldAgainMs = 15_000;
@@ -33,14 +34,12 @@ interface Save {
   readonly revision: number;
 }
 
-const mutationKey = ['settings-change'];
-
 /** @param deviceID null: the settings of all vehicles. */
 export function useSaveSettings(deviceID: string | null) {
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const saving = useMutation({
-    mutationKey,
+  const { isBusy, isSuccess, failure, reset, send } = useSending({
+    mutationKey: ['settings-change'],
     mutationFn: (body: Save): Promise<unknown> =>
       deviceID === null
         ? call('saveAccountSettings', { body })
@@ -52,14 +51,10 @@ export function useSaveSettings(deviceID: string | null) {
   });
   return {
     isDown: state !== 'live',
-    // Also while one that the form has forgotten is read back.
-    isBusy: useIsMutating({ mutationKey }) > 0,
-    isSaved: saving.isSuccess,
-    failure: saving.error,
-    reset: saving.reset,
-    // Two presses come faster than the second is drawn.
-    run: (body: Save, onDone: () => void): void => {
-      if (queries.isMutating({ mutationKey }) === 0) saving.mutate(body, { onSuccess: onDone });
-    },
+    isBusy,
+    isSaved: isSuccess,
+    failure,
+    reset,
+    run: (body: Save, onDone: () => void): void => send(body, { onSuccess: onDone }),
   };
 }

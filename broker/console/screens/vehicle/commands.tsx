@@ -1,5 +1,5 @@
 // The commands of a vehicle as the ledger has them, and the course of one: asked, what the vehicle reported, and why it waits.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { Device, ListedCommand } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
@@ -9,6 +9,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 import { canWithdraw } from '../../state/command-view.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { CommandCourse, CommandStateBadge, useAsked, useReason } from './command-course.tsx';
@@ -115,21 +116,21 @@ function Withdraw({ command }: { readonly command: ListedCommand }) {
   const { commands: texts, stream } = useWords(tabWords);
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const mutationKey = ['withdraw', command.commandID];
-  const withdrawing = useMutation({
-    mutationKey,
+  const withdrawing = useSending({
+    mutationKey: ['withdraw', command.commandID],
     mutationFn: () => call('cancelCommand', { body: { commandID: command.commandID } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
   });
-  const withdraw = (): void => {
-    if (queries.isMutating({ mutationKey }) === 0) withdrawing.mutate();
-  };
-  const failure = useFailure(withdrawing.error, texts.notWithdrawn);
+  const failure = useFailure(withdrawing.failure, texts.notWithdrawn);
   const isDown = state !== 'live';
   return (
     <>
       <div className="row wrap">
-        <ActionButton className="button secondary" isOff={isDown || withdrawing.isPending} onPress={withdraw}>
+        <ActionButton
+          className="button secondary"
+          isOff={isDown || withdrawing.isBusy}
+          onPress={() => withdrawing.send()}
+        >
           <Icon name="undo-2" />
           {texts.withdraw}
         </ActionButton>

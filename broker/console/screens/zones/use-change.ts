@@ -1,7 +1,8 @@
 // Sends a change of a zone or route, one at a time. The screen shows what the service answered.
-import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useValue } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
+import { useSending } from '../../service/sending.ts';
 
 interface Changing<C> {
   /** Of the list that the change is about; it names the change too. */
@@ -23,24 +24,14 @@ export interface Changes<C> {
 export function useChange<C>({ queryKey, send, onDone }: Changing<C>): Changes<C> {
   const queries = useQueryClient();
   const { state } = useValue(connection);
-  const mutationKey = ['change', ...queryKey];
-  const sending = useMutation({
-    mutationKey,
+  const sending = useSending({
+    mutationKey: ['change', ...queryKey],
     mutationFn: send,
     async onSuccess() {
       await queries.invalidateQueries({ queryKey });
       onDone();
     },
   });
-  return {
-    isDown: state !== 'live',
-    // Also while one that the form has forgotten is read back.
-    isBusy: useIsMutating({ mutationKey }) > 0,
-    failure: sending.error,
-    reset: sending.reset,
-    // Two presses come faster than the second is drawn.
-    run: (change: C): void => {
-      if (queries.isMutating({ mutationKey }) === 0) sending.mutate(change);
-    },
-  };
+  const { isBusy, failure, reset } = sending;
+  return { isDown: state !== 'live', isBusy, failure, reset, run: sending.send };
 }
