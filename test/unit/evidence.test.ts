@@ -133,6 +133,20 @@ describe('a dip of the supply at the start of the engine', () => {
     expect([isDipped(3), isDipped(0)]).toEqual([null, 'rest']);
   });
 
+  it('leaves no such rest where nothing of the receiver was read before it, since the run began', () => {
+    const isDipped = (silentS: number) =>
+      commissioned({ fitted: ['gnss', 'ignition'] })
+        .receiver(() => null)
+        .for(silentS)
+        .set({ ignition: null })
+        .for(2)
+        .set({ ignition: false })
+        .receiver((fix) => fix)
+        .for(20)
+        .of('gnss').claim;
+    expect([isDipped(17), isDipped(0)]).toEqual([null, 'rest']);
+  });
+
   it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
     const drive = dip(1, true);
     for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');

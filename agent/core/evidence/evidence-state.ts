@@ -117,7 +117,7 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     fitted,
     causes,
     hdopMost,
-    gnss: createGnssState(),
+    gnss: createGnssState(nowMs),
     ignition: createContact(nowMs, isLive, isParked),
     motion: createContact(nowMs, isLiveContact(causes.motion), isParked),
     rpm: level,

@@ -88,7 +88,7 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
 }
 
 /**
- * The epochs of a receiver of which any sentence was read: when the newest came, monotonic, and the last interruption by one epoch or more
+ * The epochs of a receiver of which any sentence was read: when the newest came, or the run began, monotonic, and the last interruption by one epoch or more
  * (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
  */
 export interface Stream {
@@ -101,9 +101,12 @@ export interface Stream {
   readonly pause: Span | null;
 }
 
-/** @param slowestMs interval of the slowest receiver: what counts until the true one is known. */
-export function createStream(slowestMs: number): Stream {
-  return { epochMs: null, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
+/**
+ * @param slowestMs interval of the slowest receiver: what counts until the true one is known.
+ * @param startMs when the run began, monotonic: a receiver of which nothing was read from then on was interrupted. Null: it is not known.
+ */
+export function createStream(slowestMs: number, startMs: number | null): Stream {
+  return { epochMs: startMs, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
 /** The smoothed interval of a receiver after one more step; a gap is none of its intervals. In ms. */

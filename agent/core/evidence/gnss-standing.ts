@@ -142,7 +142,8 @@ export interface GnssState {
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
 
-export function createGnssState(): GnssState {
+/** @param startMs when the run begins, monotonic; null: what was not read since means nothing. */
+export function createGnssState(startMs: number | null = null): GnssState {
   return {
     goodFixes: 0,
     lastGoodMs: null,
@@ -165,7 +166,7 @@ export function createGnssState(): GnssState {
     suspectMs: null,
     soonest: null,
     hasJumped: false,
-    stream: createStream(gnssLimits.slowestMs),
+    stream: createStream(gnssLimits.slowestMs, startMs),
     said: null,
   };
 }

@@ -275,6 +275,13 @@ export const mutants: readonly Mutant[] = [
     put: 'if (false)',
   },
   {
+    rule: 'a receiver of which nothing was read since the run began was interrupted',
+    from: 400_201_554,
+    file: 'evidence/evidence-state.js',
+    find: 'gnss: createGnssState(nowMs),',
+    put: 'gnss: createGnssState(),',
+  },
+  {
     rule: 'an ignition that was never proven shows no dip of the supply',
     from: 214,
     file: evidence,
@@ -339,13 +346,6 @@ export const mutants: readonly Mutant[] = [
     file: evidenceState,
     find: 'isLive ? Number.NEGATIVE_INFINITY : poweredMs',
     put: 'Number.NEGATIVE_INFINITY',
-  },
-  {
-    rule: 'an interruption of the receiver is seen before its first whole fix too',
-    from: 23_321,
-    file: gnss,
-    find: 'const isIncomplete = lacksSentence(fix, fault);',
-    put: 'const isIncomplete = before.lastGoodMs !== null && lacksSentence(fix, fault);',
   },
   {
     rule: 'a live contact proves nothing after a start on the road',
