@@ -134,17 +134,20 @@ describe('a dip of the supply at the start of the engine', () => {
   });
 
   it('leaves no such rest where nothing of the receiver was read before it, since the run began', () => {
-    const isDipped = (silentS: number) =>
+    const isDipped = (before: null | 'silent', beforeS: number, lostS: number) =>
       commissioned({ fitted: ['gnss', 'ignition'] })
-        .receiver(() => null)
-        .for(silentS)
+        .receiver(() => before)
+        .for(beforeS)
         .set({ ignition: null })
-        .for(2)
+        .receiver(() => 'silent')
+        .for(lostS)
         .set({ ignition: false })
         .receiver((fix) => fix)
         .for(20)
         .of('gnss').claim;
-    expect([isDipped(17), isDipped(0)]).toEqual([null, 'rest']);
+    expect([isDipped('silent', 17, 2), isDipped('silent', 0, 2)]).toEqual([null, 'rest']);
+    // A receiver that looks for its first fix is there.
+    expect([isDipped(null, 17, 3), isDipped(null, 17, 0)]).toEqual([null, 'rest']);
   });
 
   it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {

@@ -377,5 +377,8 @@ export function recordGnssVoid(
   estimatedKmh: number | null = null,
 ): GnssState {
   const said = estimatedKmh === null ? state.said : { speedKmh: estimatedKmh, atMs };
-  return lapse(said === state.said ? state : { ...state, said }, 'no_fix', atMs);
+  // A receiver that looks for its first fix shows as well that it was not interrupted. After one it says the same when it starts anew.
+  const epoch = { utcMs: null, atMonoMs: atMs };
+  const stream = state.last === null ? streamAfter(state.stream, epoch, null) : state.stream;
+  return lapse({ ...state, said, stream }, 'no_fix', atMs);
 }

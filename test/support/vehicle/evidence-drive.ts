@@ -66,7 +66,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
   let disk = options.record ?? emptyEvidence(driveWiring);
   let speedKmh = 0;
   let isMotionByHand = false;
-  let alter: (fix: Fix) => Fix | null = (fix) => fix;
+  let alter: (fix: Fix) => Fix | null | 'silent' = (fix) => fix;
   const start = (poweredMs: number): EvidenceState => {
     const record = parseEvidence(JSON.parse(JSON.stringify(disk)), driveWiring);
     return createEvidence({ record, fitted, causes, hdopMost: 5, poweredMs, nowMs });
@@ -77,10 +77,8 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
     nowMs += stepMs;
     if (nowMs % fixMs === 0) {
       const fix = alter(road.next(speedKmh));
-      state =
-        fix === null
-          ? recordVoid(state, { atMonoMs: nowMs, estimatedKmh: null })
-          : recordFix(state, fix, time());
+      if (fix === null) state = recordVoid(state, { atMonoMs: nowMs, estimatedKmh: null });
+      else if (fix !== 'silent') state = recordFix(state, fix, time());
     }
     if (!isMotionByHand) reading.motion = speedKmh > 1;
     for (const name of ['ignition', 'motion'] as const)
@@ -104,8 +102,8 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
       Object.assign(reading, readings);
       return drive;
     },
-    /** What the receiver says instead; null = no fix. */
-    receiver(change: (fix: Fix) => Fix | null) {
+    /** What the receiver says instead; null = no fix, `silent` = nothing that is read. */
+    receiver(change: (fix: Fix) => Fix | null | 'silent') {
       alter = change;
       return drive;
     },
