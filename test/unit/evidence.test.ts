@@ -150,6 +150,11 @@ describe('a dip of the supply at the start of the engine', () => {
     expect([isDipped(null, 17, 3), isDipped(null, 17, 0)]).toEqual([null, 'rest']);
   });
 
+  it('is none when a receiver of 0.5 Hz speaks a moment after the agent began: that says nothing of its interval', () => {
+    for (const beforeS of [61, 61.5, 61.9])
+      expect(commissioned({ fixMs: 2000 }).for(beforeS).restart().for(20).of('gnss').claim).toBe('rest');
+  });
+
   it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
     const drive = dip(1, true);
     for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');

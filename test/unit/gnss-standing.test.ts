@@ -35,7 +35,7 @@ const taken = (fix: Fix, utcMs: number | null = null): FixTime => ({
 /** A receiver and what is made of its fixes. */
 function createWatch(stepMs = 1000, startM = 0) {
   const road: RoadReceiver = createRoadReceiver({ stepMs, startM });
-  let state: GnssState = createGnssState();
+  let state: GnssState = createGnssState(0);
   const watch = {
     road,
     state: () => state,
@@ -86,7 +86,7 @@ describe('a stop that was observed', () => {
 
   it('is none when the position of the last fix in motion comes again, to the last digit', () => {
     const road = createRoadReceiver();
-    let state = createGnssState();
+    let state = createGnssState(0);
     const take = (fix: ReturnType<typeof road.next>): void => {
       state = recordGnssFix(state, fix, taken(fix));
     };
@@ -427,13 +427,13 @@ describe('one fix', () => {
 
   it('that is later than 2 s against the soonest of this run says nothing, nor one later than 5 s against trusted time', () => {
     const late = (trusted: boolean, lateMs: number) => {
-      let state = createGnssState();
+      let state = createGnssState(0);
       const road = createRoadReceiver();
       const take = (fix: Fix) => {
         state = recordGnssFix(state, fix, taken(fix, trusted ? driveStartUtcMs + fix.atMonoMs : null));
       };
       for (let second = 0; second < 10; second += 1) take(road.next(0));
-      if (trusted) state = createGnssState();
+      if (trusted) state = createGnssState(0);
       for (let second = 0; second < 120; second += 1) {
         const fix = road.next(0);
         const utcMs = (fix.utcMs ?? 0) - lateMs;
@@ -448,7 +448,7 @@ describe('one fix', () => {
   });
 
   it('is not late because two clocks part, nor after the receiver has set its clock back', () => {
-    let state = createGnssState();
+    let state = createGnssState(0);
     const road = createRoadReceiver();
     let behindMs = 0;
     const take = (): void => {
@@ -495,7 +495,7 @@ describe('one fix', () => {
 
   it('of a worse HDOP than the installer allows proves nothing', () => {
     const fix = fixAt(0, { hdop: 2.1 });
-    const state = recordGnssFix(createGnssState(), fix, { ...taken(fix), hdopMost: 2 });
+    const state = recordGnssFix(createGnssState(0), fix, { ...taken(fix), hdopMost: 2 });
     expect(faultOf(gnssClaim(state, unknownPlace, 0))).toBe('hdop');
   });
 

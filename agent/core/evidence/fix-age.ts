@@ -88,11 +88,12 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
 }
 
 /**
- * The epochs of a receiver of which any sentence was read: when the newest came, or the run began, monotonic, and the last interruption by one epoch or more
- * (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
+ * The epochs of a receiver of which any sentence was read: when the newest came, or before the first when the run began, monotonic, and the last
+ * interruption by one epoch or more (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
  */
 export interface Stream {
-  readonly epochMs: number | null;
+  readonly startMs: number;
+  readonly epochMs: number;
   /** Its UTC. */
   readonly epochUtcMs: number | null;
   /** Smoothed time between two of them. */
@@ -103,10 +104,10 @@ export interface Stream {
 
 /**
  * @param slowestMs interval of the slowest receiver: what counts until the true one is known.
- * @param startMs when the run began, monotonic: a receiver of which nothing was read from then on was interrupted. Null: it is not known.
+ * @param startMs when the run began, monotonic: a receiver of which nothing was read from then on was interrupted.
  */
-export function createStream(slowestMs: number, startMs: number | null): Stream {
-  return { epochMs: startMs, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
+export function createStream(slowestMs: number, startMs: number): Stream {
+  return { startMs, epochMs: startMs, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
 /** The smoothed interval of a receiver after one more step; a gap is none of its intervals. In ms. */
@@ -119,7 +120,6 @@ function lostAfter(
   { utcMs, atMonoMs }: Pick<Fix, 'utcMs' | 'atMonoMs'>,
   soonest: Soonest,
 ): number {
-  if (epochMs === null) return 0;
   const arrivedMs = atMonoMs - epochMs;
   if (utcMs === null || epochUtcMs === null || soonest === null || utcMs <= epochUtcMs) return arrivedMs;
   const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
@@ -133,11 +133,11 @@ export function streamAfter(
   soonest: Soonest,
 ): Stream {
   const { gapIntervals, pauseIntervals } = fixAgeLimits;
-  const { epochMs, everyMs, gap, pause } = before;
-  const now = { epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
-  if (epochMs === null) return { ...now, everyMs, gap, pause };
+  const { startMs, epochMs, everyMs, gap, pause } = before;
+  const now = { startMs, epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
   const lostMs = lostAfter(before, epoch, soonest);
-  const nextMs = smoothedInterval(everyMs, lostMs);
+  // From the start to the first epoch is none of the receiver's intervals.
+  const nextMs = epochMs === startMs ? everyMs : smoothedInterval(everyMs, lostMs);
   if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
   const latest = { fromMs: epochMs, toMs: epoch.atMonoMs };
   return {

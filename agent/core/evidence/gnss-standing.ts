@@ -142,40 +142,43 @@ export interface GnssState {
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
 
-/** @param startMs when the run begins, monotonic; null: what was not read since means nothing. */
-export function createGnssState(startMs: number | null = null): GnssState {
-  return {
-    goodFixes: 0,
-    lastGoodMs: null,
-    takenMs: Number.NEGATIVE_INFINITY,
-    isAfterGap: false,
-    intervalMs: gnssLimits.slowestMs,
-    last: null,
-    speedKmh: 0,
-    place: null,
-    samples: [],
-    restPlace: null,
-    restSinceMs: null,
-    drift: noDrift,
-    approach: noApproach,
-    stopMs: null,
-    variedMs: Number.NEGATIVE_INFINITY,
-    wanderedMs: Number.NEGATIVE_INFINITY,
-    unheldMs: Number.NEGATIVE_INFINITY,
-    fault: 'no_fix',
-    suspectMs: null,
-    soonest: null,
-    hasJumped: false,
-    stream: createStream(gnssLimits.slowestMs, startMs),
-    said: null,
-  };
-}
+/** What is known of a receiver and its vehicle before anything was read, but for the stream. */
+const unread: Omit<GnssState, 'stream'> = {
+  goodFixes: 0,
+  lastGoodMs: null,
+  takenMs: Number.NEGATIVE_INFINITY,
+  isAfterGap: false,
+  intervalMs: gnssLimits.slowestMs,
+  last: null,
+  speedKmh: 0,
+  place: null,
+  samples: [],
+  restPlace: null,
+  restSinceMs: null,
+  drift: noDrift,
+  approach: noApproach,
+  stopMs: null,
+  variedMs: Number.NEGATIVE_INFINITY,
+  wanderedMs: Number.NEGATIVE_INFINITY,
+  unheldMs: Number.NEGATIVE_INFINITY,
+  fault: 'no_fix',
+  suspectMs: null,
+  soonest: null,
+  hasJumped: false,
+  said: null,
+};
+
+/** @param startMs when the run begins, monotonic. */
+export const createGnssState = (startMs: number): GnssState => ({
+  ...unread,
+  stream: createStream(gnssLimits.slowestMs, startMs),
+});
 
 /** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
   const { intervalMs, last, variedMs, wanderedMs, unheldMs, suspectMs, soonest, stream, said } = state;
   return {
-    ...createGnssState(),
+    ...unread,
     intervalMs,
     last,
     variedMs,

@@ -277,9 +277,9 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a receiver of which nothing was read since the run began was interrupted',
     from: 400_201_554,
-    file: 'evidence/evidence-state.js',
-    find: 'gnss: createGnssState(nowMs),',
-    put: 'gnss: createGnssState(),',
+    file: 'evidence/fix-age.js',
+    find: 'if (lostMs <= gapIntervals * everyMs)',
+    put: 'if (before.epochUtcMs === null || lostMs <= gapIntervals * everyMs)',
   },
   {
     rule: 'an ignition that was never proven shows no dip of the supply',
