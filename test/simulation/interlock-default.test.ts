@@ -57,6 +57,7 @@ const bySky: readonly Circumstance[] = [
   'power',
   'missing fixes',
   'missing sentences',
+  'slow receiver',
   'town',
   'hasty key',
   'shunting',

@@ -232,6 +232,25 @@ describe('a truck on the road with one thing wrong', () => {
     expect(isCut(rig)).toBe(false);
   });
 
+  it('is not cut in a tunnel where the bus did not show the drive before it: its rest counts once it was seen to move', async () => {
+    const { rig, bus } = await provenTruck();
+    bus.key(true).brake(false).run(5).reopen();
+    // While the bus settles its zeros are no rest yet, so that nothing contradicts the receiver.
+    bus.sends(({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs }));
+    rig.drive(60);
+    bus.run(8);
+    rig.sky(false);
+    bus.run(1).key(false);
+    rig.command('enginecutoff', '1');
+    bus.run(150);
+    expect(speed(rig)).toMatchObject({ state: 'suspended', claim: null });
+    expect(isCut(rig)).toBe(false);
+    bus.sends(truckFrames).run(5);
+    rig.drive(0);
+    bus.brake(true).run(30);
+    expect(speed(rig)).toMatchObject({ state: 'proven', claim: 'rest' });
+  });
+
   it('is not cut in a tunnel where the ignition wire is broken and the bus is sound', async () => {
     const { rig, bus } = await provenTruck();
     bus.key(true).brake(false).run(5);

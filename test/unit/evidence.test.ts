@@ -575,6 +575,36 @@ describe('a tow', () => {
   });
 });
 
+describe('a drive of seconds', () => {
+  const counted = (drive: ReturnType<typeof commissioned>) => [
+    drive.of('ignition').state,
+    drive.of('motion').state,
+  ];
+
+  it('leaves live contacts that were off before it without weight: one plug carries the wires of both', () => {
+    const drive = commissioned({ causes: livingCauses }).receiver(() => null);
+    drive.set({ ignition: false, motion: false }).for(20);
+    expect(counted(drive)).toEqual(['proven', 'proven']);
+    drive.receiver((fix) => fix).for(6, 40);
+    drive.receiver(() => null).for(120, 40);
+    expect(counted(drive)).toEqual(['suspended', 'suspended']);
+    drive.set({ ignition: true, motion: true }).for(2).set({ ignition: false }).for(1);
+    expect(counted(drive.set({ motion: false }).for(1))).toEqual(['proven', 'proven']);
+  });
+
+  it('leaves a motion input its weight where the ignition shows the drive: it may pulse once in seconds', () => {
+    const drive = commissioned().for(20).trip().set({ motion: false }).for(6, 40);
+    expect(counted(drive)).toEqual(['proven', 'proven']);
+  });
+
+  it('takes no shorter sign of life of an ignition that chattered', () => {
+    const drive = commissioned().for(20).trip();
+    for (let flip = 0; flip < 6; flip += 1) drive.set({ ignition: flip % 2 === 1 }).for(2.75, 40);
+    drive.set({ ignition: false }).for(9.5, 40).set({ ignition: true }).for(3, 40);
+    expect(drive.of('ignition').state).toBe('suspended');
+  });
+});
+
 describe('a receiver that was parked under the sky', () => {
   it('and gives no position for 5 s is suspect, and one that misses an epoch is not', () => {
     const drive = commissioned().for(30);

@@ -17,6 +17,8 @@ export const busWitnessLimits = {
   /** Speeds, and the engine speed, must have been zero for this long. */
   stillMs: 10_000,
   stoppedMs: 5000,
+  /** A receiver shows a drive for so long after the bus has shown its end: its filter, its way, and the second between two views. */
+  behindMs: 5000,
 } as const;
 
 /** Which bus earned the credit. */
@@ -31,6 +33,9 @@ export interface BusIdentity {
 export function busAt(motion: BusMotion | null, nowMs: number): BusMotion | null {
   return motion !== null && nowMs - motion.atMs <= busWitnessLimits.ageMs ? motion : null;
 }
+
+/** Whether any speed of the bus shows movement, settled or not. */
+export const isBusMoving = (seen: BusMotion | null): boolean => (seen?.mostKmh ?? 0) > busLimits.movingKmh;
 
 /** Every speed of the bus is that of a receiver which shows a drive. */
 function isDriven({ leastKmh, mostKmh }: BusMotion, claim: GnssClaim): boolean {
@@ -54,19 +59,31 @@ export function busActivities(
   };
 }
 
+/** What is known of the bus beside what it shows. */
+export interface KnownBus {
+  /** The one that earned the credit; null: none did. */
+  readonly identity: BusIdentity | null;
+  /** When it last showed movement, and the receiver a drive, monotonic; minus infinity if never in this run. */
+  readonly movedMs: number;
+  readonly drivenMs: number;
+}
+
 export interface BusClaim {
   readonly claim: 'rest' | 'active' | null;
   readonly restForMs: number | null;
-  /** Not the senders, or not the vehicle, that earned the credit. */
+  /** Not the senders, or not the vehicle, that earned the credit, or it did not show the last drive that the receiver showed. */
   readonly isSuspended: boolean;
 }
+
+const hasMissedDrive = ({ movedMs, drivenMs }: KnownBus): boolean =>
+  movedMs < drivenMs - busWitnessLimits.behindMs;
 
 const isOther = (known: BusIdentity, { vin }: BusMotion): boolean =>
   known.vin !== null && vin !== null && known.vin !== vin;
 
 function claimFrom(
   seen: BusMotion | null,
-  known: BusIdentity | null,
+  known: KnownBus,
   {
     isActive,
     restForMs,
@@ -77,26 +94,28 @@ function claimFrom(
     readonly isRest: boolean;
   },
 ): BusClaim {
-  const isSuspended =
-    seen !== null && (known === null || known.senders !== seen.senders || isOther(known, seen));
+  const { identity } = known;
+  const isAnother =
+    seen !== null && (identity === null || identity.senders !== seen.senders || isOther(identity, seen));
+  const isSuspended = isAnother || (seen !== null && hasMissedDrive(known));
   if (isActive) return { claim: 'active', restForMs: null, isSuspended };
   return { claim: isRest && !isSuspended ? 'rest' : null, restForMs, isSuspended };
 }
 
 /** Speeds of the bus: at rest for long, and a second fact that the vehicle is parked. */
-export function busSpeedClaim(motion: BusMotion | null, known: BusIdentity | null, nowMs: number): BusClaim {
+export function busSpeedClaim(motion: BusMotion | null, known: KnownBus, nowMs: number): BusClaim {
   const seen = busAt(motion, nowMs);
   const restForMs =
     seen?.stillSinceMs === undefined || seen.stillSinceMs === null ? null : nowMs - seen.stillSinceMs;
   return claimFrom(seen, known, {
-    isActive: (seen?.mostKmh ?? 0) > busLimits.movingKmh,
+    isActive: isBusMoving(seen),
     restForMs,
     isRest: restForMs !== null && restForMs >= busWitnessLimits.stillMs && seen?.fact !== null,
   });
 }
 
 /** Engine speed of the bus: 0 for long, on a vehicle whose speeds are zero too, and that a second fact shows to be parked. */
-export function busRpmClaim(motion: BusMotion | null, known: BusIdentity | null, nowMs: number): BusClaim {
+export function busRpmClaim(motion: BusMotion | null, known: KnownBus, nowMs: number): BusClaim {
   const seen = busAt(motion, nowMs);
   const restForMs =
     seen?.stoppedSinceMs === undefined || seen.stoppedSinceMs === null ? null : nowMs - seen.stoppedSinceMs;

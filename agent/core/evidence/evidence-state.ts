@@ -78,6 +78,9 @@ export interface EvidenceState {
   readonly blindSinceMs: number | null;
   /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
   readonly resumedMs: number;
+  /** When the receiver last showed a drive, and the bus movement; monotonic. */
+  readonly drivenMs: number;
+  readonly busMovedMs: number;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
@@ -128,6 +131,8 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     blindSinceMs: null,
     // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
+    drivenMs: Number.NEGATIVE_INFINITY,
+    busMovedMs: Number.NEGATIVE_INFINITY,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,

@@ -4,7 +4,7 @@
 import { type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { busActivities, busAt, hasBusChanged } from './bus-witness.ts';
+import { busActivities, busAt, hasBusChanged, isBusMoving } from './bus-witness.ts';
 import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
@@ -26,6 +26,7 @@ import {
   type Activity,
   creditState,
   hasOpposedAtRest,
+  hasShownDrive,
   stepCredits,
   withoutCredit,
 } from './credit.ts';
@@ -64,6 +65,8 @@ function copyOf(state: EvidenceState): Draft {
     restedMs: state.restedMs,
     blindSinceMs: state.blindSinceMs,
     resumedMs: state.resumedMs,
+    drivenMs: state.drivenMs,
+    busMovedMs: state.busMovedMs,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
     fellTogetherMs: state.fellTogetherMs,
@@ -373,8 +376,12 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   const activities = activitiesOf(state, claim, atMs);
   const towed = isTowed(state);
   const isDriven = activities.gnss === 'active' && activities.ignition === 'rest';
-  if (towed && isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs))
+  if (isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs)) {
     state.ignition = suspendByMovement(state.ignition);
+    // One plug carries the wires of both.
+    if (hasOpposedAtRest(state.credit, 'motion', evidenceLimits.drivenMs))
+      state.motion = suspendByMovement(state.motion);
+  }
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   endOtherBus(state, activities, atMs);
   state.credit = stepCredits(state.credit, activities, {
@@ -384,6 +391,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isTowed: towed,
     isPinned: isPinned(state, claim, atMs),
   });
+  if (isBusMoving(busAt(seen.bus ?? null, atMs))) state.busMovedMs = atMs;
+  if (hasShownDrive(state.credit, evidenceLimits.drivenMs)) state.drivenMs = atMs;
   state.drive = driveAfter(state, claim, now);
   const parkedAt = parkedAfter(state, claim, now);
   state.record = recordAfter(state, { parkedAt, bus: busAfter(state, atMs) }, utcMs);

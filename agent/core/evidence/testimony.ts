@@ -78,7 +78,8 @@ function motionReading(state: EvidenceState, contact: Contact, atMs: number): Re
 }
 
 function busReading(state: EvidenceState, claimAt: typeof busSpeedClaim, atMs: number): BusClaim {
-  return claimAt(state.seen.bus ?? null, state.record.bus, atMs);
+  const { seen, record, busMovedMs, drivenMs } = state;
+  return claimAt(seen.bus ?? null, { identity: record.bus, movedMs: busMovedMs, drivenMs }, atMs);
 }
 
 function receiverReading(claim: GnssClaim): Reading {

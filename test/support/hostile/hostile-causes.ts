@@ -18,7 +18,7 @@ const undetectable: Readonly<Record<string, readonly string[]>> = {
 /** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
 const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_000 } as const;
 
-/** What a bus showed holds for so long, and one that only repeats is found out within so long. */
+/** What a bus or a board showed holds for so long, and a bus that only repeats is found out within so long. */
 const freshMs = 2000;
 const repeatsMs = 13_000;
 
@@ -61,7 +61,7 @@ export function misleading(
   now: { readonly atMs: number; readonly freshMs: number },
 ): readonly string[] {
   const found = new Set<string>();
-  const board = faultOf(senses, 'board', now.atMs);
+  const board = boardFaultOf(senses, now.atMs);
   for (const name of rest) {
     const record = senses.records[name];
     if (record.isExposed) continue;
@@ -116,6 +116,14 @@ export function misleading(
       found.add('motion pulse-25');
   }
   return [...found];
+}
+
+/** The fault of the board; of one that repeated also just after it: what it read last holds for a moment. */
+function boardFaultOf({ faults }: Senses, atMs: number): Fault | undefined {
+  return faults.find(
+    ({ part, kind, fromMs, untilMs }) =>
+      part === 'board' && fromMs <= atMs && atMs < untilMs + (kind === 'latched' ? freshMs : 0),
+  );
 }
 
 /**
@@ -222,7 +230,7 @@ export function honestAlarms(
   const moves = truth.movingSinceMs !== null && truth.movingSinceMs <= now.sinceMs;
   const runs = truth.ignition && truth.ignitionSinceMs <= now.sinceMs;
   const seen: Readonly<Record<WitnessName, boolean>> = {
-    gnss: moves && !truth.isInTunnel && now.atMs - truth.tunnelEndMs > 8000,
+    gnss: moves && senses.fixMs >= now.sinceMs && !truth.isInTunnel && now.atMs - truth.tunnelEndMs > 8000,
     motion: moves,
     ignition: runs,
     rpm: runs,

@@ -230,6 +230,11 @@ export const mutants: readonly Mutant[] = [
     file: credit,
     find: "if (credits[witness]?.kind !== 'contradicted')",
     put: 'if (false)',
+    also: {
+      file: evidence,
+      find: "hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs)",
+      put: 'false',
+    },
   },
   {
     rule: 'what can fail together is one key',
@@ -290,10 +295,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'an ignition that was read as on for a moment has fallen when it was last read so',
-    from: 9490,
+    from: 29_637,
     file: 'evidence/contact.js',
     find: 'Math.max(seen.sinceMs, next.activeMs)',
     put: 'seen.sinceMs',
+    mode: 'at_standstill',
   },
   {
     rule: 'a bus without a parking brake that is set shows no rest',
@@ -339,6 +345,14 @@ export const mutants: readonly Mutant[] = [
     file: 'bus/bus-motion.js',
     find: 'if (live.some(({ isSudden }) => isSudden))',
     put: 'if (false)',
+    hasBus: true,
+  },
+  {
+    rule: 'a bus that did not show the last drive of the receiver shows no rest',
+    from: 400_226_876,
+    file: busWitness,
+    find: 'movedMs < drivenMs - busWitnessLimits.behindMs',
+    put: 'false',
     hasBus: true,
   },
   {

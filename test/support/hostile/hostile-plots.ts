@@ -410,6 +410,7 @@ export type Circumstance =
   | 'power'
   | 'missing fixes'
   | 'missing sentences'
+  | 'slow receiver'
   | 'town'
   | 'hasty key'
   | 'shunting';
@@ -438,11 +439,12 @@ export function liveParked(
   const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
   const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
-  const isDriven = !['sky', 'restart', 'power', 'missing fixes', 'missing sentences', 'town'].includes(where);
+  const isDriven = ['garage', 'charger', 'hasty key', 'shunting'].includes(where);
   const shuntedMs =
     where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
   senses.noise = where === 'missing sentences' ? steadyNoise(0.3) : null;
+  senses.epochMs = where === 'slow receiver' ? 2000 : 1000;
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
   if (isDriven) driveOff(world);
@@ -457,7 +459,8 @@ export function liveParked(
     if (isDriven && (isHasty || world.nowMs === keyOffMs)) turnKey(truth, false, world.nowMs);
     if (world.nowMs === shuntedMs - 1500) truth.targetKmh = 4;
     if (world.nowMs === shuntedMs) truth.targetKmh = 0;
-    if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world, false);
+    const isRestarted = where === 'restart' || where === 'slow receiver';
+    if (isRestarted && world.nowMs === parkedMs - 30_000) reboot(world, false);
     if (where === 'power' && world.nowMs === parkedMs - 60_000) reboot(world, true);
     passStep(world, 0.02);
   }

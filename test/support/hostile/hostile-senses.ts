@@ -80,6 +80,8 @@ export interface Senses {
   lieKmh: number;
   /** Where the vehicle last stood. */
   restNorthM: number;
+  /** When a whole fix last reached the unit. */
+  fixMs: number;
   /** When it stood last. */
   restMs: number;
   /** Faults of the bus whose beginning no speed of it has shown: at a crawl, or before the unit was started. */
@@ -88,6 +90,8 @@ export interface Senses {
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
   holdKmh: number;
+  /** From one epoch of the receiver to the next, ms. */
+  epochMs: number;
   /** Share of epochs that the receiver leaves out, and scatter of its positions. */
   lostShare: number;
   scatterM: number;
@@ -112,10 +116,12 @@ export function createSenses(
     lieNorthM: 0,
     lieKmh: 0,
     restNorthM: 0,
+    fixMs: Number.NEGATIVE_INFINITY,
     restMs: 0,
     unseenBusFaults: new Set(),
     isCharged: false,
     holdKmh: 0,
+    epochMs: 1000,
     lostShare: 0,
     scatterM: 0,
     noise: null,
@@ -307,7 +313,7 @@ export function heardFix({ noise, lineLuck }: Senses, truth: Truth, fix: Fix): F
   }
 }
 
-/** One second of the receiver; null = an epoch without a fix. */
+/** One epoch of the receiver; null = an epoch without a fix. */
 export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | null {
   const honest = honestFix(senses, truth, atMs);
   momentOf(senses, atMs).fix = honest;

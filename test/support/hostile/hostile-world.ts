@@ -107,7 +107,9 @@ function hearReceiver(world: World): void {
   if (world.restFixMs !== null && nowMs - world.restFixMs >= 9000) world.freshMs = Number.NEGATIVE_INFINITY;
   if (fix === null) return vehicle.noFix();
   const heard = heardFix(senses, truth, fix);
-  if (heard !== null) vehicle.fix(heard);
+  if (heard === null) return;
+  if (heard.rmcValid && heard.hdop !== null) senses.fixMs = nowMs;
+  vehicle.fix(heard);
 }
 
 /** A bus that shows a stop from below this shows a plausible one. */
@@ -124,7 +126,7 @@ function sense(world: World): void {
   }
   const sample = readBoard(senses, truth, nowMs);
   if (world.isPanic) world.panicMs = nowMs;
-  if (nowMs % 1000 === 0) hearReceiver(world);
+  if (nowMs % senses.epochMs === 0) hearReceiver(world);
   if (sample === null) world.silentSinceMs ??= nowMs;
   else if (world.silentSinceMs !== null) {
     if (nowMs - world.silentSinceMs > 5000) world.freshMs = nowMs;
