@@ -100,8 +100,9 @@ export function misleading(
     if (isInput && board?.kind === 'common' && isHidden) found.add('board common');
     // Both inputs that come off with one plug fall together.
     else if (isInput && board?.kind === 'plug' && !hasBothInputs(senses)) found.add('board plug');
-    else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
-      found.add(`board ${board.kind}`);
+    else if (isInput && board?.kind === 'contacts') found.add('board contacts');
+    // Another board of the same type reads an engine at rest too.
+    else if ((isInput || name === 'rpm') && board?.kind === 'swapped') found.add('board swapped');
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
     else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss sudden-stop');
