@@ -2,6 +2,7 @@
 // it must never take for standstill (DESIGN 8). Receiver, inputs and credit alone are in their own tests.
 import { describe, expect, it } from 'vitest';
 import { looksStill } from '../../agent/core/evidence/testimony.ts';
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
 import { brakingFrom, north } from '../support/vehicle/gnss-drive.ts';
 import { livingCauses, plainCauses } from '../support/vehicle/plain-causes.ts';
@@ -597,11 +598,16 @@ describe('a drive of seconds', () => {
     expect(counted(drive)).toEqual(['proven', 'proven']);
   });
 
-  it('takes no shorter sign of life of an ignition that chattered', () => {
-    const drive = commissioned().for(20).trip();
-    for (let flip = 0; flip < 6; flip += 1) drive.set({ ignition: flip % 2 === 1 }).for(2.75, 40);
-    drive.set({ ignition: false }).for(9.5, 40).set({ ignition: true }).for(3, 40);
-    expect(drive.of('ignition').state).toBe('suspended');
+  it('leaves what was active in it its weight, where a receiver that smooths its speed shows its end late', () => {
+    let shownKmh = 0;
+    const smoothed = (fix: Fix): Fix => {
+      shownKmh += ((fix.speedKmh ?? 0) - shownKmh) * 0.22;
+      return { ...fix, speedKmh: shownKmh };
+    };
+    const drive = commissioned().for(20).receiver(smoothed).set({ ignition: true }).for(3).for(60, 50);
+    for (const kmh of [35, 20, 8, 0]) drive.for(1, kmh);
+    expect(shownKmh).toBeGreaterThan(25);
+    expect(counted(drive.set({ ignition: false }).for(60))).toEqual(['proven', 'proven']);
   });
 });
 

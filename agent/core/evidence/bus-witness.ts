@@ -17,8 +17,6 @@ export const busWitnessLimits = {
   /** Speeds, and the engine speed, must have been zero for this long. */
   stillMs: 10_000,
   stoppedMs: 5000,
-  /** A receiver shows a drive for so long after the bus has shown its end: its filter, its way, and the second between two views. */
-  behindMs: 5000,
 } as const;
 
 /** Which bus earned the credit. */
@@ -63,7 +61,7 @@ export function busActivities(
 export interface KnownBus {
   /** The one that earned the credit; null: none did. */
   readonly identity: BusIdentity | null;
-  /** When it last showed movement, and the receiver a drive, monotonic; minus infinity if never in this run. */
+  /** When it last showed movement, and when the last drive of the receiver began, monotonic; minus infinity if never in this run. */
   readonly movedMs: number;
   readonly drivenMs: number;
 }
@@ -74,9 +72,6 @@ export interface BusClaim {
   /** Not the senders, or not the vehicle, that earned the credit, or it did not show the last drive that the receiver showed. */
   readonly isSuspended: boolean;
 }
-
-const hasMissedDrive = ({ movedMs, drivenMs }: KnownBus): boolean =>
-  movedMs < drivenMs - busWitnessLimits.behindMs;
 
 const isOther = (known: BusIdentity, { vin }: BusMotion): boolean =>
   known.vin !== null && vin !== null && known.vin !== vin;
@@ -97,7 +92,7 @@ function claimFrom(
   const { identity } = known;
   const isAnother =
     seen !== null && (identity === null || identity.senders !== seen.senders || isOther(identity, seen));
-  const isSuspended = isAnother || (seen !== null && hasMissedDrive(known));
+  const isSuspended = isAnother || (seen !== null && known.movedMs < known.drivenMs);
   if (isActive) return { claim: 'active', restForMs: null, isSuspended };
   return { claim: isRest && !isSuspended ? 'rest' : null, restForMs, isSuspended };
 }

@@ -22,7 +22,7 @@ export const contactLimits = {
   restShownMs: 1500,
 } as const;
 
-/** `moved`: the vehicle was driven while it was off: towed, or its wire is dead. */
+/** `moved`: the vehicle was driven while it was off from the beginning: towed, or its wire is dead. */
 export type Suspension = 'start' | 'board' | 'common' | 'chatter' | 'moved';
 
 /** A digital input as known now. */
@@ -179,11 +179,9 @@ export function endChatter(contact: Contact, stoodSinceMs: number, nowMs: number
   return isSteady && stood ? { ...contact, suspension: null, flipsMs: [] } : contact;
 }
 
-/** The vehicle was driven, and the input was off. Chatter takes longer to end, and stays. */
+/** The vehicle was driven, and the input was off all the time. */
 export function suspendByMovement(contact: Contact): Contact {
-  return contact.suspension === 'moved' || contact.suspension === 'chatter'
-    ? contact
-    : { ...contact, suspension: 'moved' };
+  return contact.suspension === 'moved' ? contact : { ...contact, suspension: 'moved' };
 }
 
 /**

@@ -161,14 +161,6 @@ export function hasOpposedAtRest(
   return opposed[name].activity === 'rest' && opposed[name].forMs >= forMs;
 }
 
-/** Whether the receiver had shown a drive for so long at the last step. */
-export function hasShownDrive(
-  { since: { gnss }, atMs }: Pick<CreditState, 'since' | 'atMs'>,
-  forMs: number,
-): boolean {
-  return gnss.activity === 'active' && atMs - gnss.atMs >= forMs;
-}
-
 interface Contradiction {
   readonly witness: WitnessName;
   readonly by: WitnessName;

@@ -78,7 +78,7 @@ export interface EvidenceState {
   readonly blindSinceMs: number | null;
   /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
   readonly resumedMs: number;
-  /** When the receiver last showed a drive, and the bus movement; monotonic. */
+  /** When the last drive began that the receiver showed, and when the bus last showed movement; monotonic. */
   readonly drivenMs: number;
   readonly busMovedMs: number;
   /** When an analog value was last lost that had been measured, and whether it still is. */

@@ -26,7 +26,6 @@ import {
   type Activity,
   creditState,
   hasOpposedAtRest,
-  hasShownDrive,
   stepCredits,
   withoutCredit,
 } from './credit.ts';
@@ -377,10 +376,9 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   const towed = isTowed(state);
   const isDriven = activities.gnss === 'active' && activities.ignition === 'rest';
   if (isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs)) {
-    state.ignition = suspendByMovement(state.ignition);
+    if (towed || state.ignition.activeMs < state.drivenMs) state.ignition = suspendByMovement(state.ignition);
     // One plug carries the wires of both.
-    if (hasOpposedAtRest(state.credit, 'motion', evidenceLimits.drivenMs))
-      state.motion = suspendByMovement(state.motion);
+    if (state.motion.activeMs < state.drivenMs) state.motion = suspendByMovement(state.motion);
   }
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   endOtherBus(state, activities, atMs);
@@ -392,7 +390,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isPinned: isPinned(state, claim, atMs),
   });
   if (isBusMoving(busAt(seen.bus ?? null, atMs))) state.busMovedMs = atMs;
-  if (hasShownDrive(state.credit, evidenceLimits.drivenMs)) state.drivenMs = atMs;
+  const { gnss } = state.credit.since;
+  if (gnss.activity === 'active' && atMs - gnss.atMs >= evidenceLimits.drivenMs) state.drivenMs = gnss.atMs;
   state.drive = driveAfter(state, claim, now);
   const parkedAt = parkedAfter(state, claim, now);
   state.record = recordAfter(state, { parkedAt, bus: busAfter(state, atMs) }, utcMs);

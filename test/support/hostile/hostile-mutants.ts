@@ -351,7 +351,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a bus that did not show the last drive of the receiver shows no rest',
     from: 400_226_876,
     file: busWitness,
-    find: 'movedMs < drivenMs - busWitnessLimits.behindMs',
+    find: 'known.movedMs < known.drivenMs',
     put: 'false',
     hasBus: true,
   },
