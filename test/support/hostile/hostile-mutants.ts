@@ -1,7 +1,8 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
 // fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
-// repeats its frames) are held by `evidence.test.ts`, `bus-garage.test.ts`, `contact.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
+// repeats its frames, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `contact.test.ts`, `credit.test.ts`,
+// `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
@@ -216,13 +217,6 @@ export const mutants: readonly Mutant[] = [
     find: 'nowMs - state.variedMs > gnssLimits.variedMs',
     put: 'false',
     also: heldFix,
-  },
-  {
-    rule: 'what the receiver and an input show against each other adds up over lost sentences',
-    from: 161_313,
-    file: credit,
-    find: 'pauseMs: 10_000,',
-    put: 'pauseMs: 900,',
   },
   {
     rule: 'a contradiction takes the credit away',
