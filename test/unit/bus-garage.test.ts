@@ -20,6 +20,9 @@ async function provenTruck(engine: 'combustion' | 'hybrid' = 'combustion') {
   return { rig, bus };
 }
 
+/** Of a truck that is parked, whatever this one does. */
+const parkedFrames: typeof truckFrames = ({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs });
+
 /** In its garage for two minutes: no position. */
 async function garagedTruck(engine: 'combustion' | 'hybrid' = 'combustion') {
   const { rig, bus } = await provenTruck(engine);
@@ -69,7 +72,7 @@ describe('a bus', () => {
 
   it('is contradicted where it shows rest on a drive: the adapter is on another truck, or its sensor is dead', async () => {
     const { rig, bus } = await provenTruck();
-    bus.sends(({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs })).trip();
+    bus.sends(parkedFrames).trip();
     expect(states(rig)).toMatchObject({ bus_speed: 'contradicted', gnss: 'proven', ignition: 'proven' });
   });
 
@@ -205,7 +208,7 @@ describe('a truck on the road with one thing wrong', () => {
     bus.brake(true).run(40);
     rig.sky(false);
     rig.command('enginecutoff', '1');
-    bus.sends(({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs }));
+    bus.sends(parkedFrames);
     rig.drive(60);
     bus.run(120);
     expect(isCut(rig)).toBe(false);
@@ -218,8 +221,7 @@ describe('a truck on the road with one thing wrong', () => {
     bus.run(40);
     rig.sky(false);
     bus.run(5).key(false);
-    const lost: typeof truckFrames = ({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs });
-    bus.sends(lost).run(30);
+    bus.sends(parkedFrames).run(30);
     rig.command('enginecutoff', '1');
     expect(bus.run(150) && speed(rig).claim).toBeNull();
     // Nor where it gave no value for a moment.
@@ -228,7 +230,7 @@ describe('a truck on the road with one thing wrong', () => {
       .run(10)
       .sends(() => [ccvs1(null, 3, 0)])
       .run(3);
-    expect(bus.sends(lost).run(120) && speed(rig).claim).toBeNull();
+    expect(bus.sends(parkedFrames).run(120) && speed(rig).claim).toBeNull();
     expect(isCut(rig)).toBe(false);
   });
 
@@ -236,7 +238,7 @@ describe('a truck on the road with one thing wrong', () => {
     const { rig, bus } = await provenTruck();
     bus.key(true).brake(false).run(5).reopen();
     // While the bus settles its zeros are no rest yet, so that nothing contradicts the receiver.
-    bus.sends(({ atMs }) => truckFrames({ kmh: 0, rpm: 0, isBraked: true, atMs }));
+    bus.sends(parkedFrames);
     rig.drive(60);
     bus.run(8);
     rig.sky(false);

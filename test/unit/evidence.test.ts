@@ -9,6 +9,10 @@ import { livingCauses, plainCauses } from '../support/vehicle/plain-causes.ts';
 
 const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
   createEvidenceDrive({ record: commissionedRecord, ...fitted });
+const contactsOf = (drive: ReturnType<typeof createEvidenceDrive>) => [
+  drive.of('ignition').state,
+  drive.of('motion').state,
+];
 const all = { fitted: ['gnss', 'motion', 'ignition', 'rpm', 'voltage'] } as const;
 
 describe('a vehicle fresh from the shop', () => {
@@ -262,9 +266,9 @@ describe('a start', () => {
 
   it('leaves what the inputs read without weight until the receiver shows the vehicle where it was parked', () => {
     const drive = commissioned().for(9);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     drive.for(8);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['proven', 'proven']);
+    expect(contactsOf(drive)).toEqual(['proven', 'proven']);
     expect(drive.of('ignition')).toMatchObject({ claim: 'rest' });
   });
 
@@ -375,7 +379,7 @@ describe('a common loss', () => {
       .for(5)
       .set({ ignition: false, motion: false })
       .for(600);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     expect(drive.testimony()).toMatchObject({ isIgnitionSuspended: true, drive: { state: 'unknown' } });
   });
 
@@ -386,7 +390,7 @@ describe('a common loss', () => {
       .set({ ignition: null, motion: null })
       .for(2);
     drive.set({ ignition: false, motion: false }).for(600);
-    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     expect(drive.testimony().drive.state).toBe('unknown');
   });
 
@@ -395,11 +399,6 @@ describe('a common loss', () => {
     drive.set({ ignition: false, motion: false }).for(20);
     expect(drive.of('ignition').state).toBe('proven');
   });
-
-  const contactsOf = (drive: ReturnType<typeof commissioned>) => [
-    drive.of('ignition').state,
-    drive.of('motion').state,
-  ];
 
   it('is one of live contacts too: a plug that comes off takes both wires, and not the life input', () => {
     const drive = commissioned({ causes: livingCauses }).for(20).trip().set({ motion: true }).for(30, 50);
@@ -577,25 +576,20 @@ describe('a tow', () => {
 });
 
 describe('a drive of seconds', () => {
-  const counted = (drive: ReturnType<typeof commissioned>) => [
-    drive.of('ignition').state,
-    drive.of('motion').state,
-  ];
-
   it('leaves live contacts that were off before it without weight: one plug carries the wires of both', () => {
     const drive = commissioned({ causes: livingCauses }).receiver(() => null);
     drive.set({ ignition: false, motion: false }).for(20);
-    expect(counted(drive)).toEqual(['proven', 'proven']);
+    expect(contactsOf(drive)).toEqual(['proven', 'proven']);
     drive.receiver((fix) => fix).for(6, 40);
     drive.receiver(() => null).for(120, 40);
-    expect(counted(drive)).toEqual(['suspended', 'suspended']);
+    expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     drive.set({ ignition: true, motion: true }).for(2).set({ ignition: false }).for(1);
-    expect(counted(drive.set({ motion: false }).for(1))).toEqual(['proven', 'proven']);
+    expect(contactsOf(drive.set({ motion: false }).for(1))).toEqual(['proven', 'proven']);
   });
 
   it('leaves a motion input its weight where the ignition shows the drive: it may pulse once in seconds', () => {
     const drive = commissioned().for(20).trip().set({ motion: false }).for(6, 40);
-    expect(counted(drive)).toEqual(['proven', 'proven']);
+    expect(contactsOf(drive)).toEqual(['proven', 'proven']);
   });
 
   it('leaves what was active in it its weight, where a receiver that smooths its speed shows its end late', () => {
@@ -607,7 +601,7 @@ describe('a drive of seconds', () => {
     const drive = commissioned().for(20).receiver(smoothed).set({ ignition: true }).for(3).for(60, 50);
     for (const kmh of [35, 20, 8, 0]) drive.for(1, kmh);
     expect(shownKmh).toBeGreaterThan(25);
-    expect(counted(drive.set({ ignition: false }).for(60))).toEqual(['proven', 'proven']);
+    expect(contactsOf(drive.set({ ignition: false }).for(60))).toEqual(['proven', 'proven']);
   });
 });
 

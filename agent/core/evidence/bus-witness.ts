@@ -63,7 +63,7 @@ export interface KnownBus {
   readonly identity: BusIdentity | null;
   /** When it last showed movement, and when the last drive of the receiver began, monotonic; minus infinity if never in this run. */
   readonly movedMs: number;
-  readonly drivenMs: number;
+  readonly drivenSinceMs: number;
 }
 
 export interface BusClaim {
@@ -89,10 +89,13 @@ function claimFrom(
     readonly isRest: boolean;
   },
 ): BusClaim {
-  const { identity } = known;
-  const isAnother =
-    seen !== null && (identity === null || identity.senders !== seen.senders || isOther(identity, seen));
-  const isSuspended = isAnother || (seen !== null && known.movedMs < known.drivenMs);
+  const { identity, movedMs, drivenSinceMs } = known;
+  const isSuspended =
+    seen !== null &&
+    (identity === null ||
+      identity.senders !== seen.senders ||
+      isOther(identity, seen) ||
+      movedMs < drivenSinceMs);
   if (isActive) return { claim: 'active', restForMs: null, isSuspended };
   return { claim: isRest && !isSuspended ? 'rest' : null, restForMs, isSuspended };
 }

@@ -78,8 +78,8 @@ export interface EvidenceState {
   readonly blindSinceMs: number | null;
   /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
   readonly resumedMs: number;
-  /** When the last drive began that the receiver showed, and when the bus last showed movement; monotonic. */
-  readonly drivenMs: number;
+  /** Since when the receiver showed the last drive, and when the bus last showed movement; monotonic. */
+  readonly drivenSinceMs: number;
   readonly busMovedMs: number;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
@@ -131,7 +131,7 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     blindSinceMs: null,
     // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
-    drivenMs: Number.NEGATIVE_INFINITY,
+    drivenSinceMs: Number.NEGATIVE_INFINITY,
     busMovedMs: Number.NEGATIVE_INFINITY,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,

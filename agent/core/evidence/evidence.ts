@@ -1,11 +1,7 @@
-// All witnesses of standstill and of an engine at rest, joined: the claim of each, whether it has earned credit, and
-// whether the vehicle drives, stands, or neither is known. It never decides about a relay; absence is never
-// standstill.
-import { type Point } from '../../../src/core/geo/geo.ts';
-import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+// All witnesses of standstill and of an engine at rest, joined, step by step: what each does, whether it counts and has earned credit, and what
+// that makes of the vehicle (`drive-state.ts`). It never decides about a relay; absence is never standstill.
 import type { Fix } from '../gnss/epochs.ts';
 import { busActivities, busAt, hasBusChanged, isBusMoving } from './bus-witness.ts';
-import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
   contactLimits,
@@ -14,7 +10,6 @@ import {
   isCommonLoss,
   isLostWithAnalog,
   recordReading,
-  restingForMs,
   type Sensed,
   type Span,
   suspendByBoard,
@@ -29,21 +24,19 @@ import {
   stepCredits,
   withoutCredit,
 } from './credit.ts';
-import { type EvidenceRecord, type MotionState, roundedPlace } from './evidence-record.ts';
+import { driveAfter, parkedAfter, recordAfter } from './drive-state.ts';
+import type { EvidenceRecord } from './evidence-record.ts';
 import {
-  causesNow,
   claimOf,
   type EvidenceState,
   evidenceLimits,
-  isAt,
   isBlind,
-  isCounted,
   isStill,
   type Level,
   type Seen,
   type StepTime,
 } from './evidence-state.ts';
-import { type GnssClaim, wasSuspectAt } from './gnss-claim.ts';
+import type { GnssClaim } from './gnss-claim.ts';
 import { gnssLimits, recordGnssFix, recordGnssVoid } from './gnss-standing.ts';
 import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
@@ -64,7 +57,7 @@ function copyOf(state: EvidenceState): Draft {
     restedMs: state.restedMs,
     blindSinceMs: state.blindSinceMs,
     resumedMs: state.resumedMs,
-    drivenMs: state.drivenMs,
+    drivenSinceMs: state.drivenSinceMs,
     busMovedMs: state.busMovedMs,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
@@ -122,85 +115,6 @@ function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Ac
     voltage: voltage.activity,
     ...busActivities(busAt(state.seen.bus ?? null, nowMs), claim),
   };
-}
-
-/** The witness that speaks for a running engine now; null when none does. */
-function engineBy(state: EvidenceState): WitnessName | null {
-  if (state.ignition.sensed.value === true) return 'ignition';
-  if (state.rpm.activity === 'active') return 'rpm';
-  return state.voltage.activity === 'active' ? 'voltage' : null;
-}
-
-function isMotionActive({ motion }: EvidenceState, nowMs: number): boolean {
-  const { pulseMs, movedMs } = evidenceLimits;
-  return nowMs - motion.activeMs <= pulseMs && motion.activeMs - motion.roseMs >= movedMs;
-}
-
-/** Standing shown without a position: by two inputs that have earned it, and that no single fault makes zero. */
-function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
-  const { offNoFixMs, quietMs } = evidenceLimits;
-  if (sharedCauses(causesNow(state, 'ignition'), causesNow(state, 'motion')).length > 0) return false;
-  const areCounted = isCounted(state, 'ignition') && isCounted(state, 'motion');
-  const offMs = restingForMs(state.ignition, now.atMs) ?? 0;
-  const stillMs = restingForMs(state.motion, now.atMs) ?? 0;
-  return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
-}
-
-/** Three fixes in a row that move: one alone may be noise. */
-const isMoving = (claim: GnssClaim): boolean => claim.kind === 'moving' && claim.fixes >= 3;
-
-function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): EvidenceState['drive'] {
-  const { drive } = state;
-  const to = (next: MotionState, by: WitnessName | null): EvidenceState['drive'] =>
-    drive.state === next && drive.by === by
-      ? drive
-      : { state: next, by, sinceMs: drive.state === next ? drive.sinceMs : now.atMs };
-  if (isMoving(claim)) return to('driving', 'gnss');
-  if (isStill(claim)) return to('standing', 'gnss');
-  if (isMotionActive(state, now.atMs))
-    return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
-  const engine = engineBy(state);
-  // With ignition on and no evidence of movement or standstill, neither is known.
-  if (engine !== null)
-    return drive.state === 'standing' || claim.kind === 'unknown' ? to('unknown', engine) : drive;
-  if (claim.kind === 'unknown' && isStillWithoutFix(state, now)) return to('standing', 'motion');
-  // Standing lasts only while a witness supports it.
-  const isVouched = restingForMs(state.ignition, now.atMs) !== null || claim.kind === 'still';
-  const isStarting = state.ignition.suspension === 'start';
-  return drive.state === 'driving' || (drive.state === 'standing' && !isVouched && !isStarting)
-    ? to('unknown', null)
-    : drive;
-}
-
-/** The parking place: set by proof, kept until there is evidence of movement or of a running engine. */
-function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
-  const { parkedAt } = state.record;
-  const isStated = claim.kind === 'unknown' && (claim.saidKmh ?? 0) >= gnssLimits.driveKmh;
-  const speaks = isMoving(claim) || isStated || engineBy(state) !== null;
-  if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
-  if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
-  const isThere = isAt(parkedAt, claim);
-  // A new place needs an input that is alive and reads "off".
-  return isThere || restingForMs(state.ignition, now.atMs) === null ? parkedAt : roundedPlace(claim.at);
-}
-
-/** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
-function recordAfter(
-  state: EvidenceState,
-  { parkedAt, bus }: Pick<EvidenceRecord, 'parkedAt' | 'bus'>,
-  utcMs: number | null,
-): EvidenceRecord {
-  const { record, drive, credit } = state;
-  const { credits } = credit;
-  const isParked =
-    drive.state === 'standing' && (parkedAt !== null || drive.by === 'motion') && engineBy(state) === null;
-  const worst = record.motion === 'driving' || drive.state === 'driving' ? 'driving' : 'unknown';
-  const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
-  const motion = isParked || wasParked ? 'standing' : worst;
-  const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
-  if (isSame && record.bus === bus) return record;
-  const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, bus, ...change };
 }
 
 const busNames = ['bus_speed', 'bus_rpm'] as const;
@@ -376,9 +290,10 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   const towed = isTowed(state);
   const isDriven = activities.gnss === 'active' && activities.ignition === 'rest';
   if (isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs)) {
-    if (towed || state.ignition.activeMs < state.drivenMs) state.ignition = suspendByMovement(state.ignition);
+    const { ignition, motion, drivenSinceMs } = state;
+    if (towed || ignition.activeMs < drivenSinceMs) state.ignition = suspendByMovement(ignition);
     // One plug carries the wires of both.
-    if (state.motion.activeMs < state.drivenMs) state.motion = suspendByMovement(state.motion);
+    if (motion.activeMs < drivenSinceMs) state.motion = suspendByMovement(motion);
   }
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   endOtherBus(state, activities, atMs);
@@ -391,7 +306,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   });
   if (isBusMoving(busAt(seen.bus ?? null, atMs))) state.busMovedMs = atMs;
   const { gnss } = state.credit.since;
-  if (gnss.activity === 'active' && atMs - gnss.atMs >= evidenceLimits.drivenMs) state.drivenMs = gnss.atMs;
+  if (gnss.activity === 'active' && atMs - gnss.atMs >= evidenceLimits.drivenMs)
+    state.drivenSinceMs = gnss.atMs;
   state.drive = driveAfter(state, claim, now);
   const parkedAt = parkedAfter(state, claim, now);
   state.record = recordAfter(state, { parkedAt, bus: busAfter(state, atMs) }, utcMs);

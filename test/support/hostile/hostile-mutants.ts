@@ -345,7 +345,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a bus that did not show the last drive of the receiver shows no rest',
     from: 400_226_876,
     file: busWitness,
-    find: 'known.movedMs < known.drivenMs',
+    find: 'movedMs < drivenSinceMs',
     put: 'false',
     hasBus: true,
   },

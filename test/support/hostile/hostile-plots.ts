@@ -444,7 +444,7 @@ export function liveParked(
     where === 'shunting' ? halfSeconds(parkedMs - 5000 - world.luck() * 5000) : Number.NEGATIVE_INFINITY;
   senses.isCharged = where === 'charger';
   senses.noise = where === 'missing sentences' ? steadyNoise(0.3) : null;
-  senses.epochMs = where === 'slow receiver' ? 2000 : 1000;
+  senses.everyMs = where === 'slow receiver' ? 2000 : 1000;
   senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
   senses.scatterM = where === 'town' ? 4 : 0;
   if (isDriven) driveOff(world);

@@ -80,10 +80,10 @@ export interface Senses {
   lieKmh: number;
   /** Where the vehicle last stood. */
   restNorthM: number;
-  /** When a whole fix last reached the unit. */
-  fixMs: number;
   /** When it stood last. */
   restMs: number;
+  /** When a whole fix last reached the unit. */
+  fixMs: number;
   /** Faults of the bus whose beginning no speed of it has shown: at a crawl, or before the unit was started. */
   readonly unseenBusFaults: Set<Fault>;
   /** A charger is connected. */
@@ -91,7 +91,7 @@ export interface Senses {
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
   holdKmh: number;
   /** From one epoch of the receiver to the next, ms. */
-  epochMs: number;
+  everyMs: number;
   /** Share of epochs that the receiver leaves out, and scatter of its positions. */
   lostShare: number;
   scatterM: number;
@@ -116,12 +116,12 @@ export function createSenses(
     lieNorthM: 0,
     lieKmh: 0,
     restNorthM: 0,
-    fixMs: Number.NEGATIVE_INFINITY,
     restMs: 0,
+    fixMs: Number.NEGATIVE_INFINITY,
     unseenBusFaults: new Set(),
     isCharged: false,
     holdKmh: 0,
-    epochMs: 1000,
+    everyMs: 1000,
     lostShare: 0,
     scatterM: 0,
     noise: null,

@@ -126,7 +126,7 @@ function sense(world: World): void {
   }
   const sample = readBoard(senses, truth, nowMs);
   if (world.isPanic) world.panicMs = nowMs;
-  if (nowMs % senses.epochMs === 0) hearReceiver(world);
+  if (nowMs % senses.everyMs === 0) hearReceiver(world);
   if (sample === null) world.silentSinceMs ??= nowMs;
   else if (world.silentSinceMs !== null) {
     if (nowMs - world.silentSinceMs > 5000) world.freshMs = nowMs;
