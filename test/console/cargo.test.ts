@@ -85,6 +85,9 @@ describe.skipIf(why !== null)(
       await confirmButton(page).click();
       await page.getByRole('heading', { name: 'Course' }).waitFor();
       await page.getByText(/^Cargo unlocked\. The lock was read back open at/).waitFor({ timeout: hangMs });
+      const proof = page.getByRole('table', { name: /^Proof, as judged by the vehicle/ });
+      expect(await proof.getByRole('row', { name: /^Proven Sensors agree/ }).count()).toBe(1);
+      expect(await proof.locator('tr.no-value').count()).toBe(0);
       expect((await ordersOf('van-01', '1'))[0]).toMatchObject({
         commandState: 'confirmed',
         reason: 'delivery',

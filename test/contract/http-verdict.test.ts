@@ -125,7 +125,7 @@ describe('the verdict of a waiting command', () => {
     });
   });
 
-  it('is null before the first report, is replaced by each, and null once the vehicle confirms', async () => {
+  it('is null before the first report, is replaced by each, and is null where a confirmation has none', async () => {
     const commandID = await order();
     expect(await command(commandID)).toMatchObject({ verdict: null, hint: null, detail: '' });
     await report(commandID, verdictAttributes(driving));
@@ -144,6 +144,18 @@ describe('the verdict of a waiting command', () => {
       hint: null,
       detail: '',
     });
+    expect(await state()).toMatchObject({ pendingReason: null, verdict: null, commandState: null });
+  });
+
+  it('of a confirmation is kept with the command as the proof that it was carried out on', async () => {
+    const commandID = await order();
+    await report(commandID, verdictAttributes(driving));
+    const parked = verdictOf([{ ...ignitionOn, isMet: true, value: 'off' }, timeKnown]);
+    await report(commandID, verdictAttributes(parked), { commandState: 'confirmed' });
+    const shown = { commandState: 'confirmed', verdict: parked, detail: '', hint: null };
+    expect(await command(commandID)).toMatchObject(shown);
+    const list = await get(`/command/list/${deviceID}/authorization`);
+    expect(list['commands']).toMatchObject([shown]);
     expect(await state()).toMatchObject({ pendingReason: null, verdict: null, commandState: null });
   });
 

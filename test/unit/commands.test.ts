@@ -16,6 +16,7 @@ import {
 import { recordReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
 import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { allowed, type Verdict, verdictFrom } from '../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../src/core/wire/wire.ts';
 import {
   drivingAt as driving,
@@ -67,6 +68,8 @@ function createRig(
     held: [] as string[],
     isSlow: false,
     drives: [] as { feature: FeatureName; state: FeatureState }[],
+    /** What each confirmation says that the relay was moved on. */
+    proofs: [] as (Verdict | null)[],
     disk: record,
     state: () => state,
     perform(effects: readonly CommandEffect[]): void {
@@ -76,7 +79,9 @@ function createRig(
           rig.disk = state.record;
           for (const event of effect.events) {
             const { code, reason } = event.attributes ?? {};
-            log.push([event.commandState, code ?? reason].filter(Boolean).join(': '));
+            const why = code === allowed ? '' : (code ?? reason);
+            log.push([event.commandState, why].filter(Boolean).join(': '));
+            if (event.commandState === 'confirmed') rig.proofs.push(verdictFrom(event.attributes));
           }
           if (rig.isSlow) rig.held.push(effect.token);
           else rig.step({ kind: 'committed', token: effect.token, durable: true });
@@ -119,6 +124,16 @@ describe('a cut', () => {
     rig.at(parked(1000));
     expect(rig.log).toEqual(['received', 'executing', 'confirmed']);
     expect(rig.drives).toEqual([{ feature: 'enginecutoff', state: '1' }]);
+  });
+
+  it('is confirmed with the proof that it was carried out on', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.at(parked(1000));
+    const [proof] = rig.proofs;
+    expect(proof?.code).toBe(allowed);
+    const seen = Object.fromEntries((proof?.rules ?? []).map(({ rule, value }) => [rule, value]));
+    expect(seen).toMatchObject({ ignition_off: 'off', standstill: 'gnss', witnesses: 2 });
   });
 
   it('is judged once more at the next fix when the disk was slow, and stored once', () => {
@@ -245,6 +260,7 @@ describe('a cut', () => {
     expect(rig.drives).toHaveLength(1);
     rig.readBack({ enginecutoff: true });
     expect(rig.log).toEqual(['received', 'executing', 'unknown: no answer', 'confirmed']);
+    expect(rig.proofs).toEqual([null]);
   });
 
   it('is looked up on the board, not repeated, after a crash while it was being carried out', () => {
@@ -311,6 +327,7 @@ describe('a restore', () => {
     rig.envelope(command({ state: '0' }));
     rig.at(driving(1000, { trustedUtcMs: null, latestUtcMs: null }));
     expect(rig.log).toEqual(['received', 'executing', 'confirmed']);
+    expect(rig.proofs).toEqual([null]);
   });
 
   it('is never given up while the relay does not follow', () => {

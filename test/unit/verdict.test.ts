@@ -123,6 +123,11 @@ describe('the attributes of a verdict', () => {
     });
   });
 
+  test('say a number to three decimals', () => {
+    const late = { rule: 'fix_age_ms', isMet: false, value: 508.143749, needed: 300, sinceMs: null };
+    expect(verdictAttributes(verdictOf([late])).rules).toBe('[["fix_age_ms",0,508.144,300,null]]');
+  });
+
   test('bring back every finding while it fits', () => {
     fc.assert(
       fc.property(

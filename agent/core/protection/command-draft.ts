@@ -38,8 +38,13 @@ export interface CommandsState {
 
 export type CommandProgress =
   | { readonly kind: 'committing'; readonly token: string }
-  /** `withdrawn`: the order was taken back by this verdict, and its outcome is awaited. */
-  | { readonly kind: 'driving'; readonly token: string; readonly withdrawn?: Verdict }
+  /** `allowed`: the verdict that the order is carried out on. `withdrawn`: it was taken back by this one, and its outcome is awaited. */
+  | {
+      readonly kind: 'driving';
+      readonly token: string;
+      readonly allowed: Verdict;
+      readonly withdrawn?: Verdict;
+    }
   /** On disk as executing, and driven at the next fix. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'pausing'; readonly untilMs: number };

@@ -144,7 +144,7 @@ export function relayStatusCode(feature: FeatureName, state: FeatureState): numb
 export interface ReportDetail {
   /** For operators; never used in a decision. */
   readonly reason?: string;
-  /** The rules as they were found, for commands that wait or end by them. */
+  /** The rules as they were found: what a command waits for, what it ended by, or the proof that a relay was moved on. */
   readonly verdict?: Verdict | null;
 }
 

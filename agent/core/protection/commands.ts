@@ -194,7 +194,7 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
   const byClockMs =
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
-  setWork(draft, feature, { kind: 'driving', token });
+  setWork(draft, feature, { kind: 'driving', token, allowed: verdict });
   const usualMs = isSafeState(feature, command.state)
     ? commandLimits.driveMs
     : orderWithinMs(evidence, commandLimits.driveMs);
@@ -212,14 +212,21 @@ function recordChange(draft: Draft, feature: FeatureName, { nowMs, trustedUtcMs 
   draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
 }
 
-function recordConfirmed(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
+/** @param proof the verdict that the order was carried out on; null where it was judged before a restart. */
+function recordConfirmed(
+  draft: Draft,
+  command: ActiveCommand,
+  { evidence, proof }: { evidence: Evidence; proof: Verdict | null },
+): void {
   const { feature, state, commandID } = command;
   const atMs = evidence.trustedUtcMs;
   if (wantedState(draft.state.record, feature) !== state) recordChange(draft, feature, evidence);
   const { record } = draft.state;
   const confirmed = { ...record.confirmed, [feature]: { state, commandID } };
   draft.state = { ...draft.state, record: { ...record, confirmed } };
-  finish(draft, command, 'confirmed', { atMs: atMs ?? 0 });
+  // A safe state has no rules.
+  const verdict = proof?.rules.length === 0 ? null : proof;
+  finish(draft, command, 'confirmed', { atMs: atMs ?? 0, verdict });
   draft.waits.push(feature);
 }
 
@@ -230,7 +237,8 @@ function driven(draft: Draft, input: Extract<CommandInput, { kind: 'driven' }>, 
     if (busy?.kind !== 'driving' || busy.token !== input.token || command === undefined) continue;
     setWork(draft, feature, undefined);
     const atMs = evidence.trustedUtcMs ?? 0;
-    if (input.outcome === 'confirmed') return recordConfirmed(draft, command, evidence);
+    if (input.outcome === 'confirmed')
+      return recordConfirmed(draft, command, { evidence, proof: busy.allowed });
     const { withdrawn } = busy;
     if (input.outcome === 'unknown') {
       const waiting = withdrawn ?? because('relay_follows', 'unknown');
@@ -354,7 +362,7 @@ export function recordReadBack(
     const command = draft.state.record.active[feature];
     const on = relays[feature];
     if (command?.phase !== 'unknown' || on === undefined || draft.state.work[feature] !== undefined) continue;
-    if ((on ? '1' : '0') === command.state) recordConfirmed(draft, command, evidence);
+    if ((on ? '1' : '0') === command.state) recordConfirmed(draft, command, { evidence, proof: null });
     else if (closesByItself(command)) {
       const reason = 'outcome unknown: the lock may have opened and closed; send the command again';
       finish(draft, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });

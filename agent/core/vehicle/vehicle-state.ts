@@ -223,11 +223,12 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
   };
 }
 
-function knownInputs(state: VehicleState): FleetEvent['inputs'] {
+/** Inputs as they were at that moment. What has changed since is left out: a stop is known only when it has lasted, and the key may be off by then. */
+function inputsAt(state: VehicleState, atMs: number): FleetEvent['inputs'] {
   const known: Partial<Record<InputName, boolean>> = {};
   for (const name of inputNames) {
-    const { value } = sensed(state, name);
-    if (value !== null) known[name] = value;
+    const { value, sinceMs } = sensed(state, name);
+    if (value !== null && sinceMs <= atMs) known[name] = value;
   }
   return known;
 }
@@ -257,7 +258,7 @@ function withDriver({ driver }: VehicleState, { statusCode, attributes }: EventD
   return JSON.stringify(named).length > eventLimits.attributesBytes ? {} : { attributes: named };
 }
 
-/** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
+/** Gives a draft its time, place, and the inputs of that time. `fix`: where it was then, if the caller knows better. */
 export function stamp(
   context: StepContext,
   draft: EventDraft,
@@ -274,7 +275,7 @@ export function stamp(
     timeQuality: origin?.quality ?? 'none',
     odometer: Math.round(state.reporting.odometerM) / 1000,
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
-    inputs: knownInputs(state) ?? {},
+    inputs: inputsAt(state, atMs) ?? {},
     ...positionFields(fix),
     ...(fix === null ? {} : presentZone(state.zones)),
     ...draft,

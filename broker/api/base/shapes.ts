@@ -67,7 +67,7 @@ const ruleFinding = Type.Object({
   }),
 });
 
-/** Why a command waits, as data. */
+/** Why a command waits, or on what proof it was carried out, as data. */
 export const verdict = Type.Union(
   [
     Type.Object({
@@ -83,7 +83,7 @@ export const verdict = Type.Union(
   ],
   {
     description:
-      'The rules of the newest report of the vehicle on the command; null when it sent none, and while a second user must approve it',
+      'The rules of the newest report of the vehicle on the command: why it waits or ended, or, once confirmed, the proof that a cut or an unlock was carried out on; null when it sent none, and while a second user must approve it',
   },
 );
 export type VerdictView = Static<typeof verdict>;

@@ -64,9 +64,10 @@ const get = operation({
   tag: 'Commands',
   summary: 'One command',
   description: `All that the ledger knows of a command or firmware job: its state, who asked for it and who approved it, and why it
-waits: \`detail\` as a sentence, \`verdict\` as rules with what the vehicle saw of each, \`hint\` what can be done. Trackers of
-other makes may send a sentence only: then \`verdict\` is null. \`confirmed\` is the report of the vehicle that it has
-read its relay back; nothing else means that it has acted.`,
+waits: \`detail\` as a sentence, \`verdict\` as rules with what the vehicle saw of each, \`hint\` what can be done. Of a cut or an
+unlock that is confirmed, \`verdict\` is the proof that it was carried out on. Trackers of other makes may send a sentence
+only: then \`verdict\` is null. \`confirmed\` is the report of the vehicle that it has read its relay back; nothing else
+means that it has acted.`,
   params: Type.Object({ commandID }),
   body: null,
   result: commandRecordAnswer,

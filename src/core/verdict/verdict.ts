@@ -124,9 +124,9 @@ export function isSameVerdict(a: Verdict, b: Verdict): boolean {
   });
 }
 
-/** A value as it travels: bounded, without control characters, never what JSON cannot hold. */
+/** A value as it travels: bounded, of three decimals at most, without control characters, never what JSON cannot hold. */
 function encodedValue(value: AttributeValue): AttributeValue {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'number') return Number.isFinite(value) ? Number(value.toFixed(3)) : null;
   return typeof value === 'string' ? value.slice(0, verdictLimits.text).replace(unprintable, ' ') : value;
 }
 
