@@ -101,6 +101,18 @@ describe.skipIf(why !== null)(
         .waitFor({ timeout: hangMs });
       expect((await ordersOf('van-01', '0'))[0]).toMatchObject({ commandState: 'confirmed', issuer: 'olga' });
       expect((await commandsOf('van-01')).filter(({ feature }) => feature === 'enginecutoff')).toEqual([]);
+      // It can be read with the command later too; a lock needs no proof, and has none.
+      const idOf = async (state: '0' | '1') => String((await ordersOf('van-01', state))[0]?.['commandID']);
+      await open(`/vehicle/van-01?tab=commands&command=${await idOf('1')}`);
+      await proof.waitFor();
+      await open(`/vehicle/van-01?tab=commands&command=${await idOf('0')}`);
+      await page.getByText('The vehicle has read its relay back in this state').waitFor();
+      expect(await proof.count()).toBe(0);
+      // On a phone it opens at its beginning: the button that has the focus is in sight by itself.
+      await page.setViewportSize({ width: 360, height: 800 });
+      await open(`/vehicle/van-01?unlock=command-${await idOf('1')}`);
+      await proof.waitFor();
+      expect(await page.locator('.modal').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
       expect(complaints).toEqual([]);
     });
 

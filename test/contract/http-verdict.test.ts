@@ -314,7 +314,7 @@ describe('the witnesses of a vehicle', () => {
     voltage: 'unproven',
   };
   /** A unit without a vehicle bus does not name its witnesses. */
-  const shown = { ...witnesses, bus_speed: 'absent', bus_rpm: 'absent' };
+  const shown = { ...witnesses, bus_speed: 'absent', bus_rpm: 'absent', at: expect.any(Number) };
   const greet = async (changes: object) => {
     const device = await findDevice(service.db, { accountID: 'acme', deviceID });
     const hello = decodeHello(jsonBytes({ ...helloOf('b1'), ...changes }));
@@ -323,11 +323,14 @@ describe('the witnesses of a vehicle', () => {
     return (await get(`/device/getdevice/${deviceID}/authorization`))['witnesses'];
   };
 
-  it('are null until it reports them, and those of its newest hello afterwards', async () => {
+  it('are null until it reports them, and those of its newest hello afterwards, with its time', async () => {
+    const beganS = Math.floor(Date.now() / 1000);
     expect((await get(`/device/getdevice/${deviceID}/authorization`))['witnesses']).toBeNull();
-    expect(await greet({ witnesses })).toEqual(shown);
-    const onBus = { ...shown, bus_speed: 'proven' };
-    expect(await greet({ witnesses: onBus })).toEqual(onBus);
+    const reported = await greet({ witnesses });
+    expect(reported).toEqual(shown);
+    expect((reported as { readonly at: number }).at).toBeGreaterThanOrEqual(beganS);
+    const onBus = { ...witnesses, bus_speed: 'proven', bus_rpm: 'absent' };
+    expect(await greet({ witnesses: onBus })).toEqual({ ...onBus, at: expect.any(Number) });
     expect(await greet({ witnesses: { ...witnesses, motion: 'proven' } })).toMatchObject({
       motion: 'proven',
     });

@@ -113,6 +113,7 @@ export const exampleDevice: DeviceView = {
     voltage: 'unproven',
     bus_speed: 'absent',
     bus_rpm: 'absent',
+    at: 1763679600,
   },
   vehicleBus: exampleBus,
   hasPendingCommands: 'true',

@@ -168,7 +168,7 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     features,
     sensors,
     state,
-    witnesses: row.witnesses,
+    witnesses: row.witnesses === null ? null : { ...row.witnesses, at: epochSeconds(row.helloMs) },
     vehicleBus,
     hasPendingCommands: hasPending ? 'true' : 'false',
     hasUpdateDevicePrivileges: mayUpdate,

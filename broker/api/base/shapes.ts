@@ -100,12 +100,13 @@ const witnesses = Type.Union(
       voltage: witness('The supply voltage'),
       bus_speed: witness('Speed on the vehicle bus'),
       bus_rpm: witness('Engine speed on the vehicle bus'),
+      at: epoch('When the unit reported it'),
     }),
     Type.Null(),
   ],
   {
     description:
-      'Which sensors can prove standstill, as the unit reported at its last connect; null when it reported none. `absent`: not fitted; `unproven`: never seen to change in step with another; `proven`; `stale`: a drive may have passed that it did not see; `contradicted`: another sensor disagreed since; `suspended`: must be seen active once more',
+      'Which sensors can prove standstill, as the unit reported at its last connect, or within ten minutes of a change; null when it reported none. `absent`: not fitted; `unproven`: never seen to change in step with another; `proven`; `stale`: a drive may have passed that it did not see; `contradicted`: another sensor disagreed since; `suspended`: must be seen active once more',
   },
 );
 

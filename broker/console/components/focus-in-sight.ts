@@ -1,10 +1,15 @@
-// Keeps what has the focus in sight while the content above it grows, as when a vehicle answers.
+// Keeps what has the focus in sight, also while the content above it grows, as when a vehicle answers.
 import { useCallback } from 'react';
 
 /** Buttons at the end of a dialog that stay in sight by themselves: scrolling to them would hide its beginning. */
 function isAlwaysInSight(element: Element | null): boolean {
   const footer = element?.closest('footer') ?? null;
   return footer !== null && getComputedStyle(footer).position === 'sticky';
+}
+
+/** Moves the focus, and scrolls only to what would be out of sight. */
+export function focusInSight(element: HTMLElement | null): void {
+  element?.focus({ preventScroll: isAlwaysInSight(element) });
 }
 
 /** A ref for the element that grows; what scrolls may be around it. */

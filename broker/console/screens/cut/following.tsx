@@ -6,6 +6,7 @@ import { Button, Heading } from 'react-aria-components';
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
+import { focusInSight } from '../../components/focus-in-sight.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -121,7 +122,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
   const isOpen =
     record === null ? state === 'approval' && (isOwn || user?.roleID === 'admin') : canWithdraw(record);
   // What had the focus is gone when the form became this screen.
-  useEffect(() => first.current?.focus(), []);
+  useEffect(() => focusInSight(first.current), []);
   return (
     <>
       {back.outcome === null ? null : <div className="body">{back.outcome}</div>}

@@ -17,6 +17,7 @@ import {
 import { unmetOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
+import { EvidenceTable } from '../cut/evidence.tsx';
 import { reasonWords, unmetText } from '../cut/verdict-words.ts';
 
 type Tone = 'look' | 'ok' | 'busy' | null;
@@ -61,8 +62,8 @@ export function useReason({ feature, reason }: Pick<ListedCommand, 'feature' | '
   return relay === undefined || reason === '' ? reason : reasonWords(reason, relay, words);
 }
 
-/** The rules that are not met, as the vehicle judged them; of a unit that sends no rules, what it wrote. */
-function Reasons({ command: { verdict, detail } }: { readonly command: ListedCommand }) {
+/** The rules that are not met, as the vehicle judged them, or the proof that it acted on; of a unit that sends no rules, what it wrote. */
+function Reasons({ command: { feature, verdict, detail } }: { readonly command: ListedCommand }) {
   const words = useWords(tabWords, cutWords);
   const { commands: texts } = words;
   if (verdict === null && detail !== '')
@@ -74,8 +75,13 @@ function Reasons({ command: { verdict, detail } }: { readonly command: ListedCom
         </p>
       </section>
     );
-  const unmet = verdict === null ? [] : unmetOf(verdict);
-  if (verdict === null || unmet.length === 0) return null;
+  if (verdict === null) return null;
+  const unmet = unmetOf(verdict);
+  const relay = featureNames.find((one) => one === feature);
+  if (unmet.length === 0)
+    return relay === undefined ? null : (
+      <EvidenceTable relay={relay} verdict={verdict} caption={words.order.proofOf} />
+    );
   return (
     <section className="stack tight">
       <h3>{texts.because}</h3>

@@ -29,6 +29,11 @@ function Witnesses({ device }: { readonly device: Device }) {
     <section className="card" aria-labelledby="witnesses-title">
       <header>
         <h2 id="witnesses-title">{words.proofs}</h2>
+        {witnesses === null ? null : (
+          <span className="push faint">
+            <Age at={witnesses.at} />
+          </span>
+        )}
       </header>
       <div className="card-body">
         {witnesses === null ? (
