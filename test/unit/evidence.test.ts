@@ -3,12 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { looksStill } from '../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
-import { commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
+import { commissioned, commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
 import { brakingFrom, north } from '../support/vehicle/gnss-drive.ts';
 import { livingCauses, plainCauses } from '../support/vehicle/plain-causes.ts';
 
-const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
-  createEvidenceDrive({ record: commissionedRecord, ...fitted });
 const contactsOf = (drive: ReturnType<typeof createEvidenceDrive>) => [
   drive.of('ignition').state,
   drive.of('motion').state,
@@ -41,158 +39,6 @@ describe('a vehicle fresh from the shop', () => {
       { state: 'absent', claim: null },
       { state: 'absent', claim: null },
     ]);
-  });
-});
-
-describe('a dip of the supply at the start of the engine', () => {
-  /** The receiver restarts and goes on with its last place, alive to the last digit; the contacts stay dead. */
-  const dip = (lostS: number, isBoardSilent = false, isLossy = false) => {
-    let place = { latitude: 0, longitude: 0 };
-    let count = 0;
-    const drive = commissioned({ fitted: ['gnss', 'ignition'] })
-      .receiver((fix) => {
-        place = fix;
-        count += 1;
-        return isLossy && count % 2 === 0 ? { ...fix, speedKmh: null, mode: null, rmcValid: false } : fix;
-      })
-      .set({ motion: false })
-      .for(20)
-      .trip()
-      .for(2)
-      .set({ ignition: false })
-      .for(20)
-      .set({ ignition: true })
-      .for(1);
-    if (isBoardSilent) drive.set({ ignition: null }).for(0.5);
-    drive.set({ ignition: false });
-    if (lostS > 0) drive.receiver(() => null).for(lostS, 10);
-    const { latitude, longitude } = place;
-    return drive.receiver((fix) => {
-      count += 1;
-      return { ...fix, latitude: latitude + (count % 5) * 1e-6, longitude, speedKmh: 0.1 };
-    });
-  };
-
-  it('leaves no rest that the receiver showed before it, for a minute', () => {
-    for (const lostS of [2, 3, 4, 8]) {
-      const drive = dip(lostS);
-      for (let s = 0; s < 55; s += 1)
-        expect([lostS, drive.for(1, 50).of('gnss').claim]).not.toEqual([lostS, 'rest']);
-    }
-  });
-
-  it('is found as well behind a line that loses every other RMC: what it lets through shows how often the receiver speaks', () => {
-    for (const lostS of [2, 3]) {
-      const drive = dip(lostS, false, true);
-      for (let s = 0; s < 55; s += 1)
-        expect([lostS, drive.for(1, 50).of('gnss').claim]).not.toEqual([lostS, 'rest']);
-    }
-    expect(dip(0, false, true).for(11, 0).of('gnss').claim).toBe('rest');
-  });
-
-  it('is none when one fix is missing, and costs a parked vehicle a minute at most', () => {
-    for (const lostS of [0, 1]) expect(dip(lostS).for(11, 0).of('gnss').claim).toBe('rest');
-    expect(dip(2).for(75, 0).of('gnss').claim).toBe('rest');
-  });
-
-  it('leaves no such rest where the ignition was never read as on: its board was silent, or it is not proven', () => {
-    const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
-    const { ignition: _ignition, ...credits } = commissionedRecord.credits;
-    const unproven = () => createEvidenceDrive({ record: { ...commissionedRecord, credits } }).for(30);
-    const restarted = (drive: ReturnType<typeof commissioned>, lostS: number) =>
-      drive
-        .receiver(() => null)
-        .for(lostS, 10)
-        .receiver((fix) => fix)
-        .for(11, 0)
-        .of('gnss').claim;
-    expect(restarted(parked().set({ ignition: null }).for(0.5).set({ ignition: false }), 1)).not.toBe('rest');
-    expect(restarted(unproven(), 2)).not.toBe('rest');
-    expect(restarted(parked(), 2)).toBe('rest');
-    expect(restarted(unproven(), 1)).toBe('rest');
-  });
-
-  it('leaves no such rest where it restarts the unit too, for a minute after that', () => {
-    const drive = dip(2).restart(true);
-    for (let s = 0; s < 58; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
-    const parked = (isPower: boolean) => commissioned().for(60).restart(isPower).for(20).of('gnss').claim;
-    expect([parked(false), parked(true)]).toEqual(['rest', null]);
-    expect(commissioned().for(60).restart(true).for(62).of('gnss').claim).toBe('rest');
-    // The clock of a process begins at 0, and its unit was switched on before.
-    const started = commissioned({ poweredMs: -15_000 });
-    expect([started.for(42).of('gnss').claim, started.for(5).of('gnss').claim]).toEqual([null, 'rest']);
-  });
-
-  it('leaves no such rest where no fix before it was whole', () => {
-    const isDipped = (lostS: number) =>
-      commissioned({ fitted: ['gnss', 'ignition'] })
-        .receiver((fix) => ({ ...fix, speedKmh: null, mode: null, rmcValid: false }))
-        .for(70)
-        .set({ ignition: null })
-        .receiver(() => null)
-        .for(lostS)
-        .set({ ignition: false })
-        .receiver((fix) => fix)
-        .for(20)
-        .of('gnss').claim;
-    expect([isDipped(3), isDipped(0)]).toEqual([null, 'rest']);
-  });
-
-  it('leaves no such rest where nothing of the receiver was read before it, since the run began', () => {
-    const isDipped = (before: null | 'silent', beforeS: number, lostS: number) =>
-      commissioned({ fitted: ['gnss', 'ignition'] })
-        .receiver(() => before)
-        .for(beforeS)
-        .set({ ignition: null })
-        .receiver(() => 'silent')
-        .for(lostS)
-        .set({ ignition: false })
-        .receiver((fix) => fix)
-        .for(20)
-        .of('gnss').claim;
-    expect([isDipped('silent', 17, 2), isDipped('silent', 0, 2)]).toEqual([null, 'rest']);
-    // A receiver that looks for its first fix is there.
-    expect([isDipped(null, 17, 3), isDipped(null, 17, 0)]).toEqual([null, 'rest']);
-  });
-
-  it('is none when a receiver of 0.5 Hz speaks a moment after the agent began: that says nothing of its interval', () => {
-    for (const beforeS of [61, 61.5, 61.9])
-      expect(commissioned({ fixMs: 2000 }).for(beforeS).restart().for(20).of('gnss').claim).toBe('rest');
-  });
-
-  it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
-    const drive = dip(1, true);
-    for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
-    // A silence of the board alone, and a missing fix alone, are none.
-    expect(dip(0, true).for(11, 0).of('gnss').claim).toBe('rest');
-    expect(dip(1, true).for(75, 0).of('gnss').claim).toBe('rest');
-  });
-
-  it('is told from a stall of this process, after which fixes are read late and none is missing', () => {
-    const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
-    const stalled = (lateMs: number) => {
-      const drive = parked().set({ ignition: null });
-      drive.receiver(() => null).for(2);
-      // The epochs of the stall are read at its end.
-      drive.receiver((fix) => ({ ...fix, utcMs: (fix.utcMs ?? 0) - lateMs })).for(1);
-      return drive
-        .set({ ignition: false })
-        .receiver((fix) => fix)
-        .for(11)
-        .of('gnss').claim;
-    };
-    expect(stalled(1500)).toBe('rest');
-    expect(stalled(0)).not.toBe('rest');
-  });
-
-  it('is told from a receiver that loses its fix long after the key', () => {
-    const drive = commissioned().for(20).trip().for(2).set({ ignition: false }).for(20);
-    drive
-      .receiver(() => null)
-      .for(3)
-      .receiver((fix) => fix)
-      .for(2);
-    expect(drive.of('gnss').claim).toBe('rest');
   });
 });
 

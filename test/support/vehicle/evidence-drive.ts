@@ -133,3 +133,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
   };
   return drive;
 }
+
+/** As `createEvidenceDrive`, of a vehicle that a drive has commissioned. */
+export const commissioned = (options: DriveOptions = {}) =>
+  createEvidenceDrive({ record: commissionedRecord, ...options });
