@@ -200,13 +200,12 @@ export interface AgentSecrets {
   readonly client?: ClientCertificate;
 }
 
-/** Why a port of bus or reader cannot be what it is; '' when each is another one. */
+/** Why a port cannot be what it is; '' when each is another one. */
 function portFault({ bus, driverReader, board, gnss }: AgentFile): string {
-  const taken = new Map([
-    [board.port, 'board.port'],
-    [gnss.port, 'gnss.port'],
-  ]);
+  const taken = new Map<string, string>();
   for (const [name, port] of Object.entries({
+    'board.port': board.port,
+    'gnss.port': gnss.port,
     'bus.port': bus?.port,
     'driverReader.port': driverReader?.port,
   })) {

@@ -17,6 +17,8 @@ export const timeLimits = {
    * by 100 ppm over temperature and ageing, doubled.
    */
   driftPpm: 700,
+  /** The most that is granted to drift where a lag of the receiver is looked for: no small computer gains more between two answers of the broker. */
+  driftMostMs: 3000,
   /**
    * A release is not in use for longer, so a clock that far after its build date is wrong. Less than the 1024 weeks
    * by which the week number of GPS rolls over, forward as well.
@@ -200,13 +202,16 @@ function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
 }
 
 /**
- * What a fix is late against: trusted time, or the system clock where it is behind that and agrees with the receiver. A broker's clock that is ahead
- * makes no fix late. Null while unknown.
+ * What a fix is late against, at the earliest that it can be: trusted time less what our clock may have gained since the broker's answer, or the system
+ * clock where it is behind that and agrees with the receiver. A broker's clock that is ahead makes no fix late. Null while unknown.
  */
 export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | null {
   const trustedMs = trustedUtcMs(state, monoMs);
-  const systemMs = agreeingSystemUtcMs(state, monoMs);
-  return trustedMs === null || systemMs === null ? trustedMs : Math.min(trustedMs, systemMs);
+  if (trustedMs === null) return null;
+  const { driftPpm, driftMostMs } = timeLimits;
+  const askedMs = state.serverLatest?.atMs ?? monoMs;
+  const earliestMs = trustedMs - Math.min(driftMostMs, ((monoMs - askedMs) * driftPpm) / 1e6);
+  return Math.min(earliestMs, agreeingSystemUtcMs(state, monoMs) ?? earliestMs);
 }
 
 /**

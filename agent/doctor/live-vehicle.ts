@@ -7,7 +7,7 @@ import type { AgentConfig } from '../config.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
 import type { AnalogName, RelayName } from '../core/board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
-import { createInputs, type InputsState, readingOf, stepInputs } from '../core/board/inputs.ts';
+import { alertTo, createInputs, stepInputs } from '../core/board/inputs.ts';
 import type { Sensed } from '../core/evidence/contact.ts';
 import { recordFix, recordVoid, stepEvidence } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
@@ -133,14 +133,6 @@ function keepAll<Name extends string, Value, Kept>(
   for (const name of Object.keys(values) as Name[]) to.set(name, make(values[name] ?? null));
 }
 
-/** An input as evidence: a contact that closes counts at its first sample. */
-function sensedAs(inputs: InputsState<InputName>, name: InputName): Sensed {
-  const candidate = inputs.sensors[name]?.candidate;
-  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
-  const { reading, sinceMs } = readingOf(inputs, name);
-  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
-}
-
 type Hand = Awaited<ReturnType<typeof openHand>>;
 
 /** Outputs of the board, and the orders to it. */
@@ -196,7 +188,7 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
     loopback: () => loopback,
     fault: () => down,
     isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
-    sensed: (name: InputName): Sensed => sensedAs(inputs, name),
+    sensed: (name: InputName): Sensed => alertTo(inputs, name),
     /** In the unit of its table; null when it was not read within the last 10 s. */
     analog(name: AnalogName): number | null {
       const reading = analogs.get(name);

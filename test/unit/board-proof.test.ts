@@ -278,6 +278,12 @@ describe('the wiring of a profile', () => {
       /only ignition/,
     ],
     [
+      'an input that is another one, which would confirm itself',
+      '[inputs]\nmotion = { poll = "inputs", address = 0, invert = true, debounceMs = 200 }',
+      '/inputs/motion/address',
+      /^0 is ignition too: it needs an input of its own/,
+    ],
+    [
       'an off contact that is the on contact',
       '[inputs]\nignition = { off = { address = 0, invert = true } }',
       '/inputs/ignition/off/address',

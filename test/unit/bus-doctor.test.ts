@@ -39,6 +39,11 @@ describe('the table [bus]', () => {
     await expect(
       toAgentConfig(agentFileOf('[bus]\nport = "/dev/fleet-board"'), givenOfMachine),
     ).rejects.toThrow('board.port');
+    const file = agentFileOf('');
+    const swapped = { ...file, gnss: { ...file.gnss, port: file.board.port } };
+    await expect(toAgentConfig(swapped, givenOfMachine)).rejects.toThrow(
+      'gnss.port: /dev/fleet-board is board.port',
+    );
     expect(() => agentFileOf('[bus]\nport = "/dev/x"\nprofile = "uds"')).toThrow('profile');
     expect(() => agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "33333"')).toThrow('bitRate');
   });

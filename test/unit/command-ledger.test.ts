@@ -251,6 +251,27 @@ describe('a command for a device that is online', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'expired', verdict: null });
   });
 
+  test.each(['executing', 'unknown'])(
+    'waits again after it was %s, says why, and can be withdrawn or expire',
+    async (begun) => {
+      const { hello, request, report, find, clock, expire } = await bench();
+      await hello('b1');
+      const { commandID } = await request({ ttlS: 10 });
+      const moving = verdictOf([{ rule: 'speed_kmh', isMet: false, value: 50, needed: 1, sinceMs: null }]);
+      await report(commandID, 'executing');
+      await report(commandID, begun);
+      await report(commandID, 'armed', { agoMs: 60_000 });
+      expect(await find(commandID)).toMatchObject({ commandState: begun, verdict: null });
+      await report(commandID, 'armed', { verdict: moving });
+      expect(await find(commandID)).toMatchObject({ commandState: 'armed', verdict: moving, stateRank: 3 });
+      await report(commandID, 'received');
+      expect(await find(commandID)).toMatchObject({ commandState: 'armed' });
+      clock.advance(80_000);
+      await expire();
+      expect(await find(commandID)).toMatchObject({ commandState: 'expired', isFinal: true });
+    },
+  );
+
   test('a report that is late or comes twice never moves a state back', async () => {
     const { hello, request, report, find } = await bench();
     await hello('b1');

@@ -1,6 +1,8 @@
 // A digital input as a witness: when its "off" counts. After a start, a lost board, a common loss or chatter it counts only once
 // the input was seen alive, or the place of the vehicle shows that nothing has happened meanwhile (DESIGN 8).
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { alertTo, createInputs, stepInputs } from '../../agent/core/board/inputs.ts';
 import {
   atPlace,
   type Contact,
@@ -141,6 +143,19 @@ describe('an "on" that is too short for its debounce', () => {
   });
 });
 
+/** An input that was on from the beginning and opens at `fellMs`, read through its debounce as the vehicle reads it. */
+function fallingAs(how: { debounceMs: number; periodMs: number; phaseMs: number }, fellMs: number): Contact {
+  const { debounceMs, periodMs, phaseMs } = how;
+  const rule = { invert: false, debounceMs, staleMs: 5 * periodMs, immediate: false };
+  let inputs = createInputs({ key: rule }, 0);
+  let contact = createContact(0, true, true);
+  for (let atMs = phaseMs; atMs < fellMs + 10_000; atMs += periodMs) {
+    inputs = stepInputs(inputs, { kind: 'sample', atMs, values: { key: atMs < fellMs } }).state;
+    contact = recordReading(contact, alertTo(inputs, 'key'), { atMs, countsFlips: false });
+  }
+  return contact;
+}
+
 describe('a common loss', () => {
   const fallingAt = (firstMs: number, secondMs: number): boolean => {
     const fall = (ms: number) => createInput().read(true, ms).read(false, 20_000).contact();
@@ -150,6 +165,30 @@ describe('a common loss', () => {
   it('is two inputs that fall within 200 ms of each other', () => {
     expect(fallingAt(5000, 5000)).toBe(true);
     expect(fallingAt(5000, 5000 + contactLimits.commonMs + 50)).toBe(false);
+  });
+
+  it('is found however both are read: by different polls, at different moments, with different debounces', () => {
+    const how = fc.record({
+      debounceMs: fc.integer({ min: 0, max: 2000 }),
+      periodMs: fc.integer({ min: 10, max: 2000 }),
+      phaseMs: fc.integer({ min: 0, max: 2000 }),
+    });
+    fc.assert(
+      fc.property(
+        how,
+        how,
+        fc.integer({ min: 12_000, max: 15_000 }),
+        fc.integer({ min: 0, max: 200 }),
+        (one, other, fellMs, laterMs) => {
+          expect(isCommonLoss(fallingAs(one, fellMs), fallingAs(other, fellMs + laterMs))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('is none where both samples show that one fell later', () => {
+    const how = { debounceMs: 300, periodMs: 100, phaseMs: 0 };
+    expect(isCommonLoss(fallingAs(how, 12_000), fallingAs({ ...how, debounceMs: 900 }, 12_450))).toBe(false);
   });
 
   it('is none where an input never fell', () => {

@@ -117,6 +117,27 @@ describe('a board with wires that prove its contacts', () => {
     }
   });
 
+  it('cuts nothing in a tunnel when the plug of ignition and motion comes off, at whatever moment between two samples', async () => {
+    for (let at = 0; at < 8; at += 1) {
+      const rig = await garageRig({
+        overrides: {
+          inputs: { ignition: { poll: 'inputs', address: 0, off: false, debounceMs: 300 } },
+          polls: { inputs: { periodMs: 60 } },
+        },
+      });
+      rig.board.setSignal('ignition', true);
+      rig.sky(true);
+      rig.drive(50);
+      rig.run(30);
+      rig.command('enginecutoff', '1');
+      rig.sky(false);
+      rig.run(5 + at * 0.011);
+      rig.unplug();
+      rig.run(150);
+      expect([rig.isCut(), rig.ignition()], `after ${at} x 11 ms`).toEqual([false, false]);
+    }
+  });
+
   it('still alarms at once when panic is pressed while the life wire is broken', async () => {
     const rig = await garageRig({
       overrides: {

@@ -75,6 +75,15 @@ describe('the time that a fix is late against', () => {
     expect(at(fast(other, 20_000))).toBe(20_000);
     expect(fixReferenceUtcMs(fresh, 9000)).toBeNull();
   });
+
+  it('grants our clock the drift since the broker was asked, and no more than three seconds of it', () => {
+    const asked = fast(fresh, 0);
+    const grantedMs = (hours: number): number => {
+      const monoMs = 9000 + hours * 3_600_000;
+      return trueUtcMs + monoMs - 1000 - (fixReferenceUtcMs(asked, monoMs) ?? 0);
+    };
+    expect([0, 1, 6].map(grantedMs)).toEqual([0, 2520, 3000]);
+  });
 });
 
 describe('a clock that cannot be right', () => {

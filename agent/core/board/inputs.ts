@@ -20,7 +20,13 @@ interface Sensor {
   readonly reading: SensorReading;
   /** When the state began: of the first sample that showed it, or when it went stale. */
   readonly sinceMs: number;
-  readonly candidate: { readonly reading: 'on' | 'off'; readonly sinceMs: number } | null;
+  /** The sample before that one: it changed after this. */
+  readonly afterMs: number;
+  readonly candidate: {
+    readonly reading: 'on' | 'off';
+    readonly sinceMs: number;
+    readonly afterMs: number;
+  } | null;
   readonly lastSampleMs: number;
 }
 
@@ -53,7 +59,13 @@ export function createInputs<Name extends string>(
 ): InputsState<Name> {
   const sensors: Partial<Record<Name, Sensor>> = {};
   for (const signal of namesOf(rules)) {
-    sensors[signal] = { reading: 'unknown', sinceMs: atMs, candidate: null, lastSampleMs: -Infinity };
+    sensors[signal] = {
+      reading: 'unknown',
+      sinceMs: atMs,
+      afterMs: atMs,
+      candidate: null,
+      lastSampleMs: -Infinity,
+    };
   }
   return { rules, sensors, wakeAtMs: null };
 }
@@ -97,7 +109,7 @@ function withAge(sensor: Sensor, rule: InputRule, atMs: number): Sensor {
   if (atMs < staleAtMs) return sensor;
   if (sensor.reading === 'unknown')
     return sensor.candidate === null ? sensor : { ...sensor, candidate: null };
-  return { ...sensor, reading: 'unknown', sinceMs: staleAtMs, candidate: null };
+  return { ...sensor, reading: 'unknown', sinceMs: staleAtMs, afterMs: sensor.lastSampleMs, candidate: null };
 }
 
 function withSample(
@@ -107,18 +119,38 @@ function withSample(
 ): Sensor {
   const reading = sample.on ? 'on' : 'off';
   const lastSampleMs = sample.atMs;
-  if (reading === sensor.reading) return { reading, sinceMs: sensor.sinceMs, candidate: null, lastSampleMs };
-  const sinceMs = sensor.candidate?.reading === reading ? sensor.candidate.sinceMs : sample.atMs;
+  if (reading === sensor.reading) return { ...sensor, candidate: null, lastSampleMs };
+  const { sinceMs, afterMs } =
+    sensor.candidate?.reading === reading
+      ? sensor.candidate
+      : { sinceMs: sample.atMs, afterMs: sensor.lastSampleMs };
   const isImmediate = rule.immediate && sample.on;
   if (!isImmediate && sample.atMs - sinceMs < rule.debounceMs)
-    return { ...sensor, candidate: { reading, sinceMs }, lastSampleMs };
-  return { reading, sinceMs, candidate: null, lastSampleMs };
+    return { ...sensor, candidate: { reading, sinceMs, afterMs }, lastSampleMs };
+  return { reading, sinceMs, afterMs, candidate: null, lastSampleMs };
 }
+
+const unfitted = { reading: 'unknown', sinceMs: -Infinity, afterMs: -Infinity } as const;
 
 /** The state of one sensor, unknown when it is not fitted. */
 export function readingOf<Name extends string>(
   state: InputsState<Name>,
   signal: Name,
-): { readonly reading: SensorReading; readonly sinceMs: number } {
-  return state.sensors[signal] ?? { reading: 'unknown', sinceMs: -Infinity };
+): Pick<Sensor, 'reading' | 'sinceMs' | 'afterMs'> {
+  return state.sensors[signal] ?? unfitted;
+}
+
+/**
+ * An input as evidence: a contact that closes counts at its first sample. The debounce delays its opening only, as
+ * no relay may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ */
+export function alertTo<Name extends string>(
+  state: InputsState<Name>,
+  signal: Name,
+): { readonly value: boolean | null; readonly sinceMs: number; readonly afterMs: number } {
+  const candidate = state.sensors[signal]?.candidate;
+  if (candidate?.reading === 'on')
+    return { value: true, sinceMs: candidate.sinceMs, afterMs: candidate.afterMs };
+  const { reading, sinceMs, afterMs } = readingOf(state, signal);
+  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs, afterMs };
 }

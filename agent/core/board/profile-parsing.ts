@@ -146,12 +146,13 @@ function terminalOf({ polls }: BoardProfile, { poll, address }: Place): string |
   return read === undefined ? undefined : `${read.unit}:${read.function}:${address}`;
 }
 
-/** Faults of the wires that prove others: they prove nothing where they are the same wire, or are read too seldom. */
+/** Faults of inputs that are one wire, which would confirm itself, and of the wires that prove others where they are read too seldom. */
 function proofFaults(profile: BoardProfile): Faults {
   const { inputs, life, loopback } = profile;
   const { ignition } = inputs;
   const off = ignition?.off === undefined ? null : { poll: ignition.poll, address: ignition.off.address };
-  const proofs = [
+  const places: readonly { readonly pointer: string; readonly name: string; readonly at: Place }[] = [
+    ...Object.entries(inputs).map(([name, at]) => ({ pointer: `/inputs/${name}`, name, at })),
     ...(off === null
       ? []
       : [{ pointer: '/inputs/ignition/off', name: 'the off contact of ignition', at: off }]),
@@ -164,12 +165,11 @@ function proofFaults(profile: BoardProfile): Faults {
   if (off !== null) faults.push(...offFaults(profile, off));
   if (life !== undefined) faults.push(...lifeFaults(profile, life));
   if (loopback !== undefined) faults.push(...loopbackFaults(profile, loopback));
-  const others = Object.entries(inputs).map(([name, at]) => ({ name, at: at as Place }));
-  for (const [index, { pointer, at }] of proofs.entries()) {
+  for (const [index, { pointer, at }] of places.entries()) {
     const terminal = terminalOf(profile, at);
-    const twin = [...others, ...proofs.slice(0, index)].find(
-      (other) => terminal !== undefined && terminalOf(profile, other.at) === terminal,
-    );
+    const twin = places
+      .slice(0, index)
+      .find((other) => terminal !== undefined && terminalOf(profile, other.at) === terminal);
     if (twin !== undefined)
       faults.push({
         pointer: `${pointer}/address`,

@@ -29,8 +29,10 @@ export type Suspension = 'start' | 'board' | 'common' | 'chatter' | 'moved';
 export interface Sensed {
   /** Null: not fitted, never read, or the board is silent. */
   readonly value: boolean | null;
-  /** Monotonic time since which `value` has held. */
+  /** Monotonic time since which `value` has held: of the first sample that showed it. */
   readonly sinceMs: number;
+  /** The sample before that one, after which it changed; `sinceMs` where nothing stands here. */
+  readonly afterMs?: number;
 }
 
 /** From one monotonic time to another. */
@@ -49,8 +51,9 @@ export interface Contact {
   readonly activeMs: number;
   /** When it last became active. */
   readonly roseMs: number;
-  /** When it last became inactive. */
+  /** When it last became inactive: between these two samples. */
   readonly fellMs: number;
+  readonly fellAfterMs: number;
   /** Since when it has read "off", over losses of samples shorter than `gapMs`; null: it does not, or was never read. */
   readonly offSinceMs: number | null;
   /** When its board was last silent; null: never in this run. */
@@ -75,6 +78,7 @@ export function createContact(nowMs: number, isLive: boolean, isParked: boolean)
     activeMs: Number.NEGATIVE_INFINITY,
     roseMs: Number.NEGATIVE_INFINITY,
     fellMs: Number.NEGATIVE_INFINITY,
+    fellAfterMs: Number.NEGATIVE_INFINITY,
     offSinceMs: null,
     silence: null,
     lostMs: nowMs,
@@ -108,6 +112,12 @@ function offSinceAfter({ offSinceMs, activeMs }: Contact, seen: Sensed, isGone: 
   return offSinceMs === null || isGone ? Math.max(seen.sinceMs, activeMs) : offSinceMs;
 }
 
+/** Between which samples it became inactive: its debounce began with the first one, and after an "on" that was too short for its debounce it goes on. */
+function fallOf({ sensed, activeMs }: Contact, seen: Sensed): Pick<Contact, 'fellMs' | 'fellAfterMs'> {
+  if (seen.sinceMs < sensed.sinceMs) return { fellMs: activeMs, fellAfterMs: activeMs };
+  return { fellMs: seen.sinceMs, fellAfterMs: seen.afterMs ?? seen.sinceMs };
+}
+
 /** Records the reading of this moment. `countsFlips`: detect chatter (the ignition; a motion sensor pulses). */
 export function recordReading(
   before: Contact,
@@ -130,11 +140,7 @@ export function recordReading(
     next = { ...(isReturn ? suspendByBoard(next) : next), lostMs: null, silence };
   }
   if (was !== null && was !== seen.value) {
-    // "Off" is reported after its debounce, and began at its first sample; after an "on" that was too short for its debounce it goes on.
-    next = {
-      ...next,
-      ...(seen.value ? { roseMs: atMs } : { fellMs: Math.max(seen.sinceMs, next.activeMs) }),
-    };
+    next = { ...next, ...(seen.value ? { roseMs: atMs } : fallOf(before, seen)) };
     if (now.countsFlips) next = withFlip(next, atMs);
   } else if (before.sensed.value === null && seen.value) next = { ...next, roseMs: atMs };
   if (was !== seen.value) next = { ...next, read: seen.value };
@@ -142,9 +148,13 @@ export function recordReading(
   return withLife(next, atMs);
 }
 
-/** Two inputs that fell together: their common supply was lost, or the plug with their wires, unless the vehicle was seen to stand. */
+/**
+ * Two inputs that may have fallen together, as far as their samples tell: their common supply was lost, or the plug with their wires, unless the
+ * vehicle was seen to stand. They may be read by different polls, and have different debounces.
+ */
 export function isCommonLoss(a: Contact, b: Contact): boolean {
-  return Number.isFinite(a.fellMs) && Math.abs(a.fellMs - b.fellMs) <= contactLimits.commonMs;
+  const apartMs = Math.max(a.fellAfterMs, b.fellAfterMs) - Math.min(a.fellMs, b.fellMs);
+  return Number.isFinite(apartMs) && apartMs <= contactLimits.commonMs;
 }
 
 /** An input that fell about when an analog value was lost: the board has lost its supply or its common. */

@@ -3,12 +3,8 @@ import type { Fix } from '../gnss/epochs.ts';
 import type { Span } from './contact.ts';
 
 const fixAgeLimits = {
-  /**
-   * A fix that is later than this against the soonest one of this run says nothing of the present; so does one that is later against trusted
-   * time, which drifts by seconds between two answers of the broker.
-   */
+  /** A fix that is later than this against the soonest one of this run, or the earliest that it can be by trusted time, says nothing of the present. */
   lateMs: 2000,
-  lateTrustedMs: 5000,
   /** More intervals than this between two fixes: two epochs in a row are missing, as when the receiver restarts. */
   pauseIntervals: 2.5,
   /** More than this: one epoch is missing, as cheap receivers leave some out every minute. */
@@ -51,8 +47,8 @@ function soonestAt({ offsetMs, atMs }: NonNullable<Soonest>, nowMs: number): num
 /** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
 export function isLate(soonest: Soonest, { utcMs, atMonoMs }: Fix, now: FixTime): boolean {
   if (utcMs === null) return false;
-  const { lateMs, lateTrustedMs } = fixAgeLimits;
-  if (now.utcMs !== null && now.utcMs - (now.atMs - atMonoMs) - utcMs > lateTrustedMs) return true;
+  const { lateMs } = fixAgeLimits;
+  if (now.utcMs !== null && now.utcMs - (now.atMs - atMonoMs) - utcMs > lateMs) return true;
   return soonest !== null && soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs) > lateMs;
 }
 

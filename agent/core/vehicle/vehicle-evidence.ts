@@ -2,10 +2,10 @@
 // record is written to disk. It moves nothing; the interlock reads it.
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type BoardProfile, proofOf } from '../board/board-profile.ts';
+import { alertTo } from '../board/inputs.ts';
 import { boardAnsweredMs } from '../board/loopback.ts';
 import type { BusConfig } from '../bus/bus-config.ts';
 import type { Cause, Causes } from '../evidence/common-causes.ts';
-import type { Sensed } from '../evidence/contact.ts';
 import { creditState } from '../evidence/credit.ts';
 import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
@@ -20,7 +20,7 @@ import { testimonyOf } from '../evidence/testimony.ts';
 import { type ObdPermission, obdPermission } from '../obd/obd-permission.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
-import { commitNow, put, type StepContext, sensed, type VehicleState } from './vehicle-state.ts';
+import { commitNow, put, type StepContext, type VehicleState } from './vehicle-state.ts';
 import { type VehicleConfig } from './vehicle-types.ts';
 
 const offsetBasis = 0x811c9dc5;
@@ -119,16 +119,6 @@ export function startEvidence(
   });
 }
 
-/**
- * An input as evidence: a contact that closes counts at its first sample. The debounce delays its opening only, as
- * no relay may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
- */
-function alertTo(state: VehicleState, name: 'ignition' | 'motion'): Sensed {
-  const candidate = state.inputs.sensors[name]?.candidate;
-  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
-  return sensed(state, name);
-}
-
 /** An analog value that was read lately; a poll that died keeps its last value for ever. */
 function freshAnalog(state: VehicleState, name: 'rpm' | 'supplyVoltage', nowMs: number): number | null {
   const readMs = state.analogsReadMs[name];
@@ -148,8 +138,8 @@ function answeringUnits(state: VehicleState, profile: BoardProfile, nowMs: numbe
 
 function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen {
   return {
-    ignition: alertTo(state, 'ignition'),
-    motion: alertTo(state, 'motion'),
+    ignition: alertTo(state.inputs, 'ignition'),
+    motion: alertTo(state.inputs, 'motion'),
     rpm: freshAnalog(state, 'rpm', nowMs),
     supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
     answering: answeringUnits(state, profile, nowMs),

@@ -1,5 +1,5 @@
-// Statements on the command ledger. Every change carries its condition: the rank of a state only grows, a finished command never
-// becomes unfinished, and a late report changes nothing, whatever the order of arrival.
+// Statements on the command ledger. Every change carries its condition: the rank of a state only grows, but that a vehicle may wait again after it
+// has begun; a finished command never becomes unfinished, and a late report changes nothing, whatever the order of arrival.
 
 import type { CommandState, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
@@ -282,7 +282,10 @@ export interface CommandReport {
   readonly atMs: number;
 }
 
-/** Applies a device's report; null for a state that no device can report. Replays and late reports change nothing. */
+/**
+ * Applies a device's report; null for a state that no device can report. Replays and late reports change nothing. A vehicle that has begun waits again
+ * when something spoke against its order before that was on the wire, or the relay did not follow.
+ */
 export function advanceCommand(report: CommandReport): Statement | null {
   const rank = ranks[report.commandState];
   if (rank < receivedRank) return null;
@@ -292,7 +295,7 @@ export function advanceCommand(report: CommandReport): Statement | null {
       detail = ${report.detail}, verdict = ${verdict}, is_final = ${isFinal}, updated_ms = ${report.atMs},
       reported_ms = ${report.reportedMs}, reported_tie = ${report.tie}
     WHERE command_id = ${report.commandID} AND device_no = ${report.deviceNo}
-      AND (state_rank < ${rank} OR (state_rank = ${rank}
+      AND (state_rank < ${rank} OR (state_rank IN (${rank}, ${report.commandState === 'armed' ? ranks.executing : rank})
         AND (reported_ms, reported_tie) < (${report.reportedMs}, ${report.tie})))`);
 }
 

@@ -2,8 +2,8 @@
 // drifting, chattering or lost with others, alone and in pairs, at any time. It also says which of them mislead at this moment.
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
-import { stepMs, type Truth } from './hostile-truth.ts';
-import { type Sample, startUtcMs } from './hostile-vehicle.ts';
+import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
+import { ignitionInput, type MotionInput, type Sample, startUtcMs } from './hostile-vehicle.ts';
 
 export const contactFaults = ['stuck-0', 'stuck-1', 'inverted', 'delayed', 'chatter', 'pulse-25'] as const;
 export const analogFaults = ['absent', 'stuck', 'zero', 'drift'] as const;
@@ -66,6 +66,8 @@ export interface Senses {
   readonly faults: Fault[];
   /** Wired with a life input and a loop-back. */
   readonly isPositive: boolean;
+  /** How the motion input is read beside the ignition. */
+  readonly motionInput: MotionInput;
   readonly luck: () => number;
   /** Of the line from the receiver to the unit. */
   readonly lineLuck: () => number;
@@ -102,8 +104,23 @@ export interface Senses {
 const metresPerDegree = 111_195;
 const pastMs = 20_000;
 
+const inputSalt = 0x69_6e_70_75;
+
+/**
+ * Of every second life as the ignition, else by a debounce of its own, and a poll unless all is honest: what falls in one moment need not be
+ * seen in one.
+ */
+export function motionInputOf(seed: number, isHonest: boolean): MotionInput {
+  const luck = createLuck(seed ^ inputSalt);
+  const { debounceMs } = ignitionInput;
+  if (luck() < 0.5) return ignitionInput;
+  const others = [0, 200, 700, 1500];
+  const own = others[Math.floor(luck() * others.length)] ?? debounceMs;
+  return { debounceMs: own, pollMs: isHonest || luck() < 0.5 ? stepMs : 2 * stepMs };
+}
+
 export function createSenses(
-  given: Pick<Senses, 'fitted' | 'unwired' | 'isPositive' | 'luck' | 'lineLuck'>,
+  given: Pick<Senses, 'fitted' | 'unwired' | 'isPositive' | 'motionInput' | 'luck' | 'lineLuck'>,
 ): Senses {
   return {
     ...given,

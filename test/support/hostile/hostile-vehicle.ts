@@ -1,6 +1,12 @@
 // The agent's protection without its bytes: inputs, evidence, commands, relays, warning and time joined as the vehicle joins them,
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
-import { createInputs, type InputsState, readingOf, stepInputs } from '../../../agent/core/board/inputs.ts';
+import {
+  alertTo,
+  createInputs,
+  type InputRule,
+  type InputsState,
+  stepInputs,
+} from '../../../agent/core/board/inputs.ts';
 import type { BusReading } from '../../../agent/core/bus/bus-reading.ts';
 import { busVetoAt } from '../../../agent/core/bus/bus-veto.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
@@ -56,6 +62,7 @@ import { type FeatureName, featureNames } from '../../../src/core/events/event.t
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { livingCauses, plainCauses } from '../vehicle/plain-causes.ts';
+import { stepMs } from './hostile-truth.ts';
 
 export const startUtcMs = Date.UTC(2027, 0, 1);
 
@@ -125,14 +132,30 @@ export interface HostileVehicle {
 const answerMs = 1500;
 const askEveryMs = 5000;
 
-const inputRule = { invert: false, debounceMs: 300, staleMs: 1000, immediate: false } as const;
+/** How an input is read. */
+export interface MotionInput {
+  readonly debounceMs: number;
+  readonly pollMs: number;
+}
+
+export const ignitionInput = { debounceMs: 300, pollMs: stepMs } as const satisfies MotionInput;
+
+const ruleOf = ({ debounceMs, pollMs }: MotionInput): InputRule => ({
+  invert: false,
+  debounceMs,
+  staleMs: Math.max(1000, 2 * pollMs),
+  immediate: false,
+});
 
 /** The parts that are only seen: inputs, receiver, clocks. */
 function createSenses(given: HostileSetup) {
-  const { disk, rules, fitted, wiring, isPositive, poweredMs } = given;
+  const { disk, rules, fitted, wiring, isPositive, motionInput, poweredMs } = given;
   let { nowMs } = given;
   let inputs: InputsState<'ignition' | 'motion'> = createInputs(
-    { ignition: inputRule, ...(fitted.includes('motion') ? { motion: inputRule } : {}) },
+    {
+      ignition: ruleOf(ignitionInput),
+      ...(fitted.includes('motion') ? { motion: ruleOf(motionInput) } : {}),
+    },
     nowMs,
   );
   let evidence: EvidenceState = createEvidence({
@@ -151,22 +174,21 @@ function createSenses(given: HostileSetup) {
   });
   let pressed: Sensed = { value: null, sinceMs: nowMs };
   let analogs: { rpm: number | null; supplyV: number | null } = { rpm: null, supplyV: null };
-  const sensed = (name: 'ignition' | 'motion'): Sensed => {
-    const candidate = inputs.sensors[name]?.candidate;
-    if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
-    const { reading, sinceMs } = readingOf(inputs, name);
-    return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
-  };
   let answeredMs: number | null = null;
   let bus: BusReading | null = null;
   const answering = (): readonly string[] =>
     answeredMs !== null && nowMs - answeredMs <= answerMs ? ['io'] : [];
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
+  /** A board is read ten times a second, and this world looks at it twice. */
+  const readAs = (name: 'ignition' | 'motion', pollMs: number): Sensed => {
+    const reading = alertTo(inputs, name);
+    return pollMs > stepMs ? reading : { ...reading, afterMs: reading.sinceMs - 100 };
+  };
   /** Whether anything new was seen. */
   const look = (): boolean => {
     const seen = {
-      ignition: sensed('ignition'),
-      motion: sensed('motion'),
+      ignition: readAs('ignition', stepMs),
+      motion: readAs('motion', motionInput.pollMs),
       rpm: analogs.rpm,
       supplyV: analogs.supplyV,
       answering: answering(),
@@ -190,7 +212,10 @@ function createSenses(given: HostileSetup) {
       inputs = stepInputs(inputs, {
         kind: 'sample',
         atMs: nowMs,
-        values: { ignition: spoken(ignition), motion: spoken(motion) },
+        values: {
+          ignition: spoken(ignition),
+          motion: nowMs % motionInput.pollMs === 0 ? spoken(motion) : null,
+        },
       }).state;
       analogs = { rpm, supplyV };
       look();
@@ -252,6 +277,7 @@ export interface HostileSetup {
   readonly wiring: string;
   /** With a life input and a loop-back. */
   readonly isPositive: boolean;
+  readonly motionInput: MotionInput;
   /** When the unit was switched on. */
   readonly poweredMs: number;
   readonly nowMs: number;

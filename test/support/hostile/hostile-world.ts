@@ -21,6 +21,7 @@ import {
   gnssFaults,
   heardFix,
   isReceiverSilent,
+  motionInputOf,
   readBoard,
   readReceiver,
   supplyFaults,
@@ -238,6 +239,7 @@ export function reboot(world: World, isPower = world.downMs > 0 || world.senses.
     fitted,
     wiring: world.wiring,
     isPositive: senses.isPositive,
+    motionInput: senses.motionInput,
     poweredMs: world.poweredMs,
     nowMs,
   });
@@ -381,18 +383,35 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     ? { ...evidenceOnDisk({ luck: () => 0.9 }, { wiring, names, isParked, bus }) }
     : evidenceOnDisk(by, { wiring, names, isParked, bus });
   const disk: Disk = { record: createCommandRecord(), evidence, newestUtcMs: startUtcMs - 1000 };
+  const motionInput = motionInputOf(seed, isHonest);
   const world: World = {
     luck,
     isHonest,
     rules,
     disk: { now: disk },
     truth: createTruth(isParked, 0),
-    senses: createSenses({ fitted, unwired, isPositive, luck, lineLuck: createLuck(seed ^ lineSalt) }),
+    senses: createSenses({
+      fitted,
+      unwired,
+      isPositive,
+      motionInput,
+      luck,
+      lineLuck: createLuck(seed ^ lineSalt),
+    }),
     bus,
     counts,
     breaches: [],
     trail: [],
-    vehicle: createHostileVehicle({ disk, rules, fitted, wiring, isPositive, poweredMs: longAgo, nowMs: 0 }),
+    vehicle: createHostileVehicle({
+      disk,
+      rules,
+      fitted,
+      wiring,
+      isPositive,
+      motionInput,
+      poweredMs: longAgo,
+      nowMs: 0,
+    }),
     wiring,
     nowMs: 0,
     systemErrorMs: 0,

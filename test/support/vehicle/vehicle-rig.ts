@@ -129,6 +129,7 @@ export async function createVehicleRig({
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');
+  let isPlugged = true;
   const road = createRoad(() => clock.monoMs());
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
@@ -199,7 +200,7 @@ export async function createVehicleRig({
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),
-    refresh: (to) => to.setSignal('motion', road.now().speedKmh > 1),
+    refresh: (to) => to.setSignal('motion', isPlugged && road.now().speedKmh > 1),
     onRelayChange(change) {
       changes.push(change);
       onContact?.(change);
@@ -256,6 +257,12 @@ export async function createVehicleRig({
     told,
     updateTasks,
     disk,
+    /** The plug comes off that carries the wires of ignition and motion, and not that of a life input. */
+    unplug() {
+      isPlugged = false;
+      board.setSignal('motion', false);
+      board.setSignal('ignition', false);
+    },
     /** Nothing is heard of board and receiver: hours pass quickly. */
     quiet(isOn: boolean) {
       isQuiet = isOn;
