@@ -202,7 +202,10 @@ function checkLeaf(leaf: Leaf, found: Found | undefined, hasFlags: boolean): Fau
   const isPersonal = (leaf.schema as Table)['x-personal'] === true;
   const text = JSON.stringify(found.value) ?? String(found.value);
   const shown = isPersonal ? `${text.length} characters` : text.slice(0, 100);
-  const message = `${where}: found ${shown}; allowed: ${allowedBy(leaf.schema)}`;
+  // A pattern says little to people.
+  const { pattern, description } = leaf.schema as Table;
+  const meaning = pattern === undefined || description === undefined ? '' : `: ${String(description)}`;
+  const message = `${where}: found ${shown}; allowed: ${allowedBy(leaf.schema)}${meaning}`;
   return { pointer: leaf.key, kind, message };
 }
 

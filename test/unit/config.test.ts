@@ -14,6 +14,7 @@ const schema = Type.Object({
   signingKeyFile: Type.Optional(Type.String({ minLength: 1 })),
   isVerbose: Type.Boolean({ default: false }),
   level: Type.Enum(['info', 'warn'], { default: 'info' }),
+  url: Type.Optional(Type.String({ pattern: '^https?://.+$', description: 'Address, https:// or http://' })),
 });
 const nothing = { schema, file: null, env: {}, flags: {} };
 const file = (text: string) => ({ path: 'broker.toml', text });
@@ -73,11 +74,16 @@ describe('a setting', () => {
 
 describe('a wrong setting', () => {
   it('in the file names file, key, what was found and what is allowed', () => {
-    const error = failure(() => loadConfig({ ...nothing, file: file('level = "loud"\n[http]\nport = "x"') }));
+    const text = 'level = "loud"\nurl = "example.com"\n[http]\nport = "x"';
+    const error = failure(() => loadConfig({ ...nothing, file: file(text) }));
     expect(error.code).toBe('config');
     expect(error.message).toContain('broker.toml: http.port: found "x"; allowed: integer from 0 to 65535');
     expect(error.message).toContain('broker.toml: level: found "loud"; allowed: one of "info", "warn"');
-    expect(error.details.map(({ pointer }) => pointer).sort()).toEqual(['http.port', 'level']);
+    // A pattern says little to people: what the setting means stands behind it.
+    expect(error.message).toContain(
+      'allowed: string of the form "^https?://.+$": Address, https:// or http://',
+    );
+    expect(error.details.map(({ pointer }) => pointer).sort()).toEqual(['http.port', 'level', 'url']);
   });
 
   it('with an unknown key names the nearest one', () => {
