@@ -73,6 +73,19 @@ describe('the status of a vehicle', () => {
     expect(formatStatus(facts, '1.2.3')).toContain('works');
   });
 
+  it('of which the positions come late says so by the time of the broker, and what to do; no cut is carried out on them', async () => {
+    const rig = await createVehicleRig({ clocks: { skyAheadMs: -3000 } });
+    rig.welcome(Date.UTC(2027, 0, 1) + rig.nowMs());
+    rig.run(60);
+    rig.command('enginecutoff', '1');
+    rig.run(120);
+    expect(factsOf(rig).vehicle.gnss).toMatchObject({ hasFix: true, fault: 'fix_late' });
+    const text = formatStatus(factsOf(rig), '1.2.3');
+    expect(text).toContain('The position is late');
+    expect(text).toContain('raise the speed of the receiver');
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+  });
+
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {
     const rig = await createVehicleRig();
     rig.board.setSignal('ignition', true);

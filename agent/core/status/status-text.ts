@@ -120,7 +120,15 @@ function gnssLine({ gnss }: VehicleStatus): StatusLine {
         ? `standing for ${formatSpan(gnss.standingS)}`
         : `standstill not proven: ${standstillText(gnss.fault)}`;
   const words = `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${moves}${doubts}`;
-  return { level: gnss.isSuspect ? 'note' : 'ok', name, words, todo: '' };
+  const isLate = gnss.fault === 'fix_late';
+  return {
+    level: gnss.isSuspect || isLate ? 'note' : 'ok',
+    name,
+    words,
+    todo: isLate
+      ? 'Its line may be too slow for its sentences: raise the speed of the receiver and gnss.baud, or let it send fewer. Else check the clock of the broker.'
+      : '',
+  };
 }
 
 function brokerLine({ vehicle, backlog, ackedAgoS }: AgentFacts): StatusLine {
@@ -184,7 +192,7 @@ function clockLine({ clock }: VehicleStatus): StatusLine {
       todo: 'It comes with a position or with the broker.',
     };
   const apart = Object.entries(clock.differencesS).flatMap(([source, byS]) =>
-    byS !== null && Math.abs(byS) >= 5 ? [`${source} differs by ${byS} s`] : [],
+    byS !== null && Math.abs(byS) >= 2 ? [`${source} differs by ${byS} s`] : [],
   );
   const words = [`known by ${clock.quality}`, ...apart].join('; ');
   return { level: apart.length === 0 ? 'ok' : 'note', name, words, todo: '' };
