@@ -204,7 +204,7 @@ function checkLeaf(leaf: Leaf, found: Found | undefined, hasFlags: boolean): Fau
   const shown = isPersonal ? `${text.length} characters` : text.slice(0, 100);
   // A pattern says little to people.
   const { pattern, description } = leaf.schema as Table;
-  const meaning = pattern === undefined || description === undefined ? '' : `: ${String(description)}`;
+  const meaning = pattern === undefined || typeof description !== 'string' ? '' : `: ${description}`;
   const message = `${where}: found ${shown}; allowed: ${allowedBy(leaf.schema)}${meaning}`;
   return { pointer: leaf.key, kind, message };
 }
