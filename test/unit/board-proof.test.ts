@@ -10,7 +10,8 @@ import { type BoardOverrides, type BoardProfile, proofOf } from '../../agent/cor
 import type { BoardOutput, BoardState } from '../../agent/core/board/board-types.ts';
 import { createInputs, readingOf, stepInputs } from '../../agent/core/board/inputs.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
-import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
+import { sharedCauses } from '../../agent/core/evidence/common-causes.ts';
+import { causesOf, wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../../agent/core/vehicle/vehicle-start.ts';
 import type { InputName } from '../../src/core/events/event.ts';
 import { modbusUnit } from '../support/serial/modbus-unit.ts';
@@ -230,6 +231,24 @@ describe('the wiring of a profile', () => {
     expect(proofOf(positive, 'motion')).toBeNull();
   });
 
+  it('leaves no two contacts independent that one fuse feeds, or one line reads, on however many boards', () => {
+    const motion = { poll: 'second', address: 6, invert: false, debounceMs: 200 };
+    const onTwo = (more: BoardOverrides) => {
+      const { motion: one, ignition: other } = causesOf(
+        profileWith({
+          units: { io2: { address: 2 } },
+          polls: { second: { unit: 'io2', function: 2, first: 0, count: 8, periodMs: 50 } },
+          inputs: { motion },
+          ...more,
+        }),
+      );
+      return sharedCauses(one, other).map((cause) => cause.split(':')[0]);
+    };
+    expect(onTwo({})).toEqual(['contacts', 'board']);
+    // The loop-back takes the board of its own unit away while it answers (`judge.test.ts`).
+    expect(onTwo({ life, loopback })).toEqual(['board']);
+  });
+
   const unit = { accountID: 'acme', deviceID: 'truck-1', hardwareID: 'unit-1' } as const;
 
   it('is a new one with each wire that is added or moved, and the old one without them', () => {
@@ -282,6 +301,12 @@ describe('the wiring of a profile', () => {
       '[inputs]\nmotion = { poll = "inputs", address = 0, invert = true, debounceMs = 200 }',
       '/inputs/motion/address',
       /^0 is ignition too: it needs an input of its own/,
+    ],
+    [
+      'an ignition that is read too seldom',
+      '[polls]\ninputs = { periodMs = 600 }',
+      '/inputs/ignition/poll',
+      /poll "inputs" reads every 600 ms, not within 500 ms/,
     ],
     [
       'an off contact that is the on contact',

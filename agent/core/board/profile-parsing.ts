@@ -17,7 +17,7 @@ import { checkRequest } from './modbus-frame.ts';
 
 /** Relays are read back at least this often (edge-agents 2.3 rule 10). */
 const readBackMostMs = 5000;
-/** Life and loop-back inputs are read at least this often: what they say must not be old. */
+/** Ignition, motion, life and loop-back inputs are read at least this often: what they say must not be old. */
 const proofMostMs = 500;
 
 export type ProfileVerdict =
@@ -84,8 +84,11 @@ function checkProfile(profile: BoardProfile): Faults {
   for (const [at, setup] of profile.setup.entries()) {
     if (!(setup.unit in profile.units)) fault(`/setup/${at}/unit`, `there is no unit "${setup.unit}"`);
   }
-  for (const [key, signal] of Object.entries(profile.inputs))
+  for (const [key, signal] of Object.entries(profile.inputs)) {
     faults.push(...placeFaults(profile, `/inputs/${key}`, { ...signal, functions: [1, 2, 3, 4] }));
+    if (key === 'ignition' || key === 'motion')
+      faults.push(...slowFaults(profile, `/inputs/${key}`, signal.poll));
+  }
   for (const [key, signal] of Object.entries(profile.analogs)) {
     faults.push(...placeFaults(profile, `/analogs/${key}`, { ...signal, functions: [3, 4] }));
     const rising = (signal.table ?? []).every(
@@ -188,13 +191,14 @@ function offFaults(profile: BoardProfile, off: Place): Faults {
 /** A point that speaks for others: read often, and never an output that reads what was written to it. */
 function pointFaults(profile: BoardProfile, pointer: string, place: Place): Faults {
   const faults = placeFaults(profile, pointer, { ...place, functions: [2, 3, 4] });
-  const poll = profile.polls[place.poll];
-  if (poll !== undefined && poll.periodMs > proofMostMs)
-    faults.push({
-      pointer: `${pointer}/poll`,
-      message: `poll "${place.poll}" reads every ${poll.periodMs} ms, not within ${proofMostMs} ms`,
-    });
-  return faults;
+  return [...faults, ...slowFaults(profile, pointer, place.poll)];
+}
+
+/** A poll that is too seldom for what a cut depends on: a vehicle would be under way before it is seen. */
+function slowFaults(profile: BoardProfile, pointer: string, poll: string): Faults {
+  const periodMs = profile.polls[poll]?.periodMs ?? 0;
+  const message = `poll "${poll}" reads every ${periodMs} ms, not within ${proofMostMs} ms`;
+  return periodMs > proofMostMs ? [{ pointer: `${pointer}/poll`, message }] : [];
 }
 
 function lifeFaults(profile: BoardProfile, life: Place): Faults {

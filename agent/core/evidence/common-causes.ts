@@ -3,13 +3,20 @@
 // both of their lists.
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
-/** `receiver`, `bus` (adapter, line and senders of the vehicle bus), `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a board), `board:UNIT` (repeats, or reads nothing). */
+/**
+ * `receiver`, `bus` (adapter, line and senders of the vehicle bus), `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a
+ * board), `board:UNIT` (repeats, or reads nothing). One fuse feeds the contacts of all boards, and one line reads them.
+ */
 export type Cause = 'receiver' | 'bus' | `${'sensor' | 'contacts' | 'board'}:${string}`;
 export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
 
+/** A sensor is its own; what is said of a board holds for all. */
+const faultOf = (cause: Cause): string =>
+  cause.startsWith('sensor:') ? cause : cause.slice(0, `${cause}:`.indexOf(':'));
+
 /** Causes that both could have; none when they are independent. */
 export function sharedCauses(a: readonly Cause[], b: readonly Cause[]): readonly Cause[] {
-  return a.filter((cause) => b.includes(cause));
+  return a.filter((cause) => b.some((other) => faultOf(other) === faultOf(cause)));
 }
 
 export type WitnessPair = readonly [WitnessName, WitnessName];

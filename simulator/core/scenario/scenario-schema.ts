@@ -53,7 +53,7 @@ const fleetSchema = table(
       'Each vehicle connects at a random moment within this after its start',
     ),
     inputsMs: integer(
-      { low: 40, high: 1000, standard: 200 },
+      { low: 40, high: 500, standard: 200 },
       'How often a vehicle reads its inputs, ms; 40 as delivered, more makes room for a larger fleet',
     ),
     busShare: number(
