@@ -85,7 +85,7 @@ user root
     };
     writeFileSync(
       config,
-      `[broker]\nconnectSpreadS = 0\n[storage]\npath = "${folder}/outbox.db"\n[board]\nprofile = "generic"\nport = "${folder}/none"\n[gnss]\nport = "${folder}/none"\n`,
+      `[broker]\nconnectSpreadS = 0\n[storage]\npath = "${folder}/outbox.db"\n[board]\nprofile = "generic"\nport = "${folder}/none"\n[gnss]\nport = "${folder}/nowhere"\n`,
     );
     const url = `http://127.0.0.1:${setup.httpPort}`;
     const enrolled = startProgram('agent', [

@@ -171,7 +171,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     const config = join(home, 'agent.toml');
     writeFileSync(
       config,
-      `[broker]\nconnectSpreadS = 0\n[storage]\npath = "${home}/outbox.db"\n[board]\nprofile = "generic"\nport = "${home}/none"\n[gnss]\nport = "${home}/none"\n`,
+      `[broker]\nconnectSpreadS = 0\n[storage]\npath = "${home}/outbox.db"\n[board]\nprofile = "generic"\nport = "${home}/none"\n[gnss]\nport = "${home}/nowhere"\n`,
     );
     const made = runProgram('broker', ['device', 'code', 'demo', 'van-01', '--json', ...database]);
     const { code } = JSON.parse(made) as { code: string };
