@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'what can fail together is one key',
     from: 1028,
     file: 'evidence/common-causes.js',
-    find: 'return a.filter((cause) => b.includes(cause));',
+    find: 'return a.filter((cause) => b.some((other) => faultOf(other) === faultOf(cause)));',
     put: 'return [];',
   },
   {
