@@ -245,7 +245,7 @@ describe('the wiring of a profile', () => {
       return sharedCauses(one, other).map((cause) => cause.split(':')[0]);
     };
     expect(onTwo({})).toEqual(['contacts', 'board']);
-    // The loop-back takes the board of its own unit away while it answers (`judge.test.ts`).
+    // The loop-back takes the board of its own unit away while it answers: `evidence-state.ts`.
     expect(onTwo({ life, loopback })).toEqual(['board']);
   });
 

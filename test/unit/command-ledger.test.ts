@@ -252,9 +252,9 @@ describe('a command for a device that is online', () => {
   });
 
   test.each(['executing', 'unknown'])(
-    'waits again after it was %s, says why, and can be withdrawn or expire',
+    'waits again after it was %s, says why, and can be withdrawn, or expires',
     async (begun) => {
-      const { hello, request, report, find, clock, expire } = await bench();
+      const { hello, request, report, find, clock, expire, cancel, envelopes } = await bench();
       await hello('b1');
       const { commandID } = await request({ ttlS: 10 });
       const moving = verdictOf([{ rule: 'speed_kmh', isMet: false, value: 50, needed: 1, sinceMs: null }]);
@@ -266,6 +266,8 @@ describe('a command for a device that is online', () => {
       expect(await find(commandID)).toMatchObject({ commandState: 'armed', verdict: moving, stateRank: 3 });
       await report(commandID, 'received');
       expect(await find(commandID)).toMatchObject({ commandState: 'armed' });
+      await cancel(commandID);
+      expect(envelopes().at(-1)).toMatchObject({ commandID, cancel: true, issuer: 'otto' });
       clock.advance(80_000);
       await expire();
       expect(await find(commandID)).toMatchObject({ commandState: 'expired', isFinal: true });

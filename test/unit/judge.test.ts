@@ -227,7 +227,7 @@ const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
   fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
 );
 const anyCauses = fc.uniqueArray(
-  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'bus', 'contacts:io', 'board:io'),
+  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'bus', 'contacts', 'board:io'),
   { minLength: 1 },
 );
 const witness = (name: WitnessName): fc.Arbitrary<Witness> =>

@@ -140,17 +140,26 @@ export function readingOf<Name extends string>(
   return state.sensors[signal] ?? unfitted;
 }
 
+/** An input as a value: null while it is not known. */
+export interface InputValue {
+  readonly value: boolean | null;
+  readonly sinceMs: number;
+  readonly afterMs: number;
+}
+
+/** A debounced input as it is now. */
+export function inputValue<Name extends string>(state: InputsState<Name>, signal: Name): InputValue {
+  const { reading, sinceMs, afterMs } = readingOf(state, signal);
+  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs, afterMs };
+}
+
 /**
  * An input as evidence: a contact that closes counts at its first sample. The debounce delays its opening only, as
  * no relay may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
  */
-export function alertTo<Name extends string>(
-  state: InputsState<Name>,
-  signal: Name,
-): { readonly value: boolean | null; readonly sinceMs: number; readonly afterMs: number } {
+export function alertTo<Name extends string>(state: InputsState<Name>, signal: Name): InputValue {
   const candidate = state.sensors[signal]?.candidate;
-  if (candidate?.reading === 'on')
-    return { value: true, sinceMs: candidate.sinceMs, afterMs: candidate.afterMs };
-  const { reading, sinceMs, afterMs } = readingOf(state, signal);
-  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs, afterMs };
+  return candidate?.reading === 'on'
+    ? { value: true, sinceMs: candidate.sinceMs, afterMs: candidate.afterMs }
+    : inputValue(state, signal);
 }

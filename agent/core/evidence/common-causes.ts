@@ -4,15 +4,14 @@
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
 /**
- * `receiver`, `bus` (adapter, line and senders of the vehicle bus), `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a
- * board), `board:UNIT` (repeats, or reads nothing). One fuse feeds the contacts of all boards, and one line reads them.
+ * `receiver`, `bus` (adapter, line and senders of the vehicle bus), `sensor:NAME` (with its wire), `contacts` (their supply or common: one fuse feeds
+ * those of all boards), `board:UNIT` (repeats, or reads nothing).
  */
-export type Cause = 'receiver' | 'bus' | `${'sensor' | 'contacts' | 'board'}:${string}`;
+export type Cause = 'receiver' | 'bus' | 'contacts' | `${'sensor' | 'board'}:${string}`;
 export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
 
-/** A sensor is its own; what is said of a board holds for all. */
-const faultOf = (cause: Cause): string =>
-  cause.startsWith('sensor:') ? cause : cause.slice(0, `${cause}:`.indexOf(':'));
+/** One line reads all boards, and may repeat for all. */
+const faultOf = (cause: Cause): string => (cause.startsWith('board:') ? 'board' : cause);
 
 /** Causes that both could have; none when they are independent. */
 export function sharedCauses(a: readonly Cause[], b: readonly Cause[]): readonly Cause[] {
@@ -33,5 +32,5 @@ export function independentPairs(causes: Causes): readonly WitnessPair[] {
 
 /** A contact whose "off" is a statement of its own: its supply, or its second contact, is read beside it. */
 export function isLiveContact(causes: readonly Cause[]): boolean {
-  return !causes.some((cause) => cause.startsWith('contacts:'));
+  return !causes.includes('contacts');
 }

@@ -44,7 +44,7 @@ function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly 
 function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' | 'board' | 'none' {
   const shared = pairs.map(([a, b]) => sharedCauses(witnesses[a].causes, witnesses[b].causes));
   if (shared.some((causes) => causes.length === 0)) return 'none';
-  if (shared.some((causes) => causes.some((cause) => cause.startsWith('contacts:')))) return 'contacts';
+  if (shared.some((causes) => causes.includes('contacts'))) return 'contacts';
   return shared.length > 0 ? 'board' : 'none';
 }
 

@@ -72,8 +72,8 @@ export function fittedWitnesses(
 }
 
 /**
- * What can fail together, as this vehicle is wired. All contacts of one board share their supply, unless a life input reads it or the contact
- * is one of an antivalent pair; and everything that one board reads may be old.
+ * What can fail together, as this vehicle is wired. All contacts share their supply, unless a life input reads it or the contact is one of an
+ * antivalent pair; and everything that is read over the line may be old.
  */
 export function causesOf(profile: BoardProfile): Causes {
   const { inputs, analogs, polls } = profile;
@@ -83,13 +83,13 @@ export function causesOf(profile: BoardProfile): Causes {
     const unit = unitOf(inputs[name]);
     const proof = proofOf(profile, name);
     const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
-    return [`sensor:${name}`, ...(isLive ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
+    return [`sensor:${name}`, ...(isLive ? [] : ['contacts' as const]), `board:${unit}`];
   };
   // A transducer is fed as the contacts are: without a supply it reads 0, and an engine that stops reads 0 too.
   const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => {
     const unit = unitOf(analogs[name]);
     const hasLife = profile.life !== undefined && unitOf(profile.life) === unit;
-    return [`sensor:${name}`, ...(hasLife ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
+    return [`sensor:${name}`, ...(hasLife ? [] : ['contacts' as const]), `board:${unit}`];
   };
   return {
     gnss: ['receiver'],

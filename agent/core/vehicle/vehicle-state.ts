@@ -15,7 +15,7 @@ import type { AlarmsState } from '../alarms/alarms.ts';
 import type { AnalogName } from '../board/board-profile.ts';
 import type { BoardReportState } from '../board/board-report.ts';
 import type { BoardState } from '../board/board-types.ts';
-import { type InputsState, readingOf } from '../board/inputs.ts';
+import { type InputsState, inputValue } from '../board/inputs.ts';
 import type { LoopbackState } from '../board/loopback.ts';
 import type { BusReading } from '../bus/bus-reading.ts';
 import type { BusReportState } from '../bus/bus-report.ts';
@@ -187,8 +187,7 @@ export function log(
 
 /** A digital input as it is now, debounced. */
 export function sensed(state: VehicleState, name: InputName): Sensed {
-  const { reading, sinceMs } = readingOf(state.inputs, name);
-  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+  return inputValue(state.inputs, name);
 }
 
 /** What is proven now; computed once for each state of a step, as several machines ask for it. */

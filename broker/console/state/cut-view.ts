@@ -1,9 +1,12 @@
 // What the screens of a cut or an unlock can show, from what the service answered: the address, the reason, the course and the ends. Pure.
-import type { FeatureName } from '../../../src/core/events/event.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import type { Approval, CommandRecord, Device } from '../api/operations.ts';
 
 /** The relay that an order moves. The two are never said in one another's words. */
 export type Relay = FeatureName;
+
+/** The relay that a command is about; undefined: it is about none. */
+export const relayOf = (feature: unknown): Relay | undefined => featureNames.find((one) => one === feature);
 
 /** Members of an address that open the screen of an order, by its relay. */
 export const orderMembers = { enginecutoff: 'cut', cargoaccess: 'unlock' } as const;

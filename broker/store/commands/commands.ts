@@ -290,12 +290,13 @@ export function advanceCommand(report: CommandReport): Statement | null {
   const rank = ranks[report.commandState];
   if (rank < receivedRank) return null;
   const isFinal = rank > presumedRank ? 1 : 0;
+  const backFromRank = report.commandState === 'armed' ? ranks.executing : rank;
   const verdict = report.verdict === null ? null : JSON.stringify(report.verdict);
   return followed(sql`UPDATE commands SET command_state = ${report.commandState}, state_rank = ${rank},
       detail = ${report.detail}, verdict = ${verdict}, is_final = ${isFinal}, updated_ms = ${report.atMs},
       reported_ms = ${report.reportedMs}, reported_tie = ${report.tie}
     WHERE command_id = ${report.commandID} AND device_no = ${report.deviceNo}
-      AND (state_rank < ${rank} OR (state_rank IN (${rank}, ${report.commandState === 'armed' ? ranks.executing : rank})
+      AND (state_rank < ${rank} OR (state_rank <= ${backFromRank}
         AND (reported_ms, reported_tie) < (${report.reportedMs}, ${report.tie})))`);
 }
 

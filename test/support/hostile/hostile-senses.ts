@@ -2,6 +2,7 @@
 // drifting, chattering or lost with others, alone and in pairs, at any time. It also says which of them mislead at this moment.
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import { pick } from './hostile-life.ts';
 import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
 import { ignitionInput, type MotionInput, type Sample, startUtcMs } from './hostile-vehicle.ts';
 
@@ -112,11 +113,9 @@ const inputSalt = 0x69_6e_70_75;
  */
 export function motionInputOf(seed: number, isHonest: boolean): MotionInput {
   const luck = createLuck(seed ^ inputSalt);
-  const { debounceMs } = ignitionInput;
   if (luck() < 0.5) return ignitionInput;
-  const others = [0, 200, 700, 1500];
-  const own = others[Math.floor(luck() * others.length)] ?? debounceMs;
-  return { debounceMs: own, pollMs: isHonest || luck() < 0.5 ? stepMs : 2 * stepMs };
+  const debounceMs = pick({ luck }, [0, 200, 700, 1500]);
+  return { debounceMs, pollMs: isHonest || luck() < 0.5 ? stepMs : 2 * stepMs };
 }
 
 export function createSenses(

@@ -3,8 +3,8 @@ import type { Causes } from '../../../agent/core/evidence/common-causes.ts';
 
 export const plainCauses: Causes = {
   gnss: ['receiver'],
-  motion: ['sensor:motion', 'contacts:io', 'board:io'],
-  ignition: ['sensor:ignition', 'contacts:io', 'board:io'],
+  motion: ['sensor:motion', 'contacts', 'board:io'],
+  ignition: ['sensor:ignition', 'contacts', 'board:io'],
   rpm: ['sensor:rpm', 'board:io'],
   voltage: ['sensor:voltage', 'board:io'],
   bus_speed: ['bus'],

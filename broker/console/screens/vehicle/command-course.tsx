@@ -1,7 +1,6 @@
 // The course of one command: what was asked, what the vehicle reported, where it stands and why it waits.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { featureNames } from '../../../../src/core/events/event.ts';
 import type { EventRecord, ListedCommand } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, codeText, iconOf, spanText, Time, timeText } from '../../components/texts.tsx';
@@ -14,6 +13,7 @@ import {
   commandStateOf,
   stepsOf,
 } from '../../state/command-view.ts';
+import { relayOf } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
@@ -58,7 +58,7 @@ export function useAsked(command: Pick<ListedCommand, 'feature' | 'state'>): str
 /** Why a person asked for a command: the code of a cut or an unlock in words with its note, else what was written; '' without one. */
 export function useReason({ feature, reason }: Pick<ListedCommand, 'feature' | 'reason'>): string {
   const words = useWords(cutWords);
-  const relay = featureNames.find((one) => one === feature);
+  const relay = relayOf(feature);
   return relay === undefined || reason === '' ? reason : reasonWords(reason, relay, words);
 }
 
@@ -77,7 +77,7 @@ function Reasons({ command: { feature, verdict, detail } }: { readonly command: 
     );
   if (verdict === null) return null;
   const unmet = unmetOf(verdict);
-  const relay = featureNames.find((one) => one === feature);
+  const relay = relayOf(feature);
   if (unmet.length === 0)
     return relay === undefined ? null : (
       <EvidenceTable relay={relay} verdict={verdict} caption={words.order.proofOf} />

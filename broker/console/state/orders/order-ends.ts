@@ -1,7 +1,6 @@
 // Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
-import { featureNames } from '../../../../src/core/events/event.ts';
 import type { Approval, CommandRecord, ListedDevice } from '../../api/operations.ts';
-import { type CutState, cutStateOf, type Relay, requestState } from '../cut-view.ts';
+import { type CutState, cutStateOf, type Relay, relayOf, requestState } from '../cut-view.ts';
 
 /** An order of state `1`, or the request for one. */
 export interface OpenOrder {
@@ -27,7 +26,7 @@ type Members = Readonly<Record<string, unknown>>;
 export function orderOf(event: 'command' | 'approval', message: Members): OpenOrder | null {
   const { deviceID, feature, state } = message;
   const id = event === 'command' ? message['commandID'] : message['approvalID'];
-  const relay = featureNames.find((one) => one === feature);
+  const relay = relayOf(feature);
   if (relay === undefined || state !== '1' || typeof deviceID !== 'string' || typeof id !== 'string')
     return null;
   return { kind: event === 'command' ? 'command' : 'request', id, deviceID, relay };
