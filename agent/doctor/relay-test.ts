@@ -220,7 +220,7 @@ async function testLoopback(run: Run): Promise<Finding> {
 
 function question(names: readonly TestedName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
-  return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
+  return `Relay test. For one second each, with ignition off only:\n${what}\nTurn the key on for two seconds and off again: only a key that was seen turned off counts. Nobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
 }
 
 export function relayTestCheck(options: RelayTestOptions): Check {

@@ -69,9 +69,10 @@ describe.skipIf(why !== null)(
         running,
         said: () => said,
         end: () => end(),
-        /** Drives and parks whenever the doctor has seen no stop, until `isDone` or the end of the test. */
+        /** Drives and parks whenever the doctor has seen no stop, or no key, until `isDone` or the end of the test. */
         async park(isDone: () => boolean | Promise<boolean>): Promise<void> {
-          const noStop = (): number => count('waiting: No stop was observed');
+          const noStop = (): number =>
+            count('waiting: No stop was observed') + count('must be seen on once before that counts');
           const look = async (): Promise<boolean> => {
             if (noStop() > driven) {
               await driveAndPark();

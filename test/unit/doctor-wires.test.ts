@@ -39,11 +39,11 @@ async function configOf(wiring: WiringName) {
   };
 }
 
-async function createBench() {
+async function createBench(wiring: WiringName = 'positive') {
   const clock = createVirtualClock(0);
   let receive: (bytes: Uint8Array) => void = () => undefined;
   const entropy = createSeededEntropy('doctor');
-  const board = createBoard({ name, wiring: 'positive', clock, entropy, send: (bytes) => receive(bytes) });
+  const board = createBoard({ name, wiring, clock, entropy, send: (bytes) => receive(bytes) });
   const openByteLink: OpenByteLink = async ({ path }, handlers) => {
     if (path === 'board') receive = handlers.onBytes;
     return {
@@ -58,7 +58,7 @@ async function createBench() {
     }
   };
   const ports = { clock, openByteLink } as unknown as DoctorPorts;
-  return { board, ports, pass, config: await configOf('positive') };
+  return { board, ports, pass, config: await configOf(wiring) };
 }
 
 describe('the doctor that watches the inputs', () => {
@@ -140,6 +140,34 @@ describe('the relay test of the doctor', () => {
     const { findings, isOn } = await run(true);
     expect(findings).toMatchObject([{ verdict: 'fault', seen: expect.stringContaining('did not read on') }]);
     expect(isOn).toBe(false);
+  });
+});
+
+describe('the relay test where nothing shows a position', () => {
+  it('moves nothing beside a dead ignition wire, however long it lasts, and clicks a minute after the key was seen turned off', async () => {
+    const { board, ports, pass, config } = await createBench('plain');
+    const said: string[] = [];
+    let isStopped = false;
+    const check = relayTestCheck({
+      config,
+      ports,
+      withEngine: true,
+      ask: async () => 'YES',
+      say: (line) => void said.push(line),
+      isStopped: () => isStopped,
+    });
+    const running = check.run().finally(() => (isStopped = true));
+    await pass(150);
+    expect(board.relayLog().changes).toEqual([]);
+    expect(said.at(-1)).toContain('must be seen on once before that counts');
+    board.setSignal('ignition', true);
+    await pass(2);
+    board.setSignal('ignition', false);
+    await pass(55);
+    expect(board.relayLog().changes).toEqual([]);
+    await pass(15);
+    expect(await running).toMatchObject([{ verdict: 'ok' }, { verdict: 'ok' }]);
+    expect(board.relayLog().changes.map(({ energised }) => energised)).toEqual([true, false, true, false]);
   });
 });
 

@@ -31,6 +31,7 @@ const readings = fc.record({
     fc.constantFrom('no_fix', 'fix_void', 'doubtful', 'no_stop_seen').map(unknownGnss),
   ),
   boardAlive: fc.boolean(),
+  states: fc.constantFrom({}, { ignition: 'suspended' } as const),
 });
 const nowMs = 1_000_000;
 const relays = ['warning', 'cargoaccess', 'enginecutoff'] as const;
@@ -43,7 +44,7 @@ describe('the relay test', () => {
       fc.property(readings, fc.constantFrom(...relays), any, (seen, relay, rules) => {
         const evidence = evidenceAt(nowMs, seen);
         if (!isAllowed(verdictOf(relay, evidence, rules))) return;
-        expect(evidence.ignition.value).toBe(false);
+        expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);
         expect(evidence.boardAlive).toBe(true);
         expect(nowMs - evidence.ignition.sinceMs).toBeGreaterThanOrEqual(10_000);
         expect(evidence.gnss.kind).not.toBe('moving');
@@ -60,13 +61,28 @@ describe('the relay test', () => {
   });
 
   it('is possible on a vehicle that is not commissioned, at standstill and with ignition off', () => {
-    const states = { gnss: 'unproven', ignition: 'suspended', motion: 'unproven' } as const;
+    const states = { gnss: 'unproven', ignition: 'unproven', motion: 'unproven' } as const;
     const fresh = evidenceAt(nowMs, { states, motion: { value: false, sinceMs: 0 } });
     expect(relays.map((relay) => verdictOf(relay, fresh, standardRules).code)).toEqual([
       'allowed',
       'allowed',
       'allowed',
     ]);
+  });
+
+  it('waits until the key was seen turned off: what has read off since the start may be a dead wire', () => {
+    const readings = [
+      { states: { ignition: 'suspended' } },
+      { states: { ignition: 'contradicted' } },
+    ] as const;
+    const blind = unknownGnss('no_fix');
+    for (const reading of readings)
+      for (const gnss of [still(120_000), blind])
+        expect(
+          relays.map(
+            (relay) => verdictOf(relay, evidenceAt(nowMs, { ...reading, gnss }), standardRules).code,
+          ),
+        ).toEqual(['ignition_off', 'ignition_off', 'ignition_off']);
   });
 });
 

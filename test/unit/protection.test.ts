@@ -54,12 +54,13 @@ describe('the table [protection]', () => {
     expect(Errors(protectionSchema, { ...Create(protectionSchema), ...over })).not.toEqual([]);
   });
 
-  it.each<Protection['circuit']>(['starter', 'ignition', 'fuel'])(
-    'allows a cut at standstill with ignition on in the %s circuit',
-    (circuit) => {
-      expect(faultsOf({ cutMode: 'at_standstill', circuit })).toBe('');
-    },
-  );
+  it('allows a cut with ignition on where the relay cannot stop a running engine only', () => {
+    expect(faultsOf({ cutMode: 'at_standstill', circuit: 'starter' })).toBe('');
+    for (const circuit of ['ignition', 'fuel'] as const) {
+      expect(faultsOf({ cutMode: 'at_standstill', circuit })).toMatch(/setting off: leave ignition_off/);
+      expect(rulesOf(chosen({ cutMode: 'at_standstill', circuit }), wired).cutMode).toBe('ignition_off');
+    }
+  });
 
   it('wants a warning output, a relay, the ignition and a motion input for a mode with ignition on', () => {
     const { ignition: _ignition, ...withoutIgnition } = wired.inputs;
@@ -101,15 +102,16 @@ describe('rules', () => {
     const any = fc.double({ min: -1e9, max: 1e9, noNaN: true });
     fc.assert(
       fc.property(any, any, fc.boolean(), (ms, hdop, canStopEngine) => {
+        const cutMode = 'at_standstill';
         const delays = { ignitionOffMs: ms, ignitionOffNoFixMs: ms, standstillMs: ms, warningMs: ms };
-        const rules = createRules({ ...delays, hdopMost: hdop, canStopEngine });
+        const rules = createRules({ ...delays, hdopMost: hdop, canStopEngine, cutMode });
         const floorMs = canStopEngine ? 30_000 : 10_000;
         expect(rules.ignitionOffMs).toBeGreaterThanOrEqual(floorMs);
         expect(rules.ignitionOffNoFixMs).toBeGreaterThanOrEqual(60_000);
         expect(rules.standstillMs).toBeGreaterThanOrEqual(floorMs);
         expect(rules.warningMs).toBeGreaterThanOrEqual(30_000);
         expect(rules.hdopMost).toBeLessThanOrEqual(8);
-        if (canStopEngine) expect(rules.noGnss).toBe('wait');
+        if (canStopEngine) expect(rules).toMatchObject({ noGnss: 'wait', cutMode: 'ignition_off' });
       }),
     );
   });

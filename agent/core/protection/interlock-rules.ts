@@ -34,7 +34,10 @@ export const interlockLimits = {
   settledMs: 60_000,
 } as const;
 
-/** `ignition_off`: prevent start. `at_standstill`: also on a standing vehicle with ignition on, after a warning. */
+/**
+ * `ignition_off`: prevent start. `at_standstill`: also on a standing vehicle with ignition on, after a warning; of the starter circuit only, as a
+ * vehicle may set off while the order is on its way.
+ */
 export type CutMode = 'ignition_off' | 'at_standstill';
 
 /** What the installer chose, in ms. Made by `createRules` only, which keeps every limit above. */
@@ -64,7 +67,7 @@ export function createRules(chosen: Partial<InterlockRules> = {}): InterlockRule
   const least = (name: 'ignitionOffMs' | 'ignitionOffNoFixMs' | 'standstillMs' | 'warningMs') =>
     Math.max(interlockLimits[name], chosen[name] ?? 0);
   return {
-    cutMode: chosen.cutMode ?? 'ignition_off',
+    cutMode: canStopEngine ? 'ignition_off' : (chosen.cutMode ?? 'ignition_off'),
     canStopEngine,
     noGnss: canStopEngine ? 'wait' : (chosen.noGnss ?? 'ignition_off_only'),
     ignitionOffMs: Math.max(floorMs, least('ignitionOffMs')),

@@ -250,20 +250,14 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** The doctor's test: a person sees that the vehicle stands; there may be no evidence against it. */
+/**
+ * The doctor's test: a person sees that the vehicle stands, and nothing may speak against it. What they may err in is the key: it must be seen
+ * turned off in this run, as a dead wire reads off too.
+ */
 function attendedRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
-  const { ignition, gnss, nowMs } = evidence;
-  const hasFix = !isBlind(gnss);
-  const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
-  const reading = keyReading(ignition);
+  const hasFix = !isBlind(evidence.gnss);
   return [
-    found('ignition_off', {
-      isMet: reading === 'off',
-      value: reading,
-      needed: 'off',
-      sinceMs: ignition.sinceMs,
-    }),
-    lasting('ignition_off_s', offMs, hasFix ? rules.ignitionOffMs : rules.ignitionOffNoFixMs, nowMs),
+    ...ignitionRules(evidence, hasFix ? rules.ignitionOffMs : rules.ignitionOffNoFixMs),
     ...movementRules(evidence),
     engineRule(evidence),
     ...(hasFix ? standstillByReceiver(evidence, 0) : []),

@@ -17,7 +17,8 @@ const delay = (leastMs: number, description: string) =>
 export const protectionSchema = Type.Object({
   cutMode: Type.Enum(['ignition_off', 'at_standstill'], {
     default: 'ignition_off',
-    description: 'When a cut may happen: with ignition off; also with ignition on at proven standstill',
+    description:
+      'When a cut may happen: with ignition off; also with ignition on at proven standstill (circuit starter only)',
   }),
   circuit: Type.Enum(['starter', 'ignition', 'fuel'], {
     default: 'starter',
@@ -61,10 +62,15 @@ export function protectionFaults(
   protection: Protection,
   profile: Pick<BoardProfile, 'inputs' | 'relays' | 'outputs'>,
 ): readonly ErrorDetail[] {
-  const { cutMode } = protection;
+  const { cutMode, circuit } = protection;
   const faults: ErrorDetail[] = [];
   const fault = (name: keyof Protection, message: string): void =>
     void faults.push({ pointer: `/${name}`, message });
+  if (cutMode !== 'ignition_off' && canStopEngine(protection))
+    fault(
+      'cutMode',
+      `${cutMode} in the ${circuit} circuit could stop the engine of a vehicle that is just setting off: leave ignition_off, or wire the starter circuit`,
+    );
   if (cutMode !== 'ignition_off' && profile.relays.enginecutoff === undefined)
     fault('cutMode', 'the board profile has no relay enginecutoff: leave ignition_off');
   if (cutMode !== 'ignition_off' && profile.outputs?.warning === undefined)
