@@ -101,7 +101,10 @@ const withDoctor = (parser: Argv): Argv =>
     .example('$0 doctor', 'After the installation, with the agent stopped')
     .example('$0 doctor bus', 'Ignition on: adapter, bit rate, signals with their senders and ages')
     .example('$0 doctor --watch', 'Turn the key, open a door, pull a wire: what the board reads, live')
-    .example('$0 doctor --relay-test enginecutoff', 'Vehicle at rest, key on and off again: also the engine cut-off')
+    .example(
+      '$0 doctor --relay-test enginecutoff',
+      'Vehicle at rest, key on and off again: also the engine cut-off',
+    )
     .epilogue(
       'The doctor needs the ports, so stop the agent first; a running agent is asked for its status instead. Nothing is switched\nwithout --relay-test, and then only what the interlock allows at that moment. The relay test waits for that, shows for what and for how long still, and asks\nevery two minutes whether to go on; Ctrl-C ends it.\n\nExit codes: 0 all good, 1 warnings, 2 faults.',
     );

@@ -38,8 +38,8 @@ async function untilAsked(bus: VehicleBus, { clock }: DoctorPorts, isStopped: ()
 
 /** The permission by the board alone: no history speaks for its ignition. */
 const permissionBy = (vehicle: LiveVehicle, nowMs: number) => {
-  const { ignition, isIgnitionSuspended } = vehicle.evidence();
-  return obdPermission({ ignition, isDoubtful: isIgnitionSuspended, supplyV: null }, nowMs);
+  const { ignition, ignitionSuspension } = vehicle.evidence();
+  return obdPermission({ ignition, isDoubtful: ignitionSuspension !== null, supplyV: null }, nowMs);
 };
 
 /** The check of the car that is configured. */

@@ -35,6 +35,7 @@ type ByRelay = Readonly<Record<'enginecutoff' | 'cargoaccess', unknown>>;
 const facts: ReadonlySet<string> = new Set([
   'order.rules.engine_at_rest',
   'order.rules.ignition_suspended',
+  'order.rules.ignition_unsteady',
   'order.rules.ignition_contradicted',
   'order.rules.ignition_off_s',
   'order.rules.ignition_off_short',

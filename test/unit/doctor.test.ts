@@ -44,7 +44,7 @@ describe('the relay test', () => {
       fc.property(readings, fc.constantFrom(...relays), any, (seen, relay, rules) => {
         const evidence = evidenceAt(nowMs, seen);
         if (!isAllowed(verdictOf(relay, evidence, rules))) return;
-        expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);
+        expect([evidence.ignition.value, evidence.ignitionSuspension]).toEqual([false, null]);
         expect(evidence.boardAlive).toBe(true);
         expect(nowMs - evidence.ignition.sinceMs).toBeGreaterThanOrEqual(10_000);
         expect(evidence.gnss.kind).not.toBe('moving');

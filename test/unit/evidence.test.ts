@@ -226,7 +226,10 @@ describe('a common loss', () => {
       .set({ ignition: false, motion: false })
       .for(600);
     expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
-    expect(drive.testimony()).toMatchObject({ isIgnitionSuspended: true, drive: { state: 'unknown' } });
+    expect(drive.testimony()).toMatchObject({
+      ignitionSuspension: expect.any(String),
+      drive: { state: 'unknown' },
+    });
   });
 
   it('is found although the board was silent for the moment in which the inputs fell', () => {
@@ -490,7 +493,7 @@ describe('a parked vehicle with good sensors', () => {
     const drive = commissioned().for(30);
     expect(drive.of('gnss')).toMatchObject({ state: 'proven', claim: 'rest' });
     expect(drive.of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
-    expect(drive.testimony()).toMatchObject({ gnss: { kind: 'still' }, isIgnitionSuspended: false });
+    expect(drive.testimony()).toMatchObject({ gnss: { kind: 'still' }, ignitionSuspension: null });
   });
 
   it('is known to stand within 30 s of a stop and the key', () => {

@@ -250,7 +250,7 @@ const witnesses: fc.Arbitrary<Witnesses> = fc.record({
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
   ignition: sensed,
-  isIgnitionSuspended: fc.boolean(),
+  ignitionSuspension: fc.constantFrom(null, 'start' as const, 'chatter' as const),
   offSinceMs: fc.option(fc.integer({ min: 0, max: nowMs })),
   panic: sensed,
   gnss: gnssClaim,
@@ -287,6 +287,16 @@ const anyChange = fc.record({
 
 const anyBus = fc.record({ isMoving: fc.boolean(), isEngineRunning: fc.boolean() });
 
+describe('an ignition that does not count', () => {
+  it('says whether it must be seen on, or was switched too often', () => {
+    const valueOf = (ignitionSuspension: Evidence['ignitionSuspension']) =>
+      judge(cut, evidenceAt(nowMs, { ignitionSuspension })).rules.find(({ rule }) => rule === 'ignition_off');
+    expect(valueOf('chatter')).toMatchObject({ isMet: false, value: 'unsteady' });
+    for (const suspension of ['start', 'board', 'common', 'moved'] as const)
+      expect(valueOf(suspension)).toMatchObject({ isMet: false, value: 'suspended' });
+  });
+});
+
 describe('for any evidence', () => {
   it('a bus only ever refuses: a moving one refuses everything, a running engine each cut with the key off, no bus changes nothing', () => {
     let refused = 0;
@@ -318,7 +328,7 @@ describe('for any evidence', () => {
         if (isWithout) expect(isWith).toBe(true);
         if (isWithout || !isWith) return;
         gained += 1;
-        expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);
+        expect([evidence.ignition.value, evidence.ignitionSuspension]).toEqual([false, null]);
         const agrees = (name: WitnessName): boolean =>
           evidence.witnesses[name].state === 'proven' && evidence.witnesses[name].claim === 'rest';
         expect((['bus_speed', 'bus_rpm'] as const).some(agrees)).toBe(true);
@@ -355,7 +365,7 @@ describe('for any evidence', () => {
         expect(speaks(motion)).toBe(false);
         if (!change.isOnTheWay) expect(evidence.boardAlive).toBe(true);
         if (change.feature === 'cargoaccess') {
-          if (evidence.ignition.value !== false || evidence.isIgnitionSuspended)
+          if (evidence.ignition.value !== false || evidence.ignitionSuspension !== null)
             expect([evidence.gnss.kind, ...proven]).toEqual(
               expect.arrayContaining(['still', 'gnss', 'motion']),
             );
@@ -365,8 +375,7 @@ describe('for any evidence', () => {
           evidence.ignition.value === false && evidence.witnesses.ignition.state === 'contradicted',
         ).toBe(false);
         const isRunning = rules.cutMode === 'at_standstill' && change.occasion === 'command';
-        if (!isRunning)
-          expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);
+        if (!isRunning) expect([evidence.ignition.value, evidence.ignitionSuspension]).toEqual([false, null]);
         if (evidence.ignition.value === true) {
           expect(evidence.gnss.kind).toBe('still');
           expect(proven).toEqual(expect.arrayContaining(['gnss', 'motion']));

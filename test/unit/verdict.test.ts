@@ -312,6 +312,8 @@ describe('the words of a verdict', () => {
 
   test('come with a hint where something can be done', () => {
     expect(verdictHint(verdictOf([ignitionOn]))).toMatch(/^Switch the ignition off/);
+    // Who turns the key again begins the wait anew.
+    expect(verdictHint(verdictOf([{ ...ignitionOn, value: 'unsteady' }]))).toBeNull();
     expect(verdictHint(verdictOf([{ ...ignitionOn, rule: 'standstill_s' }]))).toBeNull();
     expect(verdictHint(verdictOf([timeKnown]))).toBeNull();
   });

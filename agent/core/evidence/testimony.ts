@@ -3,7 +3,7 @@
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
 import { type BusClaim, busRpmClaim, busSpeedClaim } from './bus-witness.ts';
 import type { Cause } from './common-causes.ts';
-import { type Contact, restingForMs, type Sensed } from './contact.ts';
+import { type Contact, restingForMs, type Sensed, type Suspension } from './contact.ts';
 import { creditLimits, creditState } from './credit.ts';
 import {
   causesNow,
@@ -134,8 +134,8 @@ export function looksStill(claim: GnssClaim): boolean {
 export interface Evidence {
   readonly nowMs: number;
   readonly ignition: Sensed;
-  /** The ignition reading is suspended: it does not count. */
-  readonly isIgnitionSuspended: boolean;
+  /** Why the ignition reading does not count; null: it does. */
+  readonly ignitionSuspension: Suspension | null;
   /** Since when the ignition has read off, over losses of samples shorter than 3 s; null: it does not. */
   readonly offSinceMs: number | null;
   readonly panic: Sensed;
@@ -173,14 +173,14 @@ export function testimonyOf(
   now: StepTime,
 ): Pick<
   Evidence,
-  'ignition' | 'isIgnitionSuspended' | 'offSinceMs' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'
+  'ignition' | 'ignitionSuspension' | 'offSinceMs' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'
 > {
   const claim = claimOf(state, now.atMs);
   const { sensed, suspension, activeMs, offSinceMs } = countedContact(state, 'ignition', claim);
   const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
   return {
     ignition: { value: sensed.value, sinceMs },
-    isIgnitionSuspended: suspension !== null,
+    ignitionSuspension: suspension,
     offSinceMs: sensed.value === false ? offSinceMs : null,
     gnss: claim,
     suspectMs: state.gnss.suspectMs,

@@ -197,9 +197,13 @@ const keyReading = ({ value }: Evidence['ignition']): 'on' | 'off' | 'unknown' =
   value === null ? 'unknown' : value ? 'on' : 'off';
 
 /** Why an ignition that reads off does not count; null when it does. */
-function ignitionDoubt({ isIgnitionSuspended, witnesses }: Evidence): 'suspended' | 'contradicted' | null {
+function ignitionDoubt({
+  ignitionSuspension,
+  witnesses,
+}: Evidence): 'suspended' | 'unsteady' | 'contradicted' | null {
   if (witnesses.ignition.state === 'contradicted') return 'contradicted';
-  return isIgnitionSuspended ? 'suspended' : null;
+  if (ignitionSuspension === null) return null;
+  return ignitionSuspension === 'chatter' ? 'unsteady' : 'suspended';
 }
 
 /** The key is off, and has been for long enough. */

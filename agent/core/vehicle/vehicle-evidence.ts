@@ -171,11 +171,11 @@ export function watchEvidence(context: StepContext): void {
 /** Whether a car may be asked at `nowMs`: by the ignition as the interlock reads it, and the supply as the board measures it. */
 export function obdPermissionOf(state: VehicleState, nowMs: number): ObdPermission {
   const { evidence, time } = state;
-  const { ignition, isIgnitionSuspended } = testimonyOf(evidence, {
+  const { ignition, ignitionSuspension } = testimonyOf(evidence, {
     atMs: nowMs,
     utcMs: trustedUtcMs(time, nowMs),
   });
   const isContradicted = creditState(evidence.credit.credits.ignition) === 'contradicted';
-  const isDoubtful = isIgnitionSuspended || isContradicted;
+  const isDoubtful = ignitionSuspension !== null || isContradicted;
   return obdPermission({ ignition, isDoubtful, supplyV: freshAnalog(state, 'supplyVoltage', nowMs) }, nowMs);
 }

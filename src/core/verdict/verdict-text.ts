@@ -68,6 +68,8 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 function ignitionText(value: RuleFinding['value']): string {
   if (value === 'on') return 'Ignition is on';
   if (value === 'contradicted') return 'Ignition reads off, but another sensor contradicted it';
+  if (value === 'unsteady')
+    return 'Ignition was switched too often: it counts after a minute off while a position shows a standstill, or 15 s on';
   return value === 'suspended'
     ? 'Ignition reads off, but must be seen on once before that counts'
     : 'Ignition is unknown';
@@ -161,6 +163,7 @@ const hints = mapOf({
 });
 
 /** What can be done about it; null where only time helps. */
-export function verdictHint({ code }: Verdict): string | null {
-  return hints.get(code) ?? null;
+export function verdictHint({ code, rules }: Verdict): string | null {
+  const isUnsteady = rules.some(({ rule, value }) => rule === 'ignition_off' && value === 'unsteady');
+  return code === 'ignition_off' && isUnsteady ? null : (hints.get(code) ?? null);
 }

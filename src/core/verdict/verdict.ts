@@ -21,7 +21,10 @@ export const ruleNames = [
   'automation_enabled',
   /** Seconds since panic was last active or unknown; null while it is. */
   'panic_calm_s',
-  /** The key. Value: `on`, `off`, `unknown`, `suspended` (the input must be seen on once before its "off" counts), or `contradicted`. */
+  /**
+   * The key. Value: `on`, `off`, `unknown`, `suspended` (the input must be seen on once before its "off" counts), `unsteady` (switched too often; it
+   * counts after a minute of rest), or `contradicted`.
+   */
   'ignition_off',
   /** Seconds for which ignition has been off. */
   'ignition_off_s',

@@ -70,7 +70,7 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
   return {
     nowMs,
     ignition,
-    isIgnitionSuspended: states.ignition === 'suspended',
+    ignitionSuspension: states.ignition === 'suspended' ? 'start' : null,
     offSinceMs: ignition.value === false ? ignition.sinceMs : null,
     panic: { value: false, sinceMs: 0 },
     suspectMs: null,

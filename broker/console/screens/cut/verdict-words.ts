@@ -36,6 +36,8 @@ function ignitionText(
       return rules.ignition_on;
     case 'suspended':
       return rules.ignition_suspended;
+    case 'unsteady':
+      return rules.ignition_unsteady;
     case 'contradicted':
       return rules.ignition_contradicted;
     default:

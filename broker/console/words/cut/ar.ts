@@ -137,6 +137,8 @@ export const order: OrderTexts = {
     ignition_on: 'مفتاح التشغيل مُشغَّل',
     ignition_unknown: 'حالة مفتاح التشغيل غير معروفة',
     ignition_suspended: 'يجب أن يُرى مفتاح التشغيل مُشغَّلًا مرة قبل أن يُعتدّ بحالة «مُطفأ»',
+    ignition_unsteady:
+      'شُغِّل الإشعال وأُطفئ مرات كثيرة: يُعتدّ به بعد دقيقة مُطفأً يُظهر فيها الموقع توقفًا، أو 15 ث مُشغَّلًا',
     ignition_contradicted: 'يُقرأ الإشعال مطفأً، لكن مستشعرًا آخر ناقضه',
     ignition_off_s: (seconds, needed) => `مفتاح التشغيل مُطفأ منذ ${seconds} ث فقط؛ يلزم ${needed} ث`,
     ignition_off_short: (needed) => `لم تمضِ ${needed} ث على إطفاء مفتاح التشغيل`,

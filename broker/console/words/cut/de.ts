@@ -138,6 +138,8 @@ export const order: OrderTexts = {
     ignition_on: 'Die Zündung ist an',
     ignition_unknown: 'Die Zündung ist unbekannt',
     ignition_suspended: 'Die Zündung muss einmal an gewesen sein, bevor ihr „Aus“ zählt',
+    ignition_unsteady:
+      'Die Zündung wurde zu oft geschaltet: Sie zählt nach einer Minute „Aus“, in der eine Position Stillstand zeigt, oder 15 s „An“',
     ignition_contradicted: 'Die Zündung liest sich als aus, aber ein anderer Sensor hat ihr widersprochen',
     ignition_off_s: (seconds, needed) => `Die Zündung ist erst seit ${seconds} s aus; ${needed} s sind nötig`,
     ignition_off_short: (needed) => `Die Zündung ist noch nicht seit ${needed} s aus`,

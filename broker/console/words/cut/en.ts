@@ -136,6 +136,8 @@ export const order = {
     ignition_on: 'The ignition is on',
     ignition_unknown: 'The ignition is unknown',
     ignition_suspended: 'The ignition must be seen on once before its "off" counts',
+    ignition_unsteady:
+      'The ignition was switched too often: it counts after a minute off while a position shows a standstill, or 15 s on',
     ignition_contradicted: 'The ignition reads off, but another sensor contradicted it',
     ignition_off_s: (seconds: string, needed: string) =>
       `The ignition has been off for ${seconds} s only; ${needed} s are needed`,

@@ -136,6 +136,8 @@ export const order: OrderTexts = {
     ignition_on: 'El contacto está encendido',
     ignition_unknown: 'El contacto se desconoce',
     ignition_suspended: 'El contacto debe verse encendido una vez antes de que cuente su apagado',
+    ignition_unsteady:
+      'El contacto se accionó demasiadas veces: cuenta tras un minuto apagado en que una posición muestra la parada, o 15 s encendido',
     ignition_contradicted: 'El encendido se lee apagado, pero otro sensor lo contradijo',
     ignition_off_s: (seconds, needed) =>
       `El contacto lleva apagado solo ${seconds} s; se necesitan ${needed} s`,

@@ -138,6 +138,8 @@ export const order: OrderTexts = {
     ignition_on: 'Le contact est mis',
     ignition_unknown: 'Le contact est inconnu',
     ignition_suspended: 'Le contact doit avoir été vu mis une fois avant que son « coupé » ne compte',
+    ignition_unsteady:
+      'Le contact a été tourné trop souvent : il compte après une minute coupé pendant laquelle une position montre l’arrêt, ou 15 s mis',
     ignition_contradicted: 'Le contact est lu coupé, mais un autre capteur l’a contredit',
     ignition_off_s: (seconds, needed) =>
       `Le contact n’est coupé que depuis ${seconds} s ; il en faut ${needed} s`,
