@@ -252,6 +252,7 @@ export async function openLiveVehicle(
         isServerBehind: false,
         isTimeConfirmed: true,
         boardAlive: hand.isAlive(),
+        askedMs: nowMs,
       };
     },
     async close() {

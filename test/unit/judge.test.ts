@@ -87,6 +87,10 @@ const table: readonly Line[] = [
   ['speed_kmh', cut, { ...garage, gnss: { kind: 'unknown', fault: 'no_fix', saidKmh: 60 } }],
   ['allowed', cut, { ...garage, gnss: { kind: 'unknown', fault: 'no_fix', saidKmh: 0 } }],
   ['fix_age_ms', cut, { gnss: still(120_000, ago(301)) }],
+  ['input_age_ms', cut, { askedMs: ago(601) }],
+  ['input_age_ms', cut, { ...garage, askedMs: ago(601) }],
+  ['allowed', cut, { ...garage, askedMs: ago(600) }],
+  ['allowed', { ...cut, isOnTheWay: true }, { askedMs: ago(900) }],
   ['allowed', cut, { gnss: still(120_000, ago(300)) }],
   ['allowed', { ...cut, isRehearsal: true }, { gnss: still(120_000, ago(1000)) }],
   ['allowed', { ...cut, isOnTheWay: true }, { gnss: still(120_000, ago(1900)) }],
@@ -267,6 +271,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   isServerBehind: fc.boolean(),
   isTimeConfirmed: fc.boolean(),
   boardAlive: fc.boolean(),
+  askedMs: fc.integer({ min: nowMs - 1000, max: nowMs }),
   warning: fc.record({ soundsForMs: fc.option(fc.integer({ min: 0, max: 60_000 })), hasFault: fc.boolean() }),
 });
 const anyRules = fc

@@ -15,6 +15,42 @@ const button = {
 const energised = (rig: VehicleRig, feature: string) =>
   rig.changes.filter((change) => change.feature === feature && change.energised);
 
+describe('an agent that is held up as it is about to decide', () => {
+  it.each(['bytes', 'time'] as const)(
+    'moves no relay of a vehicle that set off meanwhile (%s first)',
+    async (first) => {
+      let decided = 0;
+      for (let atS = 9; atS < 12; atS += 0.1) {
+        const rig = await createVehicleRig({
+          onContact: ({ energised: isOn }) => {
+            if (isOn) expect(rig.speedKmh()).toBeLessThanOrEqual(3);
+          },
+        });
+        rig.run(30);
+        rig.board.setSignal('ignition', true);
+        rig.drive(40);
+        rig.run(40);
+        rig.command('enginecutoff', '1');
+        rig.drive(0);
+        rig.run(10);
+        rig.board.setSignal('ignition', false);
+        rig.run(atS);
+        if (rig.board.isEnergised('enginecutoff')) decided += 1;
+        rig.hold();
+        rig.board.setSignal('ignition', true);
+        rig.run(0.3);
+        rig.drive(60);
+        rig.run(0.9);
+        rig.goOn(first);
+        rig.run(3);
+      }
+      // The moment of the decision lies within.
+      expect(decided).toBeGreaterThan(0);
+      expect(decided).toBeLessThan(30);
+    },
+  );
+});
+
 describe('the cargo lock', () => {
   it('is closed by the board itself, whatever becomes of the agent', async () => {
     const rig = await createVehicleRig({ protection: { unlockS: 20 } });

@@ -75,6 +75,8 @@ export interface PendingJob {
 interface PollState {
   readonly nextAtMs: number;
   readonly isPending: boolean;
+  /** When the request was sent that was answered last: what it read is no older. Null: none was answered. */
+  readonly askedMs: number | null;
 }
 
 export interface UnitState {

@@ -97,7 +97,9 @@ function handleLinkUp(step: BoardStep): void {
     (left, right) => Number(relayPolls.has(right)) - Number(relayPolls.has(left)),
   );
   draft.isLinkUp = true;
-  draft.polls = Object.fromEntries(names.map((poll) => [poll, { nextAtMs: atMs, isPending: false }]));
+  draft.polls = Object.fromEntries(
+    names.map((poll) => [poll, { nextAtMs: atMs, isPending: false, askedMs: null }]),
+  );
   draft.units = Object.fromEntries(Object.keys(profile.units).map((unit) => [unit, freshUnit]));
   feedMaster(step, { kind: 'up', atMs });
 }
@@ -123,6 +125,8 @@ function handleLinkDown(step: BoardStep, reason: string): void {
 
 function feedMaster(step: BoardStep, input: RtuInput): void {
   const { draft, outputs } = step;
+  const { phase } = draft.master;
+  const sentMs = 'exchange' in phase ? phase.exchange.sentAtMs : input.atMs;
   const stepped = stepRtuMaster(draft.master, input);
   draft.master = stepped.state;
   for (const output of stepped.outputs) {
@@ -133,7 +137,7 @@ function feedMaster(step: BoardStep, input: RtuInput): void {
     const job = jobOf(draft, output.id);
     if (job === undefined) continue;
     forget(draft, output.id);
-    finish(step, { job, result: output.result });
+    finish(step, { job, result: output.result, sentMs });
   }
 }
 
@@ -161,6 +165,7 @@ function submit(
 interface Finished {
   readonly job: PendingJob;
   readonly result: RtuResult;
+  readonly sentMs: number;
 }
 
 function finish(step: BoardStep, finished: Finished): void {
@@ -176,7 +181,7 @@ function finish(step: BoardStep, finished: Finished): void {
   }
 }
 
-function finishPoll(step: BoardStep, name: string, { job, result }: Finished): void {
+function finishPoll(step: BoardStep, name: string, { job, result, sentMs }: Finished): void {
   const { draft, atMs } = step;
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
@@ -185,7 +190,8 @@ function finishPoll(step: BoardStep, name: string, { job, result }: Finished): v
   if (name === urgentPoll(draft.profile)) draft.mayInterpose = draft.orders.loopback?.held !== null;
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
-  draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false } };
+  const askedMs = result.kind === 'ok' ? sentMs : state.askedMs;
+  draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false, askedMs } };
   recordAnswer(step, { name, unit: poll.unit, request: job.request, result });
 }
 
@@ -226,8 +232,8 @@ function supersede(step: BoardStep, relay: RelayName): void {
   const { draft, atMs } = step;
   const old = draft.orders[relay];
   if (old === undefined) return;
-  const isInFlight =
-    draft.master.phase.kind === 'waiting' && draft.master.phase.exchange.job.id === old.jobId;
+  const { phase } = draft.master;
+  const isInFlight = phase.kind === 'waiting' && phase.exchange.job.id === old.jobId;
   const isWriting = jobOf(draft, old.jobId)?.purpose.kind === 'relayWrite';
   forget(draft, old.jobId);
   feedMaster(step, { kind: 'cancel', id: old.jobId, atMs });
@@ -320,19 +326,17 @@ function relayRequest(
 function finishOrder(
   step: BoardStep,
   purpose: { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName },
-  finished: Finished,
+  { job, result }: Finished,
 ): void {
   const { draft, atMs } = step;
   const { relay } = purpose;
   const order = draft.orders[relay];
   const wiring = wiringOf(draft.profile, relay);
-  const { request } = finished.job;
-  const { result } = finished;
-  if (order === undefined || wiring === undefined || order.jobId !== finished.job.id) return;
+  const { request } = job;
+  if (order === undefined || wiring === undefined || order.jobId !== job.id) return;
   const describe = (code: number) => `${formatRequest(request)}: ${formatException(code)}`;
-  if (purpose.kind === 'relayWrite') {
+  if (purpose.kind === 'relayWrite')
     return perform(step, relay, afterWrite(order, result, { atMs, describe }));
-  }
   if (!draft.isLinkUp || result.kind === 'linkDown') {
     const outcome = order.writes > 0 ? 'unknown' : 'refused';
     const move = { kind: 'end', outcome, reason: 'the link went down', readBack: null } as const;
@@ -360,9 +364,8 @@ function schedule(step: BoardStep): void {
     if (poll === undefined || state === undefined || waitsForUrgent(draft, name, atMs)) continue;
     const request = pollRequest(draft.profile, poll);
     if (request === null) continue;
-    const inTime = state.nextAtMs + poll.periodMs;
-    const nextAtMs = inTime > atMs ? inTime : atMs + poll.periodMs;
-    draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: true } };
+    const nextAtMs = poll.periodMs + (state.nextAtMs + poll.periodMs > atMs ? state.nextAtMs : atMs);
+    draft.polls = { ...draft.polls, [name]: { ...state, nextAtMs, isPending: true } };
     if (name !== urgent) draft.mayInterpose = false;
     const resultByMs = Math.min(nextAtMs, atMs + resultLatestMs);
     submit(step, { kind: 'poll', poll: name }, { request, priority: 'poll', resultByMs });

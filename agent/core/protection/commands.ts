@@ -38,7 +38,7 @@ import {
   isAutomatic,
   wantedState,
 } from './command-record.ts';
-import { isSafeState, judge, orderWithinMs, type RelayChange, wantsWarningOnly } from './interlock.ts';
+import { isAge, isSafeState, judge, orderWithinMs, type RelayChange, wantsWarningOnly } from './interlock.ts';
 import { interlockLimits } from './interlock-rules.ts';
 
 export type CommandInput =
@@ -170,9 +170,8 @@ function afterCommit(
   driveNow(draft, command, evidence);
 }
 
-/** Only the newest fix is too old: the next one decides. */
-const awaitsFix = ({ rules }: Verdict): boolean =>
-  rules.every(({ rule, isMet }) => isMet || rule === 'fix_age_ms');
+/** Only what was read last is too old: the next reading decides. */
+const awaitsReading = ({ rules }: Verdict): boolean => rules.every(({ rule, isMet }) => isMet || isAge(rule));
 
 /** What is on disk as executing is judged once more, then the relay is driven. */
 function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
@@ -186,7 +185,7 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
     return;
   }
   if (!isAllowed(verdict)) {
-    if (!awaitsFix(verdict)) return wait(draft, command, { verdict, evidence });
+    if (!awaitsReading(verdict)) return wait(draft, command, { verdict, evidence });
     setWork(draft, feature, { kind: 'ready' });
     return;
   }

@@ -26,6 +26,8 @@ export const interlockLimits = {
   witnesses: 2,
   /** What rests on a receiver is decided this soon after its epoch was taken in: a filtered speed is old enough by then. */
   fixAgeMs: 300,
+  /** No input that a decision rests on was asked for longer ago: an agent that was held up knows nothing of the time meanwhile. */
+  inputAgeMs: 600,
   /**
    * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
    * `settledMs` without interruption.

@@ -296,12 +296,13 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   ];
 }
 
-/** Where a receiver shows the standstill, the decision follows its fix at once. */
-function fixRule({ gnss, nowMs }: Evidence): readonly RuleFinding[] {
-  const { fixAgeMs } = interlockLimits;
-  if (gnss.kind !== 'still') return [];
-  const ageMs = nowMs - gnss.fixMs;
-  return [found('fix_age_ms', { isMet: ageMs <= fixAgeMs, value: ageMs, needed: fixAgeMs })];
+/** What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. */
+function ageRules({ gnss, askedMs, nowMs }: Evidence): readonly RuleFinding[] {
+  const age = (rule: 'input_age_ms' | 'fix_age_ms', sinceMs: number, needed: number): RuleFinding =>
+    found(rule, { isMet: nowMs - sinceMs <= needed, value: nowMs - sinceMs, needed });
+  const { inputAgeMs, fixAgeMs } = interlockLimits;
+  const inputs = age('input_age_ms', askedMs, inputAgeMs);
+  return gnss.kind === 'still' ? [inputs, age('fix_age_ms', gnss.fixMs, fixAgeMs)] : [inputs];
 }
 
 const nothing: Verdict = verdictOf([]);
@@ -329,7 +330,7 @@ export function judge(
   const asked = [...first, ...then(change, evidence, rules)];
   const isFollowed = change.isOnTheWay !== true && change.isRehearsal !== true;
   const isOwed = isFollowed && change.occasion !== 'attended' && asked.every(({ isMet }) => isMet);
-  const findings = isOwed ? [...asked, ...fixRule(evidence)] : asked;
+  const findings = isOwed ? [...asked, ...ageRules(evidence)] : asked;
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
@@ -339,14 +340,14 @@ export function orderWithinMs({ ignition, gnss }: Evidence, usualMs: number): nu
   return isPrompt ? Math.min(usualMs, interlockLimits.promptDriveMs) : usualMs;
 }
 
+/** Rules that the next reading of the inputs, or the next fix, will meet. */
+export const isAge = (rule: string): boolean => rule === 'input_age_ms' || rule === 'fix_age_ms';
+
 /** All is proven but the warning, which is to sound now, and until the next fix. */
 export function wantsWarningOnly(verdict: Verdict): boolean {
   if (isAllowed(verdict)) return false;
   return verdict.rules.every(
     ({ rule, isMet, value }) =>
-      isMet ||
-      rule === 'warning_s' ||
-      rule === 'fix_age_ms' ||
-      (rule === 'warning_output' && value === 'failed'),
+      isMet || rule === 'warning_s' || isAge(rule) || (rule === 'warning_output' && value === 'failed'),
   );
 }

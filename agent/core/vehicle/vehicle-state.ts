@@ -201,6 +201,13 @@ function busEvidence({ bus }: VehicleState, atMs: number): Pick<Evidence, 'bus'>
   return veto === null ? {} : { bus: veto };
 }
 
+/** When the board was last asked for the inputs that are witnesses; of one that is not known nothing is believed. */
+export function inputsAskedMs(state: VehicleState, { profile }: VehicleConfig): number {
+  const known = (['ignition', 'motion'] as const).filter((name) => sensed(state, name).value !== null);
+  const asked = known.map((name) => state.board.polls[profile.inputs[name]?.poll ?? '']?.askedMs ?? null);
+  return Math.min(...asked.map((askedMs) => askedMs ?? Number.NEGATIVE_INFINITY));
+}
+
 function readEvidence({ state, now, config }: StepContext): Evidence {
   const readMs = state.relaysReadMs;
   const { monoMs: atMs } = now;
@@ -215,6 +222,7 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
     isServerBehind: isServerBehind(state.time, atMs),
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
+    askedMs: inputsAskedMs(state, config),
     ...busEvidence(state, atMs),
     ...(config.profile.outputs?.warning === undefined
       ? {}

@@ -7,6 +7,7 @@ import type { Ack, Hello } from '../../../src/core/wire/wire.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
+import { interlockLimits } from '../protection/interlock-rules.ts';
 import { describeProtection } from '../protection/protection.ts';
 import { warningWakeMs } from '../protection/warning.ts';
 import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
@@ -48,6 +49,7 @@ import {
 import { handleServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
+  inputsAskedMs,
   log,
   put,
   record,
@@ -208,6 +210,7 @@ export function stepVehicle(
   else if (!handleBytes(context, event.port, event.bytes) && !isDue(context))
     return { state: context.state, effects: context.effects };
   if (!context.state.isStopping) passTime(context);
+  if (areInputsNew(context, state)) reviewCommands(context);
   if (state.time.disputeMs === null) reportTimeDispute(context);
   if (isDeliveryDue(context, state)) deliver(context, { kind: 'time' });
   const origin = bestOrigin(context.state.time);
@@ -219,6 +222,14 @@ export function stepVehicle(
     context.effects.unshift({ kind: 'origin', ...origin });
   }
   return { state: context.state, effects: context.effects };
+}
+
+/** A slow board has answered: what waits for a reading of the inputs is decided while it is new. */
+function areInputsNew({ state, config, now }: StepContext, before: VehicleState): boolean {
+  if (state.board.polls === before.board.polls) return false;
+  const askedMs = inputsAskedMs(before, config);
+  const wasOld = now.monoMs - askedMs > interlockLimits.inputAgeMs;
+  return wasOld && inputsAskedMs(state, config) > askedMs;
 }
 
 /** Whether the session may have something to do: it, the time or the settings changed, it waited for this moment, or a tick passed. */

@@ -119,6 +119,7 @@ const texts = mapOf<Text>({
       ? 'The sensors that agree are read by one I/O board, which may repeat old values'
       : 'The sensors that agree share one supply of their contacts, which may be lost',
   fix_age_ms: () => 'It is decided at the next position',
+  input_age_ms: () => 'It is decided at the next reading of the inputs',
 } satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
 
 /** One rule that is not met, as a sentence without a full stop. A rule of a newer vehicle is named as it is. */

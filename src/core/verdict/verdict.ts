@@ -60,6 +60,8 @@ export const ruleNames = [
   'fix_age_ms',
   'witness_bus_speed',
   'witness_bus_rpm',
+  /** For how long ignition and motion input were not asked for, ms; needed: at most. Listed where all else is met. */
+  'input_age_ms',
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
 

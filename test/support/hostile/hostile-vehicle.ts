@@ -175,6 +175,7 @@ function createSenses(given: HostileSetup) {
   let pressed: Sensed = { value: null, sinceMs: nowMs };
   let analogs: { rpm: number | null; supplyV: number | null } = { rpm: null, supplyV: null };
   let answeredMs: number | null = null;
+  const askedMs = { ignition: Number.NEGATIVE_INFINITY, motion: Number.NEGATIVE_INFINITY };
   let bus: BusReading | null = null;
   const answering = (): readonly string[] =>
     answeredMs !== null && nowMs - answeredMs <= answerMs ? ['io'] : [];
@@ -209,14 +210,12 @@ function createSenses(given: HostileSetup) {
       const spoken = (value: boolean | null): boolean | null =>
         isPositive && !life && value === false ? null : value;
       if (rules.isPanicFitted && pressed.value !== panic) pressed = { value: panic, sinceMs: nowMs };
-      inputs = stepInputs(inputs, {
-        kind: 'sample',
-        atMs: nowMs,
-        values: {
-          ignition: spoken(ignition),
-          motion: nowMs % motionInput.pollMs === 0 ? spoken(motion) : null,
-        },
-      }).state;
+      const values = {
+        ignition: spoken(ignition),
+        motion: nowMs % motionInput.pollMs === 0 ? spoken(motion) : null,
+      };
+      inputs = stepInputs(inputs, { kind: 'sample', atMs: nowMs, values }).state;
+      for (const name of ['ignition', 'motion'] as const) if (values[name] !== null) askedMs[name] = nowMs;
       analogs = { rpm, supplyV };
       look();
     },
@@ -263,6 +262,11 @@ function createSenses(given: HostileSetup) {
         isServerBehind: isServerBehind(time, nowMs),
         isTimeConfirmed: isTimeConfirmed(time, nowMs),
         boardAlive,
+        askedMs: Math.min(
+          ...(['ignition', 'motion'] as const)
+            .filter((name) => alertTo(inputs, name).value !== null)
+            .map((name) => askedMs[name]),
+        ),
         warning,
       };
     },

@@ -81,6 +81,7 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     isServerBehind: false,
     isTimeConfirmed: true,
     boardAlive: true,
+    askedMs: nowMs,
     ...given,
     gnss,
     witnesses: {

@@ -152,6 +152,8 @@ export async function createVehicleRig({
   let isAlive = false;
   let isQuiet = false;
   const queue: VehicleEvent[] = [];
+  /** What has come while the process was held up; null while it runs. */
+  let held: VehicleEvent[] | null = null;
   let isStepping = false;
   const monoMs = (): number => clock.monoMs() * (1 + clocks.quartzPpm / 1e6);
   const now = () => ({ monoMs: monoMs(), utcMs: clock.utcMs() + clocks.wallAheadMs, fraction: 0.5 });
@@ -181,6 +183,7 @@ export async function createVehicleRig({
   };
   const dispatch = (event: VehicleEvent): void => {
     if (!isAlive) return;
+    if (held !== null) return void held.push(event);
     queue.push(event);
     if (isStepping) return;
     isStepping = true;
@@ -273,6 +276,17 @@ export async function createVehicleRig({
       isQuiet = !isInSight;
     },
     run: (seconds: number) => clock.advance(seconds * 1000),
+    /** The process is held up: time passes without it. */
+    hold() {
+      held = [];
+    },
+    /** It goes on, and takes what has come meanwhile or what time demands first. */
+    goOn(first: 'bytes' | 'time') {
+      const late = held ?? [];
+      held = null;
+      if (first === 'time') dispatch({ kind: 'time' });
+      for (const event of late) dispatch(event);
+    },
     /** Gathers or loses speed; the key is turned by the ignition signal. */
     drive: road.drive,
     speedKmh: () => road.now().speedKmh,

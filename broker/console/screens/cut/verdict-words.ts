@@ -85,6 +85,7 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
     case 'no_position_allowed':
     case 'position_trusted_s':
     case 'fix_age_ms':
+    case 'input_age_ms':
     case 'warning_output':
       return rules[rule];
     default:

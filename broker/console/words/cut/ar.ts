@@ -156,6 +156,7 @@ export const order: OrderTexts = {
     common_contacts: 'تشترك المستشعرات المتفقة في تغذية واحدة للملامسات قد تكون مفقودة',
     common_board: 'تقرأ المستشعرات المتفقة لوحةُ إدخال/إخراج واحدة قد تكرر قيمًا قديمة',
     fix_age_ms: 'يُتخذ القرار عند الموقع التالي',
+    input_age_ms: 'يُتخذ القرار عند القراءة التالية للمداخل',
     witness: (sensor, state) => `${isolated(sensor)}: ${state}`,
     other: (rule) => `القاعدة ${isolated(rule)} غير مستوفاة`,
   },

@@ -159,6 +159,7 @@ export const order: OrderTexts = {
     common_board:
       'Die übereinstimmenden Sensoren liest eine einzige I/O-Karte, die alte Werte wiederholen kann',
     fix_age_ms: 'Entschieden wird bei der nächsten Position',
+    input_age_ms: 'Entschieden wird beim nächsten Lesen der Eingänge',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `Regel ${rule} ist nicht erfüllt`,
   },

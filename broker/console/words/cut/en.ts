@@ -157,6 +157,7 @@ export const order = {
     common_contacts: 'The sensors that agree share one supply of their contacts, which may be lost',
     common_board: 'The sensors that agree are read by one I/O board, which may repeat old values',
     fix_age_ms: 'It is decided at the next position',
+    input_age_ms: 'It is decided at the next reading of the inputs',
     witness: (sensor: string, state: string) => `${sensor}: ${state}`,
     other: (rule: string) => `Rule ${rule} is not met`,
   },

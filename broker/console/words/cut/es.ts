@@ -158,6 +158,7 @@ export const order: OrderTexts = {
     common_board:
       'Los sensores que coinciden se leen en una sola placa de E/S, que puede repetir valores antiguos',
     fix_age_ms: 'Se decide con la próxima posición',
+    input_age_ms: 'Se decide con la próxima lectura de las entradas',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `La regla ${rule} no se cumple`,
   },

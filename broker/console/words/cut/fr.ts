@@ -159,6 +159,7 @@ export const order: OrderTexts = {
     common_board:
       'Les capteurs concordants sont lus par une seule carte d’E/S, qui peut répéter d’anciennes valeurs',
     fix_age_ms: 'La décision est prise à la prochaine position',
+    input_age_ms: 'La décision est prise à la prochaine lecture des entrées',
     witness: (sensor, state) => `${sensor} : ${state}`,
     other: (rule) => `La règle ${rule} n’est pas remplie`,
   },
