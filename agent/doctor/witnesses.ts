@@ -3,7 +3,7 @@
 import { verdictHint } from '../../src/core/verdict/verdict-text.ts';
 import { type WitnessName, witnessNames } from '../../src/core/verdict/witness.ts';
 import type { AgentConfig } from '../config.ts';
-import { type BoardProfile, proofOf } from '../core/board/board-profile.ts';
+import { type BoardProfile, isSameUnit, proofOf } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
@@ -26,6 +26,24 @@ function proofLine(profile: BoardProfile, input: 'ignition' | 'motion'): readonl
   return [`${input} is a plain contact, whose 0 is also that of a broken wire; ${helps} helps`];
 }
 
+/**
+ * Warns where the bit of an open contact means "inactive" and the same bit of the life input "on": without its wire the
+ * life input then never shows a lost supply. Normally closed contacts look the same. Panic buttons and tamper loops
+ * often are; beside a life input that is not inverted only ignition and motion, which allow a cut, are named.
+ */
+function lifeWarnings({ inputs, life, polls }: BoardProfile): readonly string[] {
+  if (life === undefined) return [];
+  const doubtful = Object.entries(inputs).flatMap(([name, { poll, invert }]) => {
+    const isSpokenFor = name !== 'externalPower' && isSameUnit({ polls }, life.poll, poll);
+    const counts = life.invert || name === 'ignition' || name === 'motion';
+    return isSpokenFor && counts && invert !== life.invert ? [name] : [];
+  });
+  if (doubtful.length === 0) return [];
+  return [
+    `life has invert = ${life.invert}, unlike ${doubtful.join(', ')}: this is right for normally closed contacts only, otherwise a life input without its wire reads on for ever. Take the supply of the contacts away: \`doctor --watch\` must show \`life off\``,
+  ];
+}
+
 export interface WitnessReport {
   readonly fitted: readonly WitnessName[];
   readonly lines: readonly string[];
@@ -38,7 +56,7 @@ export function describeWitnesses(
   { circuit }: Protection,
 ): WitnessReport {
   const fitted = fittedWitnesses(profile, bus);
-  const warnings: string[] = [];
+  const warnings = [...lifeWarnings(profile)];
   const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
   lines.push(...proofLine(profile, 'ignition'), ...proofLine(profile, 'motion'));
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };

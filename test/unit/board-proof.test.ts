@@ -47,16 +47,14 @@ function inputsOf(outputs: readonly BoardOutput[]): Readonly<Partial<Record<Inpu
 describe('an antivalent ignition', () => {
   it('reads off only in a sample in which the off contact is closed and the on contact is open, and on only the other way round', () => {
     fc.assert(
-      fc.property(answers, fc.boolean(), fc.boolean(), (values, invert, offInvert) => {
-        const profile = profileWith({
-          inputs: { ignition: { invert, off: { address: 4, invert: offInvert } } },
-        });
+      fc.property(answers, fc.boolean(), (values, invert) => {
+        const profile = profileWith({ inputs: { ignition: { invert, off: { address: 4, invert } } } });
         const raw = inputsOf(decodePoll(profile, 'inputs', { values, atMs: 0 })).ignition ?? null;
-        const closed = (address: number, isInverted: boolean) => {
+        const closed = (address: number) => {
           const value = values?.[address];
-          return value === 0 || value === 1 ? (value === 1) !== isInverted : null;
+          return value === 0 || value === 1 ? (value === 1) !== invert : null;
         };
-        const [onContact, offContact] = [closed(0, invert), closed(4, offInvert)];
+        const [onContact, offContact] = [closed(0), closed(4)];
         const expected =
           onContact === true && offContact === false
             ? 'on'
@@ -66,6 +64,23 @@ describe('an antivalent ignition', () => {
         expect(raw === null ? 'unknown' : raw !== invert ? 'on' : 'off').toBe(expected);
       }),
     );
+  });
+
+  it('is unknown while both contacts have no supply, by every pair of inversions that is accepted', () => {
+    const accepted: string[] = [];
+    for (const invert of [false, true])
+      for (const offInvert of [false, true]) {
+        const ignition = { invert, off: { address: 4, invert: offInvert } };
+        const verdict = applyOverrides(plain, { inputs: { ignition } });
+        if (verdict.kind !== 'ok') continue;
+        accepted.push(`${invert} ${offInvert}`);
+        for (const dead of [0, 1]) {
+          const values = Array.from({ length: 8 }, () => dead);
+          const read = inputsOf(decodePoll(verdict.profile, 'inputs', { values, atMs: 0 }));
+          expect(read.ignition, `bits ${dead} by ${invert} ${offInvert}`).toBeNull();
+        }
+      }
+    expect(accepted).toEqual(['false false', 'true true']);
   });
 
   it('is off or on for less than a second after the last sample that said so, whatever is sampled since', () => {
@@ -112,7 +127,7 @@ describe('a life input', () => {
           const [ignition = false, panic = false, cabinDoor = false, cargoDoor = false] = turned;
           const profile = profileWith({
             inputs: {
-              ignition: { invert: ignition, off },
+              ignition: { invert: ignition, off: { ...off, invert: ignition } },
               panic: { invert: panic },
               cabinDoor: { invert: cabinDoor },
               cargoDoor: { invert: cargoDoor },
@@ -289,6 +304,24 @@ describe('the wiring of a profile', () => {
     expect(moved.loopback).toEqual({ ...loopback, output: { ...loopback.output, address: 4 } });
   });
 
+  it('may have a loop-back in a poll of its own on a unit that reads neither ignition nor motion', () => {
+    const profile = profileWith({
+      units: { io2: { address: 2 } },
+      polls: {
+        second: { unit: 'io2', function: 2, first: 0, count: 8, periodMs: 50 },
+        far: { unit: 'io2', function: 1, first: 0, count: 8, periodMs: 5000 },
+      },
+      loopback: {
+        output: { ...coil, unit: 'io2', poll: 'far', address: 3 },
+        input: { poll: 'second', address: 7, invert: false },
+      },
+    });
+    expect(proofOf(profile, 'ignition')?.hasLoopback).toBe(false);
+  });
+
+  const otherPoll = '[polls.other]\nunit = "io"\nfunction = 2\nfirst = 0\ncount = 8\nperiodMs = 100';
+  const loopbackIn = (poll: string): string =>
+    `[loopback]\noutput = { unit = "io", kind = "coil", address = 3, poll = "relays", safe = "de-energised" }\ninput = { poll = "${poll}", address = 7, invert = false }`;
   const faulty: readonly (readonly [string, string, string, RegExp])[] = [
     [
       'an off contact of another input',
@@ -327,6 +360,18 @@ describe('the wiring of a profile', () => {
       /8 is not in poll "inputs" \(0 to 7\)/,
     ],
     [
+      'an off contact with another inversion than ignition',
+      '[inputs]\nignition = { off = { address = 4, invert = true } }',
+      '/inputs/ignition/off/invert',
+      /a lost supply could read as off: both contacts .* hang on one supply, give both the same invert/,
+    ],
+    [
+      'an ignition that is inverted without its off contact',
+      '[inputs]\nignition = { invert = true, off = { address = 4, invert = false } }',
+      '/inputs/ignition/off/invert',
+      /^ignition has invert = true and its off contact false/,
+    ],
+    [
       'half an off contact',
       '[inputs]\nignition = { off = { address = 4 } }',
       '/inputs/ignition/off',
@@ -352,7 +397,7 @@ describe('the wiring of a profile', () => {
     ],
     [
       'a life input in another poll than ignition',
-      '[polls.other]\nunit = "io"\nfunction = 2\nfirst = 0\ncount = 8\nperiodMs = 100\n[life]\npoll = "other"\naddress = 5\ninvert = false',
+      `${otherPoll}\n[life]\npoll = "other"\naddress = 5\ninvert = false`,
       '/life/poll',
       /ignition is in poll "inputs": both must come from one answer/,
     ],
@@ -385,6 +430,18 @@ describe('the wiring of a profile', () => {
       '[life]\npoll = "inputs"\naddress = 5\ninvert = false\n[loopback]\noutput = { unit = "io", kind = "coil", address = 3, poll = "relays", safe = "de-energised" }\ninput = { poll = "inputs", address = 5, invert = false }',
       '/loopback/input/address',
       /the life input too/,
+    ],
+    [
+      'a loop-back whose input is in another poll than ignition',
+      `${otherPoll}\n${loopbackIn('other')}`,
+      '/loopback/input/poll',
+      /ignition is in poll "inputs": both must come from one answer, so this input must be in that poll too/,
+    ],
+    [
+      'a loop-back whose input is in another poll than motion',
+      `${otherPoll}\n[inputs]\nmotion = { poll = "other", address = 6, invert = false, debounceMs = 200 }\n${loopbackIn('inputs')}`,
+      '/loopback/input/poll',
+      /motion is in poll "other": both must come from one answer/,
     ],
     [
       'half a loop-back',

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
+import type { BoardOverrides, BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
 import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
@@ -180,6 +181,46 @@ describe('the check of the configuration', () => {
     expect(plain.lines.join('\n')).toMatch(
       /ignition is a plain contact.*an off contact or a life input helps/,
     );
+  });
+
+  it('warns of a life input that would read on without its wire, and names the inputs whose lost supply it would not show', async () => {
+    const warningsOf = (overrides: BoardOverrides, profile: BoardProfile): readonly string[] => {
+      const verdict = applyOverrides(profile, overrides);
+      if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+      return describeWitnesses({ profile: verdict.profile }, standardProtection).warnings;
+    };
+    const { profile } = await configOf('positive');
+    const inverted = { invert: true };
+    const all = { ignition: { ...inverted, off: inverted }, motion: inverted };
+    const doors = { panic: inverted, cabinDoor: inverted, cargoDoor: inverted };
+    expect(warningsOf({}, profile)).toEqual([]);
+    const [warning, ...more] = warningsOf({ life: inverted }, profile);
+    expect(more).toEqual([]);
+    expect(warning).toMatch(
+      /^life has invert = true, unlike ignition, panic, cabinDoor, cargoDoor, motion: /,
+    );
+    expect(warning).toMatch(/Take the supply of the contacts away: `doctor --watch` must show `life off`$/);
+    const isLeft = warningsOf({ life: inverted, inputs: { ...all, ...doors, cargoDoor: {} } }, profile);
+    expect(isLeft).toEqual([expect.stringMatching(/unlike cargoDoor: /)]);
+    expect(warningsOf({ life: inverted, inputs: { ...all, ...doors } }, profile)).toEqual([]);
+    // On a board that reads 1 while a contact is open it is the other way round.
+    expect(warningsOf({ inputs: all }, profile)).toEqual([
+      expect.stringMatching(/^life has invert = false, unlike ignition, motion: /),
+    ]);
+    expect(warningsOf({ inputs: doors }, profile)).toEqual([]);
+    // It does not speak for external power, nor for another unit.
+    const elsewhere: BoardOverrides = {
+      units: { far: { address: 9 } },
+      polls: { far: { unit: 'far', function: 2, first: 0, count: 8, periodMs: 100 } },
+      inputs: {
+        ...all,
+        ...doors,
+        motion: { poll: 'far' },
+        externalPower: { poll: 'inputs', address: 6, invert: false, debounceMs: 500 },
+      },
+      life: inverted,
+    };
+    expect(warningsOf(elsewhere, profile)).toEqual([]);
   });
 
   it('says that a vehicle bus is one witness, and what it needs; without it a cut waits where there is no position', async () => {

@@ -3,6 +3,7 @@
 import { Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import {
+  type BoardContact,
   type BoardOverrides,
   type BoardProfile,
   type BoardRelay,
@@ -165,7 +166,7 @@ function proofFaults(profile: BoardProfile): Faults {
       : [{ pointer: '/loopback/input', name: 'the loop-back input', at: loopback.input }]),
   ];
   const faults: Faults = [];
-  if (off !== null) faults.push(...offFaults(profile, off));
+  if (ignition !== undefined) faults.push(...offFaults(profile, ignition));
   if (life !== undefined) faults.push(...lifeFaults(profile, life));
   if (loopback !== undefined) faults.push(...loopbackFaults(profile, loopback));
   for (const [index, { pointer, at }] of places.entries()) {
@@ -182,16 +183,43 @@ function proofFaults(profile: BoardProfile): Faults {
   return faults;
 }
 
-/** A fault of its poll is that of the ignition, which is reported already. */
-function offFaults(profile: BoardProfile, off: Place): Faults {
-  const faults = placeFaults(profile, '/inputs/ignition/off', { ...off, functions: [1, 2, 3, 4] });
-  return faults.filter(({ pointer }) => pointer.endsWith('/address'));
+/**
+ * Faults of the off contact. A fault of its poll is that of the ignition, which is reported already. Without their
+ * supply both contacts read the same bit: with one inversion that is "neither" or "both", with two it could be "off".
+ */
+function offFaults(profile: BoardProfile, { poll, invert, off }: BoardContact): Faults {
+  if (off === undefined) return [];
+  const pointer = '/inputs/ignition/off';
+  const place = { poll, address: off.address, functions: [1, 2, 3, 4] };
+  const faults = placeFaults(profile, pointer, place).filter((each) => each.pointer.endsWith('/address'));
+  if (off.invert !== invert)
+    faults.push({
+      pointer: `${pointer}/invert`,
+      message: `ignition has invert = ${invert} and its off contact ${off.invert}, so a lost supply could read as off: both contacts of a changeover switch hang on one supply, give both the same invert`,
+    });
+  return faults;
 }
 
-/** A point that speaks for others: read often, and never an output that reads what was written to it. */
+/**
+ * A point that speaks for others: read often, in one answer with them, and never an output that reads what was written
+ * to it.
+ */
 function pointFaults(profile: BoardProfile, pointer: string, place: Place): Faults {
-  const faults = placeFaults(profile, pointer, { ...place, functions: [2, 3, 4] });
-  return [...faults, ...slowFaults(profile, pointer, place.poll)];
+  return [
+    ...placeFaults(profile, pointer, { ...place, functions: [2, 3, 4] }),
+    ...slowFaults(profile, pointer, place.poll),
+    ...answerFaults(profile, pointer, place.poll),
+  ];
+}
+
+/** Ignition and motion of the same unit in another poll: one poll may repeat old bits while the other is read anew. */
+function answerFaults(profile: BoardProfile, pointer: string, poll: string): Faults {
+  return (['ignition', 'motion'] as const).flatMap((name) => {
+    const contact = profile.inputs[name];
+    if (contact === undefined || contact.poll === poll || !isSameUnit(profile, contact.poll, poll)) return [];
+    const message = `${name} is in poll "${contact.poll}": both must come from one answer, so this input must be in that poll too`;
+    return [{ pointer: `${pointer}/poll`, message }];
+  });
 }
 
 /** A poll that is too seldom for what a cut depends on: a vehicle would be under way before it is seen. */
@@ -203,19 +231,13 @@ function slowFaults(profile: BoardProfile, pointer: string, poll: string): Fault
 
 function lifeFaults(profile: BoardProfile, life: Place): Faults {
   const faults = pointFaults(profile, '/life', life);
-  const pointer = '/life/poll';
-  const covered = Object.entries(profile.inputs).filter(([, { poll }]) =>
-    isSameUnit(profile, poll, life.poll),
-  );
+  const covers = Object.values(profile.inputs).some(({ poll }) => isSameUnit(profile, poll, life.poll));
   const unit = profile.polls[life.poll]?.unit;
-  if (unit !== undefined && covered.length === 0)
-    faults.push({ pointer, message: `no input is read from unit "${unit}", so it speaks for none` });
-  for (const [name, { poll }] of covered)
-    if ((name === 'ignition' || name === 'motion') && poll !== life.poll)
-      faults.push({
-        pointer,
-        message: `${name} is in poll "${poll}": both must come from one answer, so life must be in that poll too`,
-      });
+  if (unit !== undefined && !covers)
+    faults.push({
+      pointer: '/life/poll',
+      message: `no input is read from unit "${unit}", so it speaks for none`,
+    });
   return faults;
 }
 
