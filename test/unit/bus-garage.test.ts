@@ -5,15 +5,15 @@ import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { witnessesOf, witnessStatesOf } from '../../agent/core/evidence/testimony.ts';
 import { ccvs1, ebc2, eec1, vep1 } from '../../simulator/hardware/j1939-frames.ts';
 import { createTruckBus, truckBusConfig, truckFrames, vinFrames } from '../support/bus/truck-bus.ts';
-import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
+import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const time = (rig: VehicleRig) => ({ atMs: rig.nowMs(), utcMs: null });
 const states = (rig: VehicleRig) => witnessStatesOf(rig.state().evidence, time(rig));
 const speed = (rig: VehicleRig) => witnessesOf(rig.state().evidence, time(rig)).bus_speed;
 const isCut = (rig: VehicleRig): boolean => rig.said().includes('confirmed');
 
-async function provenTruck(engine: 'combustion' | 'hybrid' = 'combustion') {
-  const rig = await createVehicleRig({ bus: { ...truckBusConfig, engine } });
+async function provenTruck(engine: 'combustion' | 'hybrid' = 'combustion', options: RigOptions = {}) {
+  const rig = await createVehicleRig({ bus: { ...truckBusConfig, engine }, ...options });
   const bus = createTruckBus(rig);
   rig.run(10);
   bus.run(15).trip().park(40);
@@ -42,7 +42,7 @@ describe('a bus', () => {
     bus.park(40);
     expect(states(rig)).toMatchObject({ bus_speed: 'proven', bus_rpm: 'proven', gnss: 'proven' });
     expect(rig.disk.memory.evidence?.bus).toEqual({ senders: '00', vin: null });
-    expect(speed(rig)).toMatchObject({ claim: 'rest', causes: ['bus'] });
+    expect(speed(rig)).toMatchObject({ claim: 'rest', causes: ['bus', 'terminal15'] });
   });
 
   it('is no witness where none is configured, and shows no engine at rest unless combustion is declared', async () => {
@@ -111,7 +111,7 @@ describe('a bus', () => {
 });
 
 describe('a truck in a garage without a position', () => {
-  it('is cut by its bus and its ignition, nodes awake and parking brake set', async () => {
+  it('is cut by its bus and its motion input, nodes awake and parking brake set', async () => {
     const { rig, bus } = await garagedTruck();
     expect(speed(rig)).toMatchObject({ state: 'proven', claim: 'rest' });
     rig.command('enginecutoff', '1');
@@ -120,9 +120,20 @@ describe('a truck in a garage without a position', () => {
     expect(rig.changes).toMatchObject([{ relay: 0 }]);
   });
 
+  it('waits where bus and ignition are all that speaks, as one fuse behind the key may feed both', async () => {
+    const { rig, bus } = await provenTruck('combustion', { overrides: { inputs: { motion: false } } });
+    rig.sky(false);
+    bus.run(120);
+    expect(speed(rig)).toMatchObject({ state: 'proven', claim: 'rest' });
+    rig.command('enginecutoff', '1');
+    bus.run(30);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.told.at(-1)?.attributes).toMatchObject({ code: 'common_cause' });
+  });
+
   it.each([
-    { lost: 'two seconds, twelve seconds ago', lostS: 2, thenS: 12, isDone: true },
-    { lost: 'two seconds, six seconds ago', lostS: 2, thenS: 6, isDone: false },
+    { lost: 'two seconds, 32 seconds ago', lostS: 2, thenS: 32, isDone: true },
+    { lost: 'two seconds, 20 seconds ago', lostS: 2, thenS: 20, isDone: false },
     { lost: 'more than three seconds', lostS: 5, thenS: 40, isDone: false },
   ])('is cut: $isDone, after its board was silent for $lost', async ({ lostS, thenS, isDone }) => {
     const { rig, bus } = await garagedTruck();

@@ -241,7 +241,7 @@ const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
     restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
     causes: fc.oneof(fc.constant<Cause[]>([`sensor:${name}`]), anyCauses),
   });
-const ofBus = (one: Witness): Witness => ({ ...one, causes: ['bus'] });
+const ofBus = (one: Witness): Witness => ({ ...one, causes: ['bus', 'terminal15'] });
 const witnesses: fc.Arbitrary<Witnesses> = fc.record({
   gnss: witness('gnss'),
   motion: witness('motion'),

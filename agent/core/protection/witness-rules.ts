@@ -41,10 +41,14 @@ function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly 
 }
 
 /** What explains all pairs by one fault; `none` where there is no pair, or one that no single fault explains. */
-function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' | 'board' | 'none' {
+function commonCause(
+  pairs: readonly Pair[],
+  witnesses: Witnesses,
+): 'contacts' | 'board' | 'terminal15' | 'none' {
   const shared = pairs.map(([a, b]) => sharedCauses(witnesses[a].causes, witnesses[b].causes));
   if (shared.some((causes) => causes.length === 0)) return 'none';
   if (shared.some((causes) => causes.includes('contacts'))) return 'contacts';
+  if (shared.some((causes) => causes.includes('terminal15'))) return 'terminal15';
   return shared.length > 0 ? 'board' : 'none';
 }
 

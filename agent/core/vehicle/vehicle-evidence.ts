@@ -94,12 +94,12 @@ export function causesOf(profile: BoardProfile): Causes {
   return {
     gnss: ['receiver'],
     motion: contact('motion'),
-    ignition: contact('ignition'),
+    ignition: [...contact('ignition'), 'terminal15'],
     rpm: analog('rpm'),
     voltage: analog('supplyVoltage'),
     // One adapter, one line, one gateway.
-    bus_speed: ['bus'],
-    bus_rpm: ['bus'],
+    bus_speed: ['bus', 'terminal15'],
+    bus_rpm: ['bus', 'terminal15'],
   };
 }
 

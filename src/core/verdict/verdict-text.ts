@@ -59,6 +59,12 @@ const orderEnds = mapOf({
   mismatch: 'its read-back differs from its last order',
 });
 
+/** What one fault explains; another value than these is the supply of the contacts. */
+const commonTexts = mapOf({
+  board: 'The sensors that agree are read by one I/O board, which may repeat old values',
+  terminal15: 'The ignition input and the vehicle bus agree, and may hang on one fuse behind the key',
+});
+
 const witnessPrefix = 'witness_';
 const numberOr = (value: RuleFinding['value'], otherwise: string): string =>
   Number.isFinite(value) ? String(value) : otherwise;
@@ -115,9 +121,7 @@ const texts = mapOf<Text>({
     value === 'absent' ? 'No warning output is fitted' : 'The warning output does not follow',
   warning_s: ({ needed }) => `The warning sounds for ${secondsOf(needed)} first`,
   common_cause: ({ value }) =>
-    value === 'board'
-      ? 'The sensors that agree are read by one I/O board, which may repeat old values'
-      : 'The sensors that agree share one supply of their contacts, which may be lost',
+    commonTexts.get(value) ?? 'The sensors that agree share one supply of their contacts, which may be lost',
   fix_age_ms: () => 'It is decided at the next position',
   input_age_ms: () => 'It is decided at the next reading of the inputs',
 } satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
@@ -159,7 +163,7 @@ const hints = mapOf({
   witnesses:
     'Drive at least a minute with a view of the sky, stop and switch off: the sensors then prove each other',
   common_cause:
-    'Give the receiver a view of the sky; a life input shows the loss of a contact supply, a loop-back a board that repeats old values',
+    'Give the receiver a view of the sky; a life input shows the loss of a contact supply, a loop-back a board that repeats old values, a motion input beside the vehicle bus a blown fuse',
   warning_output: 'Check the warning output with fleetward-agent doctor --relay-test warning',
 });
 

@@ -54,7 +54,8 @@ export const ruleNames = [
   'warning_output',
   /** Seconds for which the warning has sounded. */
   'warning_s',
-  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, or `none`. */
+  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, `terminal15` (one fuse
+   * behind the key), or `none`. */
   'common_cause',
   /** Age of the newest fix, ms; needed: at most. Listed last, where all else is met: a decision follows a fix at once. */
   'fix_age_ms',
