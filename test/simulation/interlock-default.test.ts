@@ -78,7 +78,7 @@ it('cuts a vehicle in a garage within 60 s on positive wiring, and never on plai
   expect(runParkedCampaign({ ...plain, ...garage }, 20).share).toBe(0);
 });
 
-it('cuts a truck in a garage, parked for a minute, within 30 s by its bus on plain wiring: nodes awake, parking brake set', () => {
+it('cuts a truck in a garage, parked for a minute, within 30 s by its bus and motion input on plain wiring: nodes awake, parking brake set', () => {
   const { share, late } = runParkedCampaign({ ...withBus, where: 'garage', withinMs: 30_000 }, 120);
   expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.99);
 });

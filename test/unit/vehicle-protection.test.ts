@@ -81,6 +81,22 @@ describe('the cargo lock', () => {
     },
   );
 
+  it('is closed as soon as the vehicle drives, long before its time is over', async () => {
+    const rig = await createVehicleRig({ boardName: 'generic', protection: { unlockS: 300 } });
+    rig.run(20);
+    rig.command('cargoaccess', '1');
+    rig.run(2);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(true);
+    rig.board.setSignal('ignition', true);
+    rig.drive(40);
+    rig.run(8);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(false);
+    expect(rig.reasons()).toContain('locked again: the vehicle drives');
+    rig.drive(0);
+    rig.run(60);
+    expect(energised(rig, 'cargoaccess')).toHaveLength(1);
+  });
+
   it('that the board does not close is closed at once after a restart', async () => {
     const rig = await createVehicleRig({ boardName: 'generic', protection: { unlockS: 300 } });
     rig.run(20);

@@ -194,7 +194,8 @@ function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): Re
 function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const isOver = state.lockAtMs !== null && evidence.nowMs >= state.lockAtMs;
-  const reason = isOver ? 'locked again: its time was over' : 'the relay fell off: locked stays locked';
+  const shut = isDriving(evidence) ? 'locked again: the vehicle drives' : 'locked again: its time was over';
+  const reason = isOver || isDriving(evidence) ? shut : 'the relay fell off: locked stays locked';
   const draft: EventDraft = {
     statusCode: statusCodes.DOOR_LOCK.code,
     outputs: { [feature]: false },
@@ -206,11 +207,14 @@ function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
   };
 }
 
-/** A cargo lock that is open past its time, or for an unknown time: closed, with unlimited retries. */
+const isDriving = ({ drive }: Evidence): boolean => drive.state === 'driving';
+
+/** A cargo lock that is open past its time, for an unknown time, or on a vehicle that drives: closed, with unlimited retries. */
 function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const { nowMs } = evidence;
-  if (state.lockAtMs !== null && nowMs < state.lockAtMs) return matches(state, feature, '1');
+  const isInTime = state.lockAtMs !== null && nowMs < state.lockAtMs;
+  if (isInTime && !isDriving(evidence)) return matches(state, feature, '1');
   const fresh: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
   const watch = state.watch[feature] ?? fresh;
   if (watch.repairing || nowMs < watch.nextTryMs) return { state, effects: [] };

@@ -363,7 +363,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
       name === 'gnss' ||
       name === 'ignition' ||
       chance(by, name === 'motion' ? 0.6 : 0.35) ||
-      (name === 'motion' && (isPositive || mode === 'at_standstill')),
+      (name === 'motion' && (isPositive || mode === 'at_standstill' || (isHonest && hasBus))),
   );
   const isWired = (name: WitnessName): boolean =>
     isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.15 : 0.25);
