@@ -12,7 +12,7 @@ import { type Flags, loadSettings, type Output, readAgentConfig } from './settin
 
 /** What a bus does in this release. */
 const busRole =
-  'the vehicle bus is only listened to: its speed and engine can refuse a cut, and never prove that the vehicle rests';
+  'the vehicle bus is only listened to: a speed or a running engine on it refuses a cut at once';
 
 /** What a car that is asked does. */
 const obdRole =

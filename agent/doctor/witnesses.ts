@@ -63,9 +63,10 @@ export function describeWitnesses(
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
   if (fitted.includes('bus_speed'))
-    lines.push('the vehicle bus counts as one witness, with the ignition off and the parking brake set');
-  else if (!fitted.includes('motion'))
-    lines.push('no motion input is mapped, so without a position a cut waits');
+    lines.push(
+      'the vehicle bus counts as one witness beside a motion input or a position, with the ignition off and the parking brake set',
+    );
+  if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
   if (circuit !== 'starter')
     warnings.push(
       `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,

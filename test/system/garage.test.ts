@@ -37,7 +37,8 @@ async function pass({ world }: RoadVehicle, epochs: number): Promise<void> {
 /** A drive and a stop under the sky, which prove receiver, ignition and bus, and on into the garage at a walk, where the sky is lost. */
 async function driveIn(vehicle: RoadVehicle): Promise<void> {
   const { world } = vehicle;
-  const from = world.epochs();
+  await waitUntil('the first request to the board', () => world.pauses().length > 0, { everyMs: 100 });
+  const from = world.epochs() + 1;
   await pass(vehicle, 8);
   await startDriving(vehicle, 50);
   await pass(vehicle, 22);
