@@ -1,8 +1,8 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
 // fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
-// repeats its frames, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `contact.test.ts`, `credit.test.ts`,
-// `judge.test.ts` and `gnss-standing.test.ts`.
+// repeats its frames or is late, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `bus-late.test.ts`,
+// `contact.test.ts`, `credit.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
