@@ -17,6 +17,8 @@ export const busWitnessLimits = {
   /** Speeds, and the engine speed, must have been zero for this long. */
   stillMs: 10_000,
   stoppedMs: 5000,
+  /** A bus that moves on for so long after the stop that the receiver saw is late: two fixes of a receiver of 1 Hz, whose intervals vary. */
+  lateMs: 900,
 } as const;
 
 /** Which bus earned the credit. */
@@ -34,6 +36,45 @@ export function busAt(motion: BusMotion | null, nowMs: number): BusMotion | null
 
 /** Whether any speed of the bus shows movement, settled or not. */
 export const isBusMoving = (seen: BusMotion | null): boolean => (seen?.mostKmh ?? 0) > busLimits.movingKmh;
+
+/** Movement that the bus has shown, monotonic ms of its views. */
+export interface BusMovement {
+  /** When it last did; minus infinity: never in this run. */
+  readonly busMovedMs: number;
+  /** Since when it has without a break; null: its newest speed shows none. */
+  readonly busMovingSinceMs: number | null;
+}
+
+/**
+ * Movement after one more view. One without a speed is no break, as it may hide no stop: it is one where nothing showed movement for longer than a
+ * view counts.
+ */
+export function movementAfter(before: BusMovement, seen: BusMotion | null): BusMovement {
+  const { busMovedMs, busMovingSinceMs } = before;
+  if (seen === null || seen.mostKmh === null) return { busMovedMs, busMovingSinceMs };
+  if (!isBusMoving(seen)) return { busMovedMs, busMovingSinceMs: null };
+  const isGoingOn = seen.atMs - busMovedMs <= busWitnessLimits.ageMs;
+  return {
+    busMovedMs: seen.atMs,
+    busMovingSinceMs: isGoingOn ? (busMovingSinceMs ?? seen.atMs) : seen.atMs,
+  };
+}
+
+/**
+ * Whether the bus still shows the drive whose end the receiver saw: its adapter holds frames back. An honest bus sends
+ * every 20 to 100 ms, and a receiver that measures and smooths is not ahead of it. A vehicle that pulls away again has shown a break.
+ * @param stopMs of the stop that the receiver saw, monotonic; null: it saw none.
+ */
+export function isBusLate(
+  seen: BusMotion | null,
+  { busMovingSinceMs }: BusMovement,
+  { claim, stopMs }: { readonly claim: GnssClaim; readonly stopMs: number | null },
+): boolean {
+  const { lateMs } = busWitnessLimits;
+  if (seen === null || !isBusMoving(seen) || busMovingSinceMs === null) return false;
+  if (claim.kind !== 'still' || claim.forMs < lateMs || stopMs === null) return false;
+  return busMovingSinceMs < stopMs && seen.atMs - stopMs >= lateMs;
+}
 
 /** Every speed of the bus is that of a receiver which shows a drive. */
 function isDriven({ leastKmh, mostKmh }: BusMotion, claim: GnssClaim): boolean {

@@ -294,9 +294,12 @@ export function stepCredits(
 
 /** Without the credit of these, and without what they have earned of it. */
 export function withoutCredit(state: CreditState, names: readonly WitnessName[]): CreditState {
-  const credits = Object.fromEntries(
-    Object.entries(state.credits).filter(([name]) => !names.some((one) => one === name)),
-  );
+  // Another object is written to the disk.
+  const credits = names.every((name) => state.credits[name] === undefined)
+    ? state.credits
+    : Object.fromEntries(
+        Object.entries(state.credits).filter(([name]) => !names.some((one) => one === name)),
+      );
   const pairs = state.pairs.map((pair, at) =>
     state.independent[at]?.some((name) => names.includes(name)) === true ? freshPair : pair,
   );

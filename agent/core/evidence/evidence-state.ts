@@ -78,9 +78,11 @@ export interface EvidenceState {
   readonly blindSinceMs: number | null;
   /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
   readonly resumedMs: number;
-  /** Since when the receiver showed the last drive, and when the bus last showed movement; monotonic. */
+  /** Since when the receiver showed the last drive; monotonic. */
   readonly drivenSinceMs: number;
+  /** Movement on the bus, as `BusMovement`. */
   readonly busMovedMs: number;
+  readonly busMovingSinceMs: number | null;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
@@ -133,6 +135,7 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
     drivenSinceMs: Number.NEGATIVE_INFINITY,
     busMovedMs: Number.NEGATIVE_INFINITY,
+    busMovingSinceMs: null,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,

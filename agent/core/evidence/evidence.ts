@@ -1,7 +1,7 @@
 // All witnesses of standstill and of an engine at rest, joined, step by step: what each does, whether it counts and has earned credit, and what
 // that makes of the vehicle (`drive-state.ts`). It never decides about a relay; absence is never standstill.
 import type { Fix } from '../gnss/epochs.ts';
-import { busActivities, busAt, hasBusChanged, isBusMoving } from './bus-witness.ts';
+import { busActivities, busAt, hasBusChanged, isBusLate, movementAfter } from './bus-witness.ts';
 import {
   type Contact,
   contactLimits,
@@ -59,6 +59,7 @@ function copyOf(state: EvidenceState): Draft {
     resumedMs: state.resumedMs,
     drivenSinceMs: state.drivenSinceMs,
     busMovedMs: state.busMovedMs,
+    busMovingSinceMs: state.busMovingSinceMs,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
     fellTogetherMs: state.fellTogetherMs,
@@ -119,13 +120,22 @@ function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Ac
 
 const busNames = ['bus_speed', 'bus_rpm'] as const;
 
-/** Ends the credit of a bus that is another one now. */
-function endOtherBus(state: Draft, activities: Activities, atMs: number): void {
+/** Records what the bus shows of movement, and ends the credit of one that is another now, or late. */
+function stepBus(
+  state: Draft,
+  now: { readonly claim: GnssClaim; readonly activities: Activities; readonly atMs: number },
+): void {
+  const { claim, activities, atMs } = now;
   const { bus } = state.record;
+  const { stopMs } = state.gnss;
   const seen = busAt(state.seen.bus ?? null, atMs);
-  if (bus === null || !hasBusChanged(bus, seen, activities.bus_speed)) return;
+  const { busMovedMs, busMovingSinceMs } = movementAfter(state, seen);
+  state.busMovedMs = busMovedMs;
+  state.busMovingSinceMs = busMovingSinceMs;
+  const isOther = bus !== null && hasBusChanged(bus, seen, activities.bus_speed);
+  if (!isOther && !isBusLate(seen, state, { claim, stopMs })) return;
   state.credit = withoutCredit(state.credit, busNames);
-  state.record = { ...state.record, bus: null };
+  if (bus !== null) state.record = { ...state.record, bus: null };
 }
 
 /** The bus that the credit of its witnesses is of: the one that earned it. */
@@ -295,8 +305,12 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     // One plug carries the wires of both.
     if (motion.activeMs < drivenSinceMs) state.motion = suspendByMovement(motion);
   }
-  const suspended = contacts.filter((name) => state[name].suspension !== null);
-  endOtherBus(state, activities, atMs);
+  const suspended = [
+    ...contacts.filter((name) => state[name].suspension !== null),
+    // At a stop that the receiver did not see, a bus that is late shows nothing of it.
+    ...(state.gnss.stopMs === null ? busNames : []),
+  ];
+  stepBus(state, { claim, activities, atMs });
   state.credit = stepCredits(state.credit, activities, {
     atMs,
     utcMs,
@@ -304,7 +318,6 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isTowed: towed,
     isPinned: isPinned(state, claim, atMs),
   });
-  if (isBusMoving(busAt(seen.bus ?? null, atMs))) state.busMovedMs = atMs;
   const { gnss } = state.credit.since;
   if (gnss.activity === 'active' && atMs - gnss.atMs >= evidenceLimits.drivenMs)
     state.drivenSinceMs = gnss.atMs;

@@ -5,6 +5,7 @@ import { type BusValues, createBusValues } from '../../../agent/core/bus/bus-val
 import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
 import { ccvs1, ebc2, eec1, tco1, vep1 } from '../../../simulator/hardware/j1939-frames.ts';
 import { openAdapter } from '../bus/truck-bus.ts';
+import type { Fault } from './hostile-senses.ts';
 import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
 
 /**
@@ -12,7 +13,7 @@ import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
  * speed, and its volts go on measuring. `speed-zero`, `engine-zero`: a sensor is broken. `speed-lost`: the speeds are not available.
  * `zeros`: a gateway that has lost its nodes sends zeros for them. `parked`: and says that the brake is set.
  * `brake-set`: its switch is stuck. `half`: another scale. `restarts`: the nodes start anew every 15 s. `another`: the adapter is plugged into
- * another truck of the same make, which is parked.
+ * another truck of the same make, which is parked. `late`: the adapter passes each frame on seconds after it came.
  */
 export const busFaults = [
   'silent',
@@ -27,8 +28,22 @@ export const busFaults = [
   'half',
   'restarts',
   'another',
+  'late',
 ] as const;
 export type BusFault = (typeof busFaults)[number];
+
+const otherFaults = busFaults.filter((kind) => kind !== 'late');
+
+/**
+ * The fault of a bus that one draw stands for. The late ones are taken from the end of the share of each other kind, so that all other lives stay as
+ * they are without them.
+ */
+export function drawnBusFault(drawn: number): { readonly kind: BusFault; readonly delayMs: number } {
+  const place = drawn * otherFaults.length;
+  const within = (place % 1) * busFaults.length - otherFaults.length;
+  if (within >= 0) return { kind: 'late', delayMs: 3000 + within * 5000 };
+  return { kind: otherFaults[Math.floor(place)] ?? 'silent', delayMs: 0 };
+}
 
 /** How this truck is made. */
 interface Make {
@@ -46,8 +61,8 @@ interface Make {
 export interface HostileBus {
   /** Addresses that give a speed, as a drive has shown them to the agent. */
   readonly senders: string;
-  /** One step of the world. @param fault the kind of the fault of now. */
-  step(truth: Truth, fault: string | undefined, atMs: number): void;
+  /** One step of the world. @param fault of now. */
+  step(truth: Truth, fault: Pick<Fault, 'kind' | 'delayMs'> | undefined, atMs: number): void;
   /** What the agent has of it. */
   reading(nowMs: number): BusReading;
   /** The adapter was opened anew, as after a restart of the unit. */
@@ -97,6 +112,8 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
   let isAwake = true;
   let last: readonly CanFrame[] = [];
   let stuckKmh: number | null = null;
+  /** What the adapter holds back. */
+  let held: { readonly atMs: number; readonly frames: readonly CanFrame[] }[] = [];
 
   const framesOf = ({ kmh, rpm, isBraked: isSet, isKeyOn, volts }: Measured, atMs: number): CanFrame[] => {
     const isSpeaking = atMs - keyMs < make.engineAwakeMs;
@@ -156,11 +173,18 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
   return {
     senders: senders.join(','),
     step(truth, fault, atMs) {
-      drive(truth, fault, atMs);
+      const kind = fault?.kind;
+      drive(truth, kind, atMs);
+      if (kind !== 'late') held = [];
       for (let ms = atMs - stepMs + frameMs; ms <= atMs; ms += frameMs) {
-        if (!isAwake || fault === 'silent') continue;
-        if (fault !== 'repeats' || last.length === 0) last = sent(truth, fault, ms);
-        for (const frame of last) values.take(frame, ms);
+        const isSending = isAwake && kind !== 'silent';
+        if (isSending && (kind !== 'repeats' || last.length === 0)) last = sent(truth, kind, ms);
+        if (isSending) held.push({ atMs: ms, frames: last });
+        const delayMs = kind === 'late' ? (fault?.delayMs ?? 0) : 0;
+        for (let one = held[0]; one !== undefined && one.atMs <= ms - delayMs; one = held[0]) {
+          for (const frame of one.frames) values.take(frame, ms);
+          held.shift();
+        }
       }
     },
     reading: (nowMs) => ({ atMs: nowMs, adapter: openAdapter, view: values.view(nowMs) }),

@@ -127,9 +127,35 @@ function boardFaultOf({ faults }: Senses, atMs: number): Fault | undefined {
   );
 }
 
+/** From this speed on a vehicle drives, and brakes to a stop within so long. */
+const braking = { fromKmh: 8, withinMs: 4000 } as const;
+
+/** Notes what an honest receiver has seen of the road, for a bus that is late. */
+export function keepStops(senses: Senses, truth: Truth, atMs: number): void {
+  const isSeen =
+    !truth.isInTunnel &&
+    senses.noise === null &&
+    senses.holdKmh === 0 &&
+    faultOf(senses, 'gnss', atMs) === undefined &&
+    dipOf(senses, atMs) === undefined;
+  senses.skySinceMs = isSeen ? (senses.skySinceMs ?? atMs) : null;
+  senses.movedSinceMs = truth.movingSinceMs ?? senses.movedSinceMs;
+  if (truth.speedKmh >= braking.fromKmh) senses.droveMs = atMs;
+  senses.stoodSinceMs = truth.speedKmh === 0 ? (senses.stoodSinceMs ?? atMs) : null;
+}
+
+/** Whether a bus that is late has been shown to the agent: a drive that was longer than the delay, and its stop under the sky. */
+export function isLateBusShown(senses: Senses, { fromMs, delayMs }: Fault, startedMs: number): boolean {
+  const { skySinceMs, movedSinceMs, droveMs, stoodSinceMs } = senses;
+  if (skySinceMs === null || stoodSinceMs === null) return false;
+  const sinceMs = Math.max(skySinceMs, movedSinceMs, startedMs, fromMs);
+  return stoodSinceMs - droveMs <= braking.withinMs && sinceMs + delayMs + 6000 <= stoodSinceMs;
+}
+
 /**
  * A fault of the vehicle bus that nothing on it exposes, now or just before: the adapter on another truck, a gateway that has repeated its frames for
- * no longer than takes to be found out, and one that says "parked" since a time at which that was plausible. All others must be seen through.
+ * no longer than takes to be found out, one that says "parked" since a time at which that was plausible, and an adapter that is late and has shown no
+ * stop under the sky. All others must be seen through.
  */
 function busLieOf({ faults, unseenBusFaults }: Senses, atMs: number): Fault | undefined {
   return faults.find((fault) => {
@@ -137,7 +163,7 @@ function busLieOf({ faults, unseenBusFaults }: Senses, atMs: number): Fault | un
     const isHidden =
       kind === 'another' ||
       (kind === 'repeats' && atMs - fromMs < repeatsMs) ||
-      (kind === 'parked' && unseenBusFaults.has(fault));
+      ((kind === 'parked' || kind === 'late') && unseenBusFaults.has(fault));
     return part === 'bus' && isHidden && fromMs <= atMs && atMs < untilMs + freshMs;
   });
 }

@@ -1,6 +1,6 @@
 // Hours of one vehicle in the hostile world: trips with lights, tunnels and garages, parking, restarts of the unit, and cuts that are asked for
 // at any time. One thing fails, or two, at some time, for some time or for good: what a short life cannot have is a fault that waits for its day.
-import { busFaults } from './hostile-bus.ts';
+import { drawnBusFault } from './hostile-bus.ts';
 import { chance, type Life, type LifeCounts, note, pick, serverMs, type World } from './hostile-life.ts';
 import { drawHabits } from './hostile-plots.ts';
 import { supplyFaults } from './hostile-senses.ts';
@@ -90,7 +90,7 @@ function planOther(world: World, startsMs: readonly number[], lifeMs: number): v
   if (world.bus !== null) {
     const fromMs = between(world, 20_000, lifeMs);
     const untilMs = endOf(world, fromMs);
-    faults.push({ part: 'bus', kind: pick(world, busFaults), fromMs, untilMs, delayMs: 0 });
+    faults.push({ part: 'bus', ...drawnBusFault(world.luck()), fromMs, untilMs });
     return;
   }
   const fromMs = pick(world, startsMs) + 1000;

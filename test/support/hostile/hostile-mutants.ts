@@ -1,8 +1,8 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
 // fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
-// repeats its frames, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `contact.test.ts`, `credit.test.ts`,
-// `judge.test.ts` and `gnss-standing.test.ts`.
+// repeats its frames or is late, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `bus-late.test.ts`,
+// `contact.test.ts`, `credit.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
@@ -45,6 +45,13 @@ const heldFix = {
 const engineOnBus = {
   find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
   put: 'const isEngineRunning = false;',
+} as const;
+
+/** Bus and ignition are no pair: what a bus says wrongly matters beside a second fault alone. */
+const besideIgnition = {
+  file: 'evidence/common-causes.js',
+  find: 'return a.filter((cause) =>',
+  put: "return a.filter((cause) => cause !== 'terminal15' &&",
 } as const;
 
 export const mutants: readonly Mutant[] = [
@@ -301,6 +308,7 @@ export const mutants: readonly Mutant[] = [
     file: busWitness,
     find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
     put: 'restForMs >= busWitnessLimits.stillMs',
+    also: besideIgnition,
     hasBus: true,
   },
   {
@@ -357,6 +365,7 @@ export const mutants: readonly Mutant[] = [
     file: 'bus/bus-motion.js',
     find: 'if (live.some(({ isSudden }) => isSudden))',
     put: 'if (false)',
+    also: besideIgnition,
     hasBus: true,
   },
   {
@@ -365,6 +374,7 @@ export const mutants: readonly Mutant[] = [
     file: busWitness,
     find: 'movedMs < drivenSinceMs',
     put: 'false',
+    also: besideIgnition,
     hasBus: true,
   },
   {

@@ -1,5 +1,5 @@
 // What a life in the hostile world is about: the plots, the faults that come in them, and the life itself from one number.
-import { type BusFault, busFaults } from './hostile-bus.ts';
+import { type BusFault, drawnBusFault } from './hostile-bus.ts';
 import {
   chance,
   type Life,
@@ -289,8 +289,7 @@ const lostIgnitions = [
 function failBus(world: World, story: () => number): void {
   const fromMs = story() < 0.3 ? 2000 : story() * 60_000;
   const forMs = story() < 0.6 ? Number.POSITIVE_INFINITY : 3000 + story() * 40_000;
-  const kind = busFaults[Math.floor(story() * busFaults.length)] ?? 'silent';
-  addFault(world, { part: 'bus', kind, fromMs, untilMs: fromMs + forMs, delayMs: 0 });
+  addFault(world, { part: 'bus', ...drawnBusFault(story()), fromMs, untilMs: fromMs + forMs });
 }
 
 function passPlot(world: World, plot: Plot, harm: number): void {
@@ -432,7 +431,7 @@ export function liveParked(
       kind: busFault,
       fromMs: 0,
       untilMs: Number.POSITIVE_INFINITY,
-      delayMs: 0,
+      delayMs: busFault === 'late' ? 5000 : 0,
     });
   const { senses, truth } = world;
   // A vehicle whose standstill no position shows must have had its key off for a minute: what a bus adds is seen after that.

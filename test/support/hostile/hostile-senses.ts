@@ -89,6 +89,12 @@ export interface Senses {
   fixMs: number;
   /** Faults of the bus whose beginning no speed of it has shown: at a crawl, or before the unit was started. */
   readonly unseenBusFaults: Set<Fault>;
+  /** Since when an honest receiver has seen the vehicle without a break; null: it does not. */
+  skySinceMs: number | null;
+  /** Since when it last moved faster than 3 km/h, when it last drove, and since when it stands; null: it does not. */
+  movedSinceMs: number;
+  droveMs: number;
+  stoodSinceMs: number | null;
   /** A charger is connected. */
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
@@ -135,6 +141,10 @@ export function createSenses(
     restMs: 0,
     fixMs: Number.NEGATIVE_INFINITY,
     unseenBusFaults: new Set(),
+    skySinceMs: null,
+    movedSinceMs: 0,
+    droveMs: Number.NEGATIVE_INFINITY,
+    stoodSinceMs: null,
     isCharged: false,
     holdKmh: 0,
     everyMs: 1000,

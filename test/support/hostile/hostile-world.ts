@@ -8,7 +8,7 @@ import { type FeatureName, featureNames } from '../../../src/core/events/event.t
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import { busFaults, createHostileBus, type HostileBus } from './hostile-bus.ts';
-import { keepRecords } from './hostile-causes.ts';
+import { isLateBusShown, keepRecords, keepStops } from './hostile-causes.ts';
 import { judgeCommand, judgeEngineCut, judgeMotion } from './hostile-judge.ts';
 import { chance, count, type LifeCounts, note, pick, serverMs, utcMs, type World } from './hostile-life.ts';
 import {
@@ -113,6 +113,9 @@ function hearReceiver(world: World): void {
   vehicle.fix(heard);
 }
 
+/** The agent counts the vehicle as seen at rest. */
+const isReceiverAtRest = ({ vehicle }: World): boolean => vehicle.evidence().witnesses.gnss.claim === 'rest';
+
 /** A bus that shows a stop from below this shows a plausible one. */
 const crawlKmh = 8;
 
@@ -120,10 +123,14 @@ function sense(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
   if (world.bus !== null) {
     const fault = faultOf(senses, 'bus', nowMs);
-    if (fault !== undefined && nowMs - fault.fromMs < stepMs && truth.speedKmh <= crawlKmh)
+    const isLate = fault?.kind === 'late';
+    if (fault !== undefined && nowMs - fault.fromMs < stepMs && (isLate || truth.speedKmh <= crawlKmh))
       senses.unseenBusFaults.add(fault);
-    world.bus.step(truth, fault?.kind, nowMs);
+    world.bus.step(truth, fault, nowMs);
     vehicle.hear(world.bus.reading(nowMs));
+    keepStops(senses, truth, nowMs);
+    if (isLate && isReceiverAtRest(world) && isLateBusShown(senses, fault, world.startedMs))
+      senses.unseenBusFaults.delete(fault);
   }
   const sample = readBoard(senses, truth, nowMs);
   if (world.isPanic) world.panicMs = nowMs;
