@@ -1,7 +1,7 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
 // fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
-// repeats its frames or is late, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `bus-late.test.ts`,
+// repeats its frames, is late or did not show the last drive, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `bus-late.test.ts`,
 // `contact.test.ts`, `credit.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
@@ -365,15 +365,6 @@ export const mutants: readonly Mutant[] = [
     file: 'bus/bus-motion.js',
     find: 'if (live.some(({ isSudden }) => isSudden))',
     put: 'if (false)',
-    also: besideIgnition,
-    hasBus: true,
-  },
-  {
-    rule: 'a bus that did not show the last drive of the receiver shows no rest',
-    from: 400_226_876,
-    file: busWitness,
-    find: 'movedMs < drivenSinceMs',
-    put: 'false',
     also: besideIgnition,
     hasBus: true,
   },
