@@ -178,6 +178,8 @@ describe.skipIf(why !== null).concurrent(why === null ? 'a truck in a garage' : 
     ([, { reason, begin, end }], context) =>
       run(context, async (vehicle) => {
         const { expect } = context;
+        // The motion input must be quiet after a movement for longer than the units stay awake.
+        vehicle.world.truck()?.setFaults({ isKeptAwake: true });
         await begin(vehicle);
         await leave(vehicle);
         const order = await cut(vehicle);
