@@ -219,6 +219,40 @@ describe('automations', () => {
     ]);
   });
 
+  const unlocks = (truck: Truck): readonly (string | undefined)[] =>
+    truck
+      .events()
+      .filter(({ commandID, attributes }) => commandID !== undefined && attributes?.['state'] === '1')
+      .map(({ commandState }) => commandState);
+
+  it('that were not carried out by then end where the vehicle leaves: nothing opens at its next stop, kilometres away', () => {
+    const truck = arriving([yard('arrivalCargoUnlock')]);
+    expect(truck.state().commands.record.active.cargoaccess).toMatchObject({ state: '1', phase: 'armed' });
+    pass(truck, 90, 160);
+    expect(truck.state().commands.record.active.cargoaccess).toBeUndefined();
+    expect(unlocks(truck).at(-1)).toBe('cancelled');
+  });
+
+  it('end with their own zone alone: the border of a smaller one within is another', () => {
+    const site = zone('site', [home], { radiusM: 400, switches: ['arrivalCargoUnlock'] });
+    const truck = createTruck();
+    truck.apply([site, zone('dock', [home], { radiusM: 100, switches: [] })]);
+    pass(truck, 50, 130);
+    // It has left the dock, and is on the site still.
+    expect(zoneEvents(truck).map(({ geozoneID, statusCode }) => [geozoneID, statusCode])).toEqual([
+      ['site', 61_968],
+      ['dock', 61_968],
+      ['dock', 62_000],
+    ]);
+    expect(truck.state().commands.record.active.cargoaccess).toMatchObject({ state: '1' });
+  });
+
+  it('survive a restart with the side that they came of', () => {
+    const truck = arriving([yard('arrivalCargoUnlock')]);
+    const { active } = JSON.parse(JSON.stringify(truck.state().commands.record));
+    expect(active.cargoaccess.side).toEqual({ id: 'yard', to: 'inside' });
+  });
+
   it('never come from a configuration', () => {
     const truck = createTruck();
     truck.apply([]);
@@ -288,6 +322,7 @@ describe('automations', () => {
 
   it('cut only as one calm, certain crossing asks for it', () => {
     const { requests: wishes } = decideAutomations([crossing('cut', 'outside', 'departureEngineOff')], calm);
-    expect(wishes).toEqual([{ feature: 'enginecutoff', state: '1', reason: 'geozone cut: departure' }]);
+    const side = { id: 'cut', to: 'outside' };
+    expect(wishes).toEqual([{ feature: 'enginecutoff', state: '1', reason: 'geozone cut: departure', side }]);
   });
 });

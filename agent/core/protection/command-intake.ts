@@ -6,6 +6,7 @@ import { isUnmet } from '../../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { timeLimits } from '../timekeeping.ts';
+import type { ZoneSide } from '../zones/zone-automation.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
 import { type ActiveCommand, draftOf, isAutomatic, type LocalSource } from './command-record.ts';
 import { isSafeState } from './interlock.ts';
@@ -17,16 +18,26 @@ export interface EnvelopeInput {
   readonly boot: string;
 }
 
+/** A border was crossed: what still waits because the vehicle was on its other side is withdrawn. */
+interface LocalCrossing {
+  readonly kind: 'local';
+  readonly crossed: ZoneSide;
+}
+
 /** A request made on the vehicle: it has no counter, and an id that is unique by boot and number. */
-export interface LocalInput {
+export interface LocalRequest {
   readonly kind: 'local';
   readonly commandID: string;
   readonly feature: FeatureName;
   readonly state: FeatureState;
   readonly source: LocalSource;
   readonly reason: string;
+  /** Of a geozone: where the vehicle is. */
+  readonly side?: ZoneSide;
   readonly fitted: readonly FeatureName[];
 }
+
+export type LocalInput = LocalRequest | LocalCrossing;
 
 /** How every id of a local command begins. */
 export const localPrefix = 'local-';
@@ -184,21 +195,31 @@ export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evi
  * dropped. An older restore continues.
  */
 function dropOlder(draft: Draft, feature: FeatureName, atMs: number): void {
+  giveUp(draft, feature, () => true, { to: 'superseded', atMs, reason: 'a newer command replaced it' });
+}
+
+/** Ends what waits to restrict the vehicle, in hand or behind it, where it is meant. */
+function giveUp(
+  draft: Draft,
+  feature: FeatureName,
+  isMeant: (command: ActiveCommand) => boolean,
+  end: { readonly to: 'superseded' | 'cancelled'; readonly atMs: number; readonly reason: string },
+): void {
+  const { to, ...detail } = end;
   const { active, next } = draft.state.record;
   const isGivenUp = (command: ActiveCommand | undefined): command is ActiveCommand =>
-    isWaiting(command) && !isSafeState(feature, command.state);
-  const detail = { atMs, reason: 'a newer command replaced it' };
+    isWaiting(command) && !isSafeState(feature, command.state) && isMeant(command);
   const [older, waiting] = [active[feature], next[feature]];
   if (isGivenUp(waiting)) {
     const { [feature]: _dropped, ...others } = next;
     draft.state = { ...draft.state, record: { ...draft.state.record, next: others } };
-    report(draft, waiting, 'superseded', detail);
+    report(draft, waiting, to, detail);
   }
-  if (isGivenUp(older)) finish(draft, older, 'superseded', detail);
+  if (isGivenUp(older)) finish(draft, older, to, detail);
 }
 
 /** What each source may request, whatever else holds; all other requests are refused. */
-function isPermitted(draft: Draft, { source, feature, state }: LocalInput): boolean {
+function isPermitted(draft: Draft, { source, feature, state }: LocalRequest): boolean {
   const isCut = feature === 'enginecutoff' && state === '1';
   switch (source) {
     case 'zone':
@@ -211,7 +232,7 @@ function isPermitted(draft: Draft, { source, feature, state }: LocalInput): bool
 }
 
 /** Why a request of the vehicle itself does not become a command; null when it does. */
-function refusalOf(draft: Draft, input: LocalInput, evidence: Evidence): string | null {
+function refusalOf(draft: Draft, input: LocalRequest, evidence: Evidence): string | null {
   const { feature, state, source, fitted } = input;
   const { active, next, confirmed } = draft.state.record;
   if (!fitted.includes(feature)) return 'not fitted';
@@ -229,7 +250,7 @@ function refusalOf(draft: Draft, input: LocalInput, evidence: Evidence): string 
 }
 
 /** An automatic request that changes nothing: its target state is in progress or confirmed already. */
-function isPointless(draft: Draft, { feature, state, source }: LocalInput): boolean {
+function isPointless(draft: Draft, { feature, state, source }: LocalRequest): boolean {
   const { active, next, confirmed } = draft.state.record;
   const newest = next[feature] ?? active[feature];
   return isAutomatic({ source }) && (newest ?? confirmed[feature])?.state === state;
@@ -240,8 +261,9 @@ function isPointless(draft: Draft, { feature, state, source }: LocalInput): bool
  * waits; an automatic request never supersedes a person's command, and never undoes a cut that a person made.
  */
 export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence): void {
-  const { commandID, feature, state, source, reason } = input;
   const atMs = evidence.trustedUtcMs ?? 0;
+  if ('crossed' in input) return withdrawCrossed(draft, input.crossed, atMs);
+  const { commandID, feature, state, source, reason, side } = input;
   const isSafe = isSafeState(feature, state);
   const refusal = refusalOf(draft, input, evidence);
   const command: ActiveCommand = {
@@ -255,9 +277,17 @@ export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence)
     attempts: 0,
     mismatches: 0,
     source,
+    ...(side === undefined ? {} : { side }),
   };
   if (refusal !== null) return report(draft, command, 'refused', { atMs, reason: refusal });
   if (isPointless(draft, input))
     return void draft.effects.push({ kind: 'note', text: 'nothing to do', commandID });
   acceptNew(draft, command, { atMs, evidence, reason });
+}
+
+function withdrawCrossed(draft: Draft, crossed: ZoneSide, atMs: number): void {
+  const isBeyond = ({ side }: ActiveCommand): boolean =>
+    side !== undefined && side.id === crossed.id && side.to !== crossed.to;
+  const reason = `the vehicle is ${crossed.to} of geozone ${crossed.id} again`;
+  for (const feature of featureNames) giveUp(draft, feature, isBeyond, { to: 'cancelled', atMs, reason });
 }

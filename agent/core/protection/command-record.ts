@@ -8,6 +8,7 @@ import {
 } from '../../../src/core/events/event.ts';
 import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictAttributes } from '../../../src/core/verdict/verdict.ts';
+import type { ZoneSide } from '../zones/zone-automation.ts';
 
 export const commandLimits = {
   /**
@@ -54,6 +55,8 @@ export interface ActiveCommand {
   readonly mismatches: number;
   /** Asked for on the vehicle; absent when the broker sent it. */
   readonly source?: LocalSource;
+  /** Of a geozone: it is withdrawn when the vehicle is on the other side of this border before it was carried out. */
+  readonly side?: ZoneSide;
   /** A person asked again although the relay had changed too often (rule 11). */
   readonly isReconfirmed?: true;
 }

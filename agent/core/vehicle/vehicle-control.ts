@@ -1,6 +1,6 @@
 // The vehicle's commands and relays: joins the command machine, the supervisor and the board. The only place that
 // orders a relay, and only as the effect of one of those two machines.
-import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
@@ -9,8 +9,8 @@ import type { RelayName } from '../board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../board/board-types.ts';
 import { recordLoopbackOrder, recordLoopbackOutput } from '../board/loopback.ts';
 import type { CommandEffect, CommandStep } from '../protection/command-draft.ts';
-import { localPrefix } from '../protection/command-intake.ts';
-import { adoptRelay, type LocalSource } from '../protection/command-record.ts';
+import { type LocalRequest, localPrefix } from '../protection/command-intake.ts';
+import { adoptRelay } from '../protection/command-record.ts';
 import {
   type CommandInput,
   changeOf,
@@ -371,12 +371,7 @@ export function handleCommand(context: StepContext, body: CommandBody, receipt: 
  */
 export function requestLocal(
   context: StepContext,
-  request: {
-    readonly feature: FeatureName;
-    readonly state: FeatureState;
-    readonly source: LocalSource;
-    readonly reason: string;
-  },
+  request: Pick<LocalRequest, 'feature' | 'state' | 'source' | 'reason' | 'side'>,
 ): void {
   const { boot, profile } = context.config;
   const { nextLocal } = context.state;
@@ -392,7 +387,7 @@ export function handleCommitted(context: StepContext, token: string, durable: bo
   performAll(context, [{ kind: 'command', input: { kind: 'committed', token, durable } }]);
 }
 
-/** Decides on commands and relays again, because time has passed or evidence changed. */
-export function reviewCommands(context: StepContext): void {
-  performAll(context, [{ kind: 'command', input: { kind: 'time' } }, { kind: 'supervise' }]);
+/** Decides on commands and relays again, because time has passed, evidence changed, or what happened ends a command. */
+export function reviewCommands(context: StepContext, input: CommandInput = { kind: 'time' }): void {
+  performAll(context, [{ kind: 'command', input }, { kind: 'supervise' }]);
 }

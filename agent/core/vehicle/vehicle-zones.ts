@@ -1,27 +1,29 @@
 // The vehicle and its geozones: compares each plausible fix with them, reports arrivals and departures, and passes
 // on the requests of zones. It moves nothing itself: requests become commands, which the interlock decides on.
-import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
+import { featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import { bestOrigin, upMsAt } from '../timekeeping.ts';
-import { type AutomationContext, type CrossingReport, decideAutomations } from '../zones/zone-automation.ts';
+import {
+  type AutomationContext,
+  type CrossingReport,
+  decideAutomations,
+  sideOf,
+  type ZoneRequest,
+  type ZoneSide,
+} from '../zones/zone-automation.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
 import { withSet, withWatch } from '../zones/zone-state.ts';
 import { type Crossing, type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../zones/zone-watch.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** `requestLocal` of the vehicle's commands. */
-export type RequestLocal = (
-  context: StepContext,
-  request: {
-    readonly feature: FeatureName;
-    readonly state: FeatureState;
-    readonly source: 'zone';
-    readonly reason: string;
-  },
-) => void;
+/** `requestLocal` and `reviewCommands` of the vehicle's commands. */
+export interface ZoneOrders {
+  request(context: StepContext, request: ZoneRequest & { readonly source: 'zone' }): void;
+  review(context: StepContext, crossing: { readonly kind: 'local'; readonly crossed: ZoneSide }): void;
+}
 
 /**
  * Switches to the zones of a configuration. Removed zones make no departure; a new one that holds the vehicle makes
@@ -132,6 +134,7 @@ export function watchZones(context: StepContext, fix: Fix): void {
       ...withWatch(zones, step.watch),
       held: keepOpen(step.watch, held),
       requests: [...zones.requests, ...requests].slice(-requestsMost),
+      crossed: [...zones.crossed, ...step.crossings.map(sideOf)],
     },
   });
   reportCrowd(context, step.isCrowded);
@@ -150,10 +153,11 @@ function keepOpen(
   return new Map([...held].filter(([mark]) => open.has(mark)));
 }
 
-/** Passes on the requests of zones in this step, safe ones first. */
-export function requestAutomations(context: StepContext, requestLocal: RequestLocal): void {
-  const { requests } = context.state.zones;
-  if (requests.length === 0) return;
-  put(context, { zones: { ...context.state.zones, requests: [] } });
-  for (const request of requests) requestLocal(context, { ...request, source: 'zone' });
+/** Ends what the sides ask for that the vehicle has left in this step, and passes on the requests of zones, safe ones first. */
+export function requestAutomations(context: StepContext, orders: ZoneOrders): void {
+  const { requests, crossed } = context.state.zones;
+  if (requests.length === 0 && crossed.length === 0) return;
+  put(context, { zones: { ...context.state.zones, requests: [], crossed: [] } });
+  for (const side of crossed) orders.review(context, { kind: 'local', crossed: side });
+  for (const request of requests) orders.request(context, { ...request, source: 'zone' });
 }

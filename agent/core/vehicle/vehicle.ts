@@ -70,7 +70,7 @@ function passTime(context: StepContext): void {
   if (wakeAtMs !== null && monoMs >= wakeAtMs) feedBoard(context, { kind: 'time', atMs: monoMs });
   senseInputs(context, { kind: 'time', atMs: monoMs });
   flushGnss(context);
-  requestAutomations(context, requestLocal);
+  requestAutomations(context, { request: requestLocal, review: reviewCommands });
   const { pending, pendingSinceMs } = context.state;
   if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
   if (monoMs >= context.state.heartbeatMs) {

@@ -3,13 +3,23 @@
 // changed. Whether and when a relay moves is decided by the interlock alone.
 import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
-import type { Crossing } from './zone-watch.ts';
+import type { Crossing, Mark } from './zone-watch.ts';
+
+/** One side of the border of a geozone. */
+export interface ZoneSide {
+  readonly id: string;
+  readonly to: Mark['to'];
+}
+
+export const sideOf = ({ zone, mark }: Crossing): ZoneSide => ({ id: zone.id, to: mark.to });
 
 /** A change of a relay that a zone asks for. */
 export interface ZoneRequest {
   readonly feature: FeatureName;
   readonly state: FeatureState;
   readonly reason: string;
+  /** Where the vehicle is then: beyond the border again, what still waits is withdrawn. */
+  readonly side: ZoneSide;
 }
 
 export interface AutomationContext {
@@ -105,7 +115,8 @@ export function decideAutomations(
       outcomes.set(crossing, { ...outcome, [name]: `${before}${word} ${why ?? 'asked'}` });
       if (why !== null || feature === null || requests.some((one) => one.feature === feature)) continue;
       const what = crossing.mark.to === 'inside' ? 'arrival' : 'departure';
-      requests.push({ feature, state, reason: `geozone ${crossing.zone.id}: ${what}` });
+      const reason = `geozone ${crossing.zone.id}: ${what}`;
+      requests.push({ feature, state, reason, side: sideOf(crossing) });
     }
   }
   const reports = crossings.map((crossing) => ({

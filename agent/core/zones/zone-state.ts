@@ -2,7 +2,7 @@
 // small pure helpers; the transitions are in `vehicle-zones.ts`.
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
-import type { ZoneRequest } from './zone-automation.ts';
+import type { ZoneRequest, ZoneSide } from './zone-automation.ts';
 import { recordZones, resumeZones, type ZoneRecord } from './zone-record.ts';
 import { type ZoneSet, zoneOf } from './zone-set.ts';
 import { adoptZones, type Mark, type ZoneWatch } from './zone-watch.ts';
@@ -15,6 +15,8 @@ export interface VehicleZones {
   readonly held: ReadonlyMap<Mark, StampedEvent>;
   /** What automations ask for in this step. */
   readonly requests: readonly ZoneRequest[];
+  /** The sides that it is on since borders were crossed in this step. */
+  readonly crossed: readonly ZoneSide[];
   /** It was reported that more zones overlap at one place than are watched. */
   readonly isCrowdReported: boolean;
   readonly record: ZoneRecord;
@@ -28,6 +30,7 @@ export function createVehicleZones(kept?: unknown): VehicleZones {
     watch,
     held: new Map(),
     requests: [],
+    crossed: [],
     isCrowdReported: false,
     record: recordZones(watch),
   };
