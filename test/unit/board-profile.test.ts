@@ -105,6 +105,12 @@ describe('a board profile', () => {
       message: /same relay/,
     },
     {
+      what: 'a relay whose timer is another relay',
+      overrides: { relays: { cargoaccess: { flashAddress: 0 } } },
+      pointer: '/relays',
+      message: /same relay/,
+    },
+    {
       what: 'a register relay without words',
       overrides: { relays: { cargoaccess: { kind: 'register' } } },
       pointer: '/relays/cargoaccess',

@@ -106,12 +106,18 @@ function checkProfile(profile: BoardProfile): Faults {
     const place = { poll: relay.poll, address: readAddress(relay), functions };
     faults.push(...placeFaults(profile, pointer, place));
     faults.push(...relayFaults(profile, relay).map((message) => ({ pointer, message })));
+    const own = writtenBy(relay);
     const twin = wirings.find(
-      ([other, { unit, address }]) => other > key && unit === relay.unit && address === relay.address,
+      ([other, wiring]) => other > key && writtenBy(wiring).some((place) => own.includes(place)),
     );
     if (twin !== undefined) fault('/relays', `${key} and ${twin[0]} are the same relay`);
   }
   return [...faults, ...proofFaults(profile)];
+}
+
+/** Every place that moves a relay, as unit and address. */
+function writtenBy({ unit, address, flashAddress }: BoardRelay): readonly string[] {
+  return [address, ...(flashAddress === undefined ? [] : [flashAddress])].map((place) => `${unit}:${place}`);
 }
 
 function pointerOf(relay: RelayName): string {
