@@ -13,7 +13,8 @@ import { createLuck, stepMs, type Truth } from './hostile-truth.ts';
  * speed, and its volts go on measuring. `speed-zero`, `engine-zero`: a sensor is broken. `speed-lost`: the speeds are not available.
  * `zeros`: a gateway that has lost its nodes sends zeros for them. `parked`: and says that the brake is set.
  * `brake-set`: its switch is stuck. `half`: another scale. `restarts`: the nodes start anew every 15 s. `another`: the adapter is plugged into
- * another truck of the same make, which is parked. `late`: the adapter passes each frame on seconds after it came.
+ * another truck of the same make, which is parked. `late`: the adapter passes each frame on seconds after it came. A further one is of scripts
+ * only, `fuse`: the one behind the key that feeds the ignition input and the node of the speeds; a gateway goes on with what that node said last.
  */
 export const busFaults = [
   'silent',
@@ -112,6 +113,7 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
   let isAwake = true;
   let last: readonly CanFrame[] = [];
   let stuckKmh: number | null = null;
+  let before: Measured | null = null;
   /** What the adapter holds back. */
   let held: { readonly atMs: number; readonly frames: readonly CanFrame[] }[] = [];
 
@@ -135,6 +137,7 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
     const rpm = truth.ignition ? 600 + truth.speedKmh * 12 : 0;
     const honest: Measured = { kmh, rpm, isBraked, isKeyOn: truth.ignition, volts };
     stuckKmh = fault === 'speed-stuck' ? (stuckKmh ?? kmh) : null;
+    before = fault === 'fuse' ? (before ?? honest) : null;
     if (isDefault) return framesOf({ ...honest, kmh: 0, rpm: 0, isBraked: false }, atMs);
     switch (fault) {
       case 'speed-stuck':
@@ -149,6 +152,8 @@ export function createHostileBus(seed: number, staysAwake: boolean): HostileBus 
         return framesOf({ ...honest, kmh: 0, rpm: 0 }, atMs);
       case 'parked':
         return framesOf({ ...honest, kmh: 0, rpm: 0, isBraked: true }, atMs);
+      case 'fuse':
+        return framesOf({ ...honest, ...before, isKeyOn: false, volts }, atMs);
       case 'brake-set':
         return framesOf({ ...honest, isBraked: true }, atMs);
       case 'half':

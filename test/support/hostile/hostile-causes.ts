@@ -71,7 +71,7 @@ export function misleading(
     }
     if (name === 'bus_speed' || name === 'bus_rpm') {
       const bus = busLieOf(senses, now.atMs);
-      if (bus !== undefined) found.add(`bus ${bus.kind}`);
+      if (bus !== undefined) found.add(bus.kind === 'fuse' ? 'fuse' : `bus ${bus.kind}`);
       continue;
     }
     if (isDipped(senses, name, now.atMs)) {
@@ -109,6 +109,7 @@ export function misleading(
     // A receiver that is about to jump shows one place until it does.
     else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss jump');
+    else if (own?.kind === 'fuse') found.add('fuse');
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
       found.add(`${name} ${own?.kind}`);
     else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
@@ -163,7 +164,7 @@ function busLieOf({ faults, unseenBusFaults }: Senses, atMs: number): Fault | un
     const isHidden =
       kind === 'another' ||
       (kind === 'repeats' && atMs - fromMs < repeatsMs) ||
-      ((kind === 'parked' || kind === 'late') && unseenBusFaults.has(fault));
+      (['parked', 'late', 'fuse'].includes(kind) && unseenBusFaults.has(fault));
     return part === 'bus' && isHidden && fromMs <= atMs && atMs < untilMs + freshMs;
   });
 }

@@ -303,6 +303,12 @@ export const mutants: readonly Mutant[] = [
     mode: 'at_standstill',
   },
   {
+    rule: 'bus and ignition, which one fuse may feed, are no pair',
+    from: 256,
+    ...besideIgnition,
+    hasBus: true,
+  },
+  {
     rule: 'a bus without a parking brake that is set shows no rest',
     from: 35_549,
     file: busWitness,

@@ -29,7 +29,7 @@ import {
  * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
  * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
  */
-type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus' | 'crawl' | 'plug';
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus' | 'crawl' | 'plug' | 'fuse';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
@@ -232,6 +232,7 @@ function beginPlot(world: World, plot: Plot, story: () => number): void {
   if (plot === 'chaos') return;
   if (plot === 'dip') return beginDip(world, story);
   if (plot === 'bus') return beginBus(world, story);
+  if (plot === 'fuse') return beginFuse(world, story);
   if (plot === 'crawl') return beginCrawl(world, story);
   if (plot === 'plug') return beginPlug(world, story);
   if (plot === 'park') return beginParked(world);
@@ -280,6 +281,20 @@ function beginBus(world: World, story: () => number): void {
   failBus(world, story);
 }
 
+/** It parks, the key read as on before; the fuse behind the key blows while its bus is awake, and it drives where no position shows it. */
+function beginFuse(world: World, story: () => number): void {
+  const { truth } = world;
+  turnKey(truth, true, 0);
+  truth.speedKmh = Math.min(truth.speedKmh, 20);
+  truth.targetKmh = 0;
+  world.keyOffAtMs = halfSeconds(10_000 + story() * 3000);
+  world.tunnelAtMs = world.keyOffAtMs + halfSeconds(story() * 4000);
+  const fromMs = world.tunnelAtMs + halfSeconds(1000 + story() * 10_000);
+  world.driveAtMs = fromMs + halfSeconds(500 + story() * 5000);
+  for (const part of ['ignition', 'bus'] as const)
+    addFault(world, { part, kind: 'fuse', fromMs, ...forGood });
+}
+
 const lostIgnitions = [
   { part: 'ignition', kind: 'stuck-0' },
   { part: 'board', kind: 'contacts' },
@@ -316,7 +331,7 @@ function passPlot(world: World, plot: Plot, harm: number): void {
 }
 
 /** Their faults are those of the script; no random fault is added. */
-const scripted: readonly Plot[] = ['script', 'dip', 'bus', 'crawl', 'plug'];
+const scripted: readonly Plot[] = ['script', 'dip', 'bus', 'crawl', 'plug', 'fuse'];
 const isScripted = (plot: Plot): boolean => scripted.includes(plot);
 
 /** Scripts that were added later draw from a random stream of their own, so that every other seed gives the life that it gave before. */
@@ -330,6 +345,8 @@ const heavyLives = 1 / 4;
 /** Of the scripted ones: the unit loses its power for a while too. */
 const restartedLives = 1 / 3;
 const plugShare = 1 / 24;
+const fuseSalt = 0x66_75_73_65;
+const fuseShare = 1 / 24;
 
 function laterPlot(drawn: number, hasBus: boolean): Plot | null {
   if (drawn < dipShare) return 'dip';
@@ -371,9 +388,10 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   counts.lives += 1;
   const picked = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   const story = createLuck(seed ^ storySalt);
-  const plot = laterPlot(story(), world.bus !== null) ?? picked;
+  const later = laterPlot(story(), world.bus !== null) ?? picked;
+  const plot = world.bus !== null && createLuck(seed ^ fuseSalt)() < fuseShare ? 'fuse' : later;
   beginPlot(world, plot, story);
-  if (world.bus !== null && plot !== 'bus' && story() < 0.6) failBus(world, story);
+  if (world.bus !== null && plot !== 'bus' && plot !== 'fuse' && story() < 0.6) failBus(world, story);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
   const faults = plot === 'park' || isScripted(plot) ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;

@@ -195,6 +195,7 @@ function contactRead(
   const fault = faultOf(senses, name, now.atMs);
   switch (fault?.kind) {
     case 'stuck-0':
+    case 'fuse':
       return false;
     case 'stuck-1':
       return true;
