@@ -1,6 +1,11 @@
 // A bus whose frames come late shows the vehicle at rest after it has pulled away. Each stop that the receiver sees must find it, and no honest bus.
 import { describe, expect, it } from 'vitest';
-import { busWitnessLimits, isBusLate, movementAfter } from '../../agent/core/evidence/bus-witness.ts';
+import {
+  busWitnessLimits,
+  isBusLate,
+  movementAfter,
+  noMovement,
+} from '../../agent/core/evidence/bus-witness.ts';
 import { type BusDriveOptions, createBusDrive } from '../support/bus/bus-drive.ts';
 import { createTruckBus, type TruckState, truckBusConfig, truckFrames } from '../support/bus/truck-bus.ts';
 import { north } from '../support/vehicle/gnss-drive.ts';
@@ -192,30 +197,25 @@ describe('movement on a bus', () => {
   const seen = (atMs: number, mostKmh: number | null) =>
     ({ atMs, mostKmh, leastKmh: mostKmh, senders: '00', vin: null, mostRpm: 600, ...nothing }) as const;
   const nothing = { stillSinceMs: null, lacks: null, fact: null, stoppedSinceMs: null } as const;
-  const never = { busMovedMs: Number.NEGATIVE_INFINITY, busMovingSinceMs: null } as const;
 
   it('has lasted since its first view, over views without a speed, and begins anew after rest or a gap', () => {
-    let movement = movementAfter(never, seen(1000, 20));
-    expect(movement).toEqual({ busMovedMs: 1000, busMovingSinceMs: 1000 });
+    let movement = movementAfter(noMovement, seen(1000, 20));
+    expect(movement).toEqual({ lastMs: 1000, sinceMs: 1000 });
     for (const view of [seen(2000, 20), seen(2500, null), null, seen(3500, 20)])
       movement = movementAfter(movement, view);
-    expect(movement).toEqual({ busMovedMs: 3500, busMovingSinceMs: 1000 });
+    expect(movement).toEqual({ lastMs: 3500, sinceMs: 1000 });
     const afterGap = movementAfter(movement, seen(3500 + busWitnessLimits.ageMs + 1, 20));
-    expect(afterGap.busMovingSinceMs).toBe(3500 + busWitnessLimits.ageMs + 1);
+    expect(afterGap.sinceMs).toBe(3500 + busWitnessLimits.ageMs + 1);
     const stopped = movementAfter(movement, seen(3700, 3));
-    expect(stopped).toEqual({ busMovedMs: 3500, busMovingSinceMs: null });
-    expect(movementAfter(stopped, seen(3900, 4)).busMovingSinceMs).toBe(3900);
+    expect(stopped).toEqual({ lastMs: 3500, sinceMs: null });
+    expect(movementAfter(stopped, seen(3900, 4)).sinceMs).toBe(3900);
   });
 
   it('is late only from 0.9 s after a stop that the receiver saw, in two fixes, and without a break since before it', () => {
     const at = { latitude: 43, longitude: -79 };
     const still = (forMs: number) => ({ kind: 'still', forMs, at, fixMs: 0 }) as const;
     const late = (atMs: number, sinceMs: number | null, forMs = 1000, stopMs: number | null = 5000) =>
-      isBusLate(
-        seen(atMs, 20),
-        { busMovedMs: atMs, busMovingSinceMs: sinceMs },
-        { claim: still(forMs), stopMs },
-      );
+      isBusLate(seen(atMs, 20), { lastMs: atMs, sinceMs }, { claim: still(forMs), stopMs });
     expect(late(5900, 4999)).toBe(true);
     expect(late(5899, 4999)).toBe(false);
     expect(late(5900, 5000)).toBe(false);

@@ -227,7 +227,7 @@ describe('a common loss', () => {
       .for(600);
     expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     expect(drive.testimony()).toMatchObject({
-      ignitionSuspension: expect.any(String),
+      ignitionSuspension: 'common',
       drive: { state: 'unknown' },
     });
   });

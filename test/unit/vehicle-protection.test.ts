@@ -51,6 +51,22 @@ describe('an agent that is held up as it is about to decide', () => {
   );
 });
 
+it('decides on a slow board as soon as it has answered, while its inputs are new', async () => {
+  const rig = await createVehicleRig();
+  rig.board.setFaults({ lateMs: 400 });
+  rig.run(40);
+  rig.board.setSignal('ignition', true);
+  rig.drive(40);
+  rig.run(40);
+  rig.drive(0);
+  rig.run(10);
+  rig.board.setSignal('ignition', false);
+  rig.run(15);
+  rig.command('enginecutoff', '1');
+  rig.run(2);
+  expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+});
+
 describe('the cargo lock', () => {
   it('is closed by the board itself, whatever becomes of the agent', async () => {
     const rig = await createVehicleRig({ protection: { unlockS: 20 } });

@@ -247,7 +247,7 @@ describe('automations', () => {
     expect(truck.state().commands.record.active.cargoaccess).toMatchObject({ state: '1' });
   });
 
-  it('survive a restart with the side that they came of', () => {
+  it('keep the side that they came of in the record, which survives a restart', () => {
     const truck = arriving([yard('arrivalCargoUnlock')]);
     const { active } = JSON.parse(JSON.stringify(truck.state().commands.record));
     expect(active.cargoaccess.side).toEqual({ id: 'yard', to: 'inside' });

@@ -40,24 +40,23 @@ export const isBusMoving = (seen: BusMotion | null): boolean => (seen?.mostKmh ?
 /** Movement that the bus has shown, monotonic ms of its views. */
 export interface BusMovement {
   /** When it last did; minus infinity: never in this run. */
-  readonly busMovedMs: number;
+  readonly lastMs: number;
   /** Since when it has without a break; null: its newest speed shows none. */
-  readonly busMovingSinceMs: number | null;
+  readonly sinceMs: number | null;
 }
+
+export const noMovement: BusMovement = { lastMs: Number.NEGATIVE_INFINITY, sinceMs: null };
 
 /**
  * Movement after one more view. One without a speed is no break, as it may hide no stop: it is one where nothing showed movement for longer than a
  * view counts.
  */
 export function movementAfter(before: BusMovement, seen: BusMotion | null): BusMovement {
-  const { busMovedMs, busMovingSinceMs } = before;
-  if (seen === null || seen.mostKmh === null) return { busMovedMs, busMovingSinceMs };
-  if (!isBusMoving(seen)) return { busMovedMs, busMovingSinceMs: null };
-  const isGoingOn = seen.atMs - busMovedMs <= busWitnessLimits.ageMs;
-  return {
-    busMovedMs: seen.atMs,
-    busMovingSinceMs: isGoingOn ? (busMovingSinceMs ?? seen.atMs) : seen.atMs,
-  };
+  const { lastMs, sinceMs } = before;
+  if (seen === null || seen.mostKmh === null) return before;
+  if (!isBusMoving(seen)) return sinceMs === null ? before : { lastMs, sinceMs: null };
+  const isGoingOn = seen.atMs - lastMs <= busWitnessLimits.ageMs;
+  return { lastMs: seen.atMs, sinceMs: isGoingOn ? (sinceMs ?? seen.atMs) : seen.atMs };
 }
 
 /**
@@ -67,13 +66,13 @@ export function movementAfter(before: BusMovement, seen: BusMotion | null): BusM
  */
 export function isBusLate(
   seen: BusMotion | null,
-  { busMovingSinceMs }: BusMovement,
+  { sinceMs }: BusMovement,
   { claim, stopMs }: { readonly claim: GnssClaim; readonly stopMs: number | null },
 ): boolean {
   const { lateMs } = busWitnessLimits;
-  if (seen === null || !isBusMoving(seen) || busMovingSinceMs === null) return false;
+  if (seen === null || !isBusMoving(seen) || sinceMs === null) return false;
   if (claim.kind !== 'still' || claim.forMs < lateMs || stopMs === null) return false;
-  return busMovingSinceMs < stopMs && seen.atMs - stopMs >= lateMs;
+  return sinceMs < stopMs && seen.atMs - stopMs >= lateMs;
 }
 
 /** Every speed of the bus is that of a receiver which shows a drive. */

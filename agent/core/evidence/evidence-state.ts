@@ -3,6 +3,7 @@
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { BusMotion } from '../bus/bus-reading.ts';
+import { type BusMovement, noMovement } from './bus-witness.ts';
 import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
 import { atPlace, type Contact, createContact, type Sensed } from './contact.ts';
 import { type Activity, type CreditState, createCreditState, creditState } from './credit.ts';
@@ -80,9 +81,7 @@ export interface EvidenceState {
   readonly resumedMs: number;
   /** Since when the receiver showed the last drive; monotonic. */
   readonly drivenSinceMs: number;
-  /** Movement on the bus, as `BusMovement`. */
-  readonly busMovedMs: number;
-  readonly busMovingSinceMs: number | null;
+  readonly busMovement: BusMovement;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
@@ -134,8 +133,7 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
     drivenSinceMs: Number.NEGATIVE_INFINITY,
-    busMovedMs: Number.NEGATIVE_INFINITY,
-    busMovingSinceMs: null,
+    busMovement: noMovement,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,

@@ -58,8 +58,7 @@ function copyOf(state: EvidenceState): Draft {
     blindSinceMs: state.blindSinceMs,
     resumedMs: state.resumedMs,
     drivenSinceMs: state.drivenSinceMs,
-    busMovedMs: state.busMovedMs,
-    busMovingSinceMs: state.busMovingSinceMs,
+    busMovement: state.busMovement,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
     fellTogetherMs: state.fellTogetherMs,
@@ -129,11 +128,9 @@ function stepBus(
   const { bus } = state.record;
   const { stopMs } = state.gnss;
   const seen = busAt(state.seen.bus ?? null, atMs);
-  const { busMovedMs, busMovingSinceMs } = movementAfter(state, seen);
-  state.busMovedMs = busMovedMs;
-  state.busMovingSinceMs = busMovingSinceMs;
+  state.busMovement = movementAfter(state.busMovement, seen);
   const isOther = bus !== null && hasBusChanged(bus, seen, activities.bus_speed);
-  if (!isOther && !isBusLate(seen, state, { claim, stopMs })) return;
+  if (!isOther && !isBusLate(seen, state.busMovement, { claim, stopMs })) return;
   state.credit = withoutCredit(state.credit, busNames);
   if (bus !== null) state.record = { ...state.record, bus: null };
 }

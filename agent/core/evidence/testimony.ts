@@ -78,8 +78,12 @@ function motionReading(state: EvidenceState, contact: Contact, atMs: number): Re
 }
 
 function busReading(state: EvidenceState, claimAt: typeof busSpeedClaim, atMs: number): BusClaim {
-  const { seen, record, busMovedMs, drivenSinceMs } = state;
-  return claimAt(seen.bus ?? null, { identity: record.bus, movedMs: busMovedMs, drivenSinceMs }, atMs);
+  const { seen, record, busMovement, drivenSinceMs } = state;
+  return claimAt(
+    seen.bus ?? null,
+    { identity: record.bus, movedMs: busMovement.lastMs, drivenSinceMs },
+    atMs,
+  );
 }
 
 function receiverReading(claim: GnssClaim): Reading {

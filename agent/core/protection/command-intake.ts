@@ -19,7 +19,7 @@ export interface EnvelopeInput {
 }
 
 /** A border was crossed: what still waits because the vehicle was on its other side is withdrawn. */
-interface LocalCrossing {
+export interface LocalCrossing {
   readonly kind: 'local';
   readonly crossed: ZoneSide;
 }

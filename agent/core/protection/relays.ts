@@ -194,8 +194,8 @@ function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): Re
 function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const isOver = state.lockAtMs !== null && evidence.nowMs >= state.lockAtMs;
-  const shut = isDriving(evidence) ? 'locked again: the vehicle drives' : 'locked again: its time was over';
-  const reason = isOver || isDriving(evidence) ? shut : 'the relay fell off: locked stays locked';
+  const otherwise = isOver ? 'locked again: its time was over' : 'the relay fell off: locked stays locked';
+  const reason = isDriving(evidence) ? 'locked again: the vehicle drives' : otherwise;
   const draft: EventDraft = {
     statusCode: statusCodes.DOOR_LOCK.code,
     outputs: { [feature]: false },

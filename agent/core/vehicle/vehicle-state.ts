@@ -15,7 +15,7 @@ import type { AlarmsState } from '../alarms/alarms.ts';
 import type { AnalogName } from '../board/board-profile.ts';
 import type { BoardReportState } from '../board/board-report.ts';
 import type { BoardState } from '../board/board-types.ts';
-import { type InputsState, inputValue } from '../board/inputs.ts';
+import { type InputsState, inputValue, readingOf } from '../board/inputs.ts';
 import type { LoopbackState } from '../board/loopback.ts';
 import type { BusReading } from '../bus/bus-reading.ts';
 import type { BusReportState } from '../bus/bus-report.ts';
@@ -203,9 +203,13 @@ function busEvidence({ bus }: VehicleState, atMs: number): Pick<Evidence, 'bus'>
 
 /** When the board was last asked for the inputs that are witnesses; of one that is not known nothing is believed. */
 export function inputsAskedMs(state: VehicleState, { profile }: VehicleConfig): number {
-  const known = (['ignition', 'motion'] as const).filter((name) => sensed(state, name).value !== null);
-  const asked = known.map((name) => state.board.polls[profile.inputs[name]?.poll ?? '']?.askedMs ?? null);
-  return Math.min(...asked.map((askedMs) => askedMs ?? Number.NEGATIVE_INFINITY));
+  let askedMs = Number.POSITIVE_INFINITY;
+  for (const name of ['ignition', 'motion'] as const) {
+    if (readingOf(state.inputs, name).reading === 'unknown') continue;
+    const poll = state.board.polls[profile.inputs[name]?.poll ?? ''];
+    askedMs = Math.min(askedMs, poll?.askedMs ?? Number.NEGATIVE_INFINITY);
+  }
+  return askedMs;
 }
 
 function readEvidence({ state, now, config }: StepContext): Evidence {

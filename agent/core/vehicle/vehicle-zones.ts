@@ -5,6 +5,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
+import type { LocalCrossing } from '../protection/command-intake.ts';
 import { bestOrigin, upMsAt } from '../timekeeping.ts';
 import {
   type AutomationContext,
@@ -12,7 +13,6 @@ import {
   decideAutomations,
   sideOf,
   type ZoneRequest,
-  type ZoneSide,
 } from '../zones/zone-automation.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
 import { withSet, withWatch } from '../zones/zone-state.ts';
@@ -22,7 +22,7 @@ import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from
 /** `requestLocal` and `reviewCommands` of the vehicle's commands. */
 export interface ZoneOrders {
   request(context: StepContext, request: ZoneRequest & { readonly source: 'zone' }): void;
-  review(context: StepContext, crossing: { readonly kind: 'local'; readonly crossed: ZoneSide }): void;
+  review(context: StepContext, crossing: LocalCrossing): void;
 }
 
 /**

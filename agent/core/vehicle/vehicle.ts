@@ -209,8 +209,10 @@ export function stepVehicle(
   if (event.kind !== 'bytes') react(context, event);
   else if (!handleBytes(context, event.port, event.bytes) && !isDue(context))
     return { state: context.state, effects: context.effects };
-  if (!context.state.isStopping) passTime(context);
-  if (areInputsNew(context, state)) reviewCommands(context);
+  if (!context.state.isStopping) {
+    passTime(context);
+    if (areInputsNew(context, state)) reviewCommands(context);
+  }
   if (state.time.disputeMs === null) reportTimeDispute(context);
   if (isDeliveryDue(context, state)) deliver(context, { kind: 'time' });
   const origin = bestOrigin(context.state.time);
