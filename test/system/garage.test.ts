@@ -143,7 +143,8 @@ describe.skipIf(why !== null).concurrent(why === null ? 'a truck in a garage' : 
     {
       title: 'it still rolls',
       reason: 'The motion input reports movement',
-      begin: async () => undefined,
+      // The units of its wheels and its gearbox show zero from the key on: from a walk they may, from more it is a sensor that was lost.
+      begin: ({ world }) => world.drive(5),
       end: ({ world }) => world.drive(0),
     },
     {

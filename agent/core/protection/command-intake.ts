@@ -226,8 +226,6 @@ function isPermitted(draft: Draft, { source, feature, state }: LocalRequest): bo
       return !isCut || draft.state.rules.zoneCuts;
     case 'service':
       return feature === 'enginecutoff' && state === '0';
-    case 'timer':
-      return feature === 'cargoaccess' && state === '0';
   }
 }
 

@@ -36,7 +36,7 @@ export const commandLimits = {
 } as const;
 
 /** What asks for a command on the vehicle itself. `service`: a person at the vehicle, with a code. */
-export type LocalSource = 'zone' | 'service' | 'timer';
+export type LocalSource = 'zone' | 'service';
 
 /** A command that is not finished. */
 export interface ActiveCommand {
@@ -63,7 +63,7 @@ export interface ActiveCommand {
 
 /** An automatic request: a person supersedes it, and it always uses prevent-start. */
 export function isAutomatic(command: Pick<ActiveCommand, 'source'>): boolean {
-  return command.source === 'zone' || command.source === 'timer';
+  return command.source === 'zone';
 }
 
 /** What was last proved on a relay, and by which command. */

@@ -165,7 +165,10 @@ const featureState = Type.Object(
       description:
         'State of the pending command: requested, sent, received, armed, executing or unknown; `approval`: it waits for a second user',
     }),
-    commandID: Type.Union([Type.String(), Type.Null()], { description: 'The pending command' }),
+    commandID: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The pending command; null for what waits for a second user, and for what the vehicle does on its own',
+    }),
     approvalID: Type.Union([Type.String(), Type.Null()], {
       description: 'The approval that it waits for, or resulted from',
     }),

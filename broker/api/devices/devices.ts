@@ -40,7 +40,8 @@ const getDevice = operation({
 under way \`hasPendingCommands\` is the text \`true\` and the feature's entry in \`state\` carries \`pendingState\`,
 \`pendingReason\` (why the vehicle waits, as a sentence), \`verdict\` (the same as rules, each with what the vehicle saw and what it
 needs; null when the vehicle sent none), \`commandState\` and \`commandID\`; a cut that waits for a second user shows there
-too, with \`commandState\` \`approval\` and no \`commandID\`. \`state\` itself changes only when the
+too, with \`commandState\` \`approval\` and no \`commandID\`. So does what the vehicle is about to do on its own: an order of one of
+its geozones or of a service code, and a relay that is to be set again, as it is not as it was confirmed. \`state\` itself changes only when the
 vehicle has read its relay back. \`witnesses\` says which sensors can prove that the vehicle stands.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   body: null,

@@ -14,6 +14,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { storableText } from '../commands/reported-reason.ts';
 import { type Answer, answerOf, isOwnHealth } from './answers.ts';
+import { ownOrderReports, ownOrderText } from './own-order.ts';
 
 /**
  * Place of an event in time: `ms` is 0 when its time is unknown or not plausible. Such an event says nothing about the
@@ -44,7 +45,7 @@ export interface Diagnosis extends Timed {
 }
 
 export interface StateReport extends Timed {
-  /** Of the input, output or measure; of a value of the vehicle bus see `busStateName`. */
+  /** Of the input, output or measure; of a value of the vehicle bus see `busStateName`, of an own order `own-order.ts`. */
   readonly name: string;
   readonly state: string;
 }
@@ -194,6 +195,8 @@ function recordStates(drafts: StateDraft[], from: Candidate): void {
   if (fuelLevel !== undefined) recordState(drafts, from, { name: 'fuel', state: String(fuelLevel) });
   for (const [name, value] of busValuesOf(attributes))
     recordState(drafts, from, { name: busStateName(name), state: String(value) });
+  for (const { name, order } of ownOrderReports(from.event))
+    recordState(drafts, from, { name, state: ownOrderText(order) });
 }
 
 function usableMs(event: FleetEvent, nowMs: number): number {
