@@ -396,6 +396,19 @@ describe('an envelope', () => {
     expect(rig.drives).toHaveLength(1);
   });
 
+  it('that comes again while it waits is answered with what it waits for', () => {
+    const rig = createRig();
+    const body = command();
+    rig.at(driving(0));
+    rig.envelope(body);
+    rig.at(driving(1000));
+    const waiting = rig.log.at(-1);
+    rig.envelope({ ...body, counter: body.counter + 1 });
+    counter += 1;
+    expect(rig.log.slice(-2)).toEqual([waiting, 'note: known already: armed'].toReversed());
+    expect(waiting).toBe('armed: ignition_off');
+  });
+
   it('for another boot is ignored, without touching the counter', () => {
     const rig = createRig();
     rig.step({ kind: 'envelope', body: command({ boot: 'old' }), fitted, boot: 'b1' });

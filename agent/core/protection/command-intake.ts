@@ -153,8 +153,12 @@ function sayAgain(draft: Draft, command: ActiveCommand): boolean {
   const known = draft.state.record.seen.find((entry) => entry.commandID === command.commandID);
   if (known === undefined) return false;
   draft.effects.push({ kind: 'note', text: `known already: ${known.last}`, commandID: command.commandID });
-  if (known.last !== 'requested' && known.last !== 'sent')
-    draft.events.push(draftOf(command, known.last, { reason: 'said again' }));
+  if (known.last === 'requested' || known.last === 'sent') return true;
+  const { active, next } = draft.state.record;
+  const held = [active, next].find((of) => of[command.feature]?.commandID === command.commandID);
+  // Of one that waits, the broker goes on showing what it waits for.
+  const verdict = held?.[command.feature]?.waiting ?? null;
+  draft.events.push(draftOf(command, known.last, verdict === null ? { reason: 'said again' } : { verdict }));
   return true;
 }
 
