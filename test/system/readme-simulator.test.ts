@@ -139,7 +139,7 @@ describe.skipIf(!isSimulatorBuilt)(`the commands of the simulator's guide${simul
       flag.replace(/^no-/, ''),
     );
     const helps = await Promise.all(
-      ['run', 'replay', 'record', 'compare', 'hardware', 'ctl', 'ctl rate', 'ctl fault'].map((name) =>
+      ['demo', 'run', 'replay', 'record', 'compare', 'hardware', 'ctl', 'ctl rate', 'ctl fault'].map((name) =>
         run(`${name} --help`),
       ),
     );
