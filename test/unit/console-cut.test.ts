@@ -257,17 +257,39 @@ describe('the evidence of the interlock', () => {
   });
 });
 
-describe('a vehicle whose restore is under way', () => {
-  it('has no pending cut', () => {
-    const listed = (pendingState: string) =>
-      vehicleOf(
-        {
-          deviceID: 'van-01',
-          state: { enginecutoff: { state: '1', pendingState, commandState: 'sent' } },
-        } as never,
-        noVehicle,
-      ).pendingCut;
-    expect(listed('0')).toBe(null);
-    expect(listed('1')).toBe('sent');
+describe('what is under way for a vehicle', () => {
+  const marks = (feature: object, relay = 'enginecutoff') => {
+    const ids = { commandID: null, approvalID: null };
+    const state = { [relay]: { state: '0', pendingState: '1', commandState: 'armed', ...ids, ...feature } };
+    const vehicle = vehicleOf({ deviceID: 'van-01', state } as never, noVehicle);
+    const { pendingCut, ownCut, pendingUnlock, ownUnlock, orders } = vehicle;
+    return [{ pendingCut, ownCut, pendingUnlock, ownUnlock }, orders];
+  };
+  const nothing = { pendingCut: null, ownCut: null, pendingUnlock: null, ownUnlock: null };
+
+  it('is a cut that a person asked for, also while it waits for a second one', () => {
+    expect(marks({ commandID: 'c1', commandState: 'sent' })).toEqual([
+      { ...nothing, pendingCut: 'sent' },
+      [{ asked: 'cut', state: 'sent' }],
+    ]);
+    expect(marks({ approvalID: 'a1', commandState: 'approval' })).toMatchObject([
+      { pendingCut: 'approval' },
+      {},
+    ]);
+  });
+
+  it('is a cut or an unlock of its own, which hinders no command', () => {
+    expect(marks({})).toEqual([{ ...nothing, ownCut: 'armed' }, [{ asked: 'cut', state: 'armed' }]]);
+    expect(marks({}, 'cargoaccess')).toEqual([
+      { ...nothing, ownUnlock: 'armed' },
+      [{ asked: 'unlock', state: 'armed' }],
+    ]);
+  });
+
+  it('is no cut while it is a restore', () => {
+    expect(marks({ state: '1', pendingState: '0', commandID: 'c1' })).toEqual([
+      nothing,
+      [{ asked: 'restore', state: 'armed' }],
+    ]);
   });
 });

@@ -15,6 +15,8 @@ function placeOf(
 
 const fuelOf = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
+type Feature = NonNullable<ListedDevice['state']>['enginecutoff'];
+
 function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
   const cut = state?.enginecutoff;
   const cargo = state?.cargoaccess;
@@ -28,6 +30,13 @@ function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
       ? []
       : [{ asked: feature.pendingState === '1' ? on : off, state: feature.commandState }],
   );
+}
+
+/** State of a cut or an unlock that somebody asked for, or that the vehicle makes on its own. A restore under way is no cut, and a lock no unlock. */
+function pendingOf(feature: Feature | undefined, by: 'asked' | 'own'): string | null {
+  if (feature?.pendingState !== '1') return null;
+  const isAsked = feature.commandID !== null || feature.approvalID !== null;
+  return isAsked === (by === 'asked') ? feature.commandState : null;
 }
 
 /** A device of the list; what only the stream, the alarms or the diagnostics say is taken from `before`. */
@@ -53,10 +62,11 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
     fuel: fuelOf(device.fuelLevelAverage),
     ignition: device.sensors?.ignition.state ?? null,
     cutoff: cutoff?.state ?? null,
-    // A restore under way is no cut, and a lock no unlock.
-    pendingCut: cutoff?.pendingState === '1' ? (cutoff.commandState ?? null) : null,
+    pendingCut: pendingOf(cutoff, 'asked'),
+    ownCut: pendingOf(cutoff, 'own'),
     cargo: cargo?.state ?? null,
-    pendingUnlock: cargo?.pendingState === '1' ? (cargo.commandState ?? null) : null,
+    pendingUnlock: pendingOf(cargo, 'asked'),
+    ownUnlock: pendingOf(cargo, 'own'),
     fitted,
     isOnline,
     isDoubtful,

@@ -38,10 +38,14 @@ export interface Vehicle {
   readonly cutoff: string | null;
   /** State of a pending command of the engine cut-off; null without one. */
   readonly pendingCut: string | null;
+  /** State of a cut that the vehicle is about to make on its own, for a geozone or because its relay fell off; null without one. No hindrance for a command. */
+  readonly ownCut: string | null;
   /** State of the cargo lock as read back; `1`: unlocked. */
   readonly cargo: string | null;
   /** State of a pending unlock of the cargo; null without one. */
   readonly pendingUnlock: string | null;
+  /** State of an unlock that the vehicle is about to make on its own; null without one. */
+  readonly ownUnlock: string | null;
   /** Relays of the unit, as it says them when it connects; null: not known. */
   readonly fitted: readonly string[] | null;
   /** Null until the service has said so. */
@@ -179,8 +183,10 @@ export const noVehicle: Vehicle = {
   ignition: null,
   cutoff: null,
   pendingCut: null,
+  ownCut: null,
   cargo: null,
   pendingUnlock: null,
+  ownUnlock: null,
   fitted: null,
   isOnline: null,
   isDoubtful: false,

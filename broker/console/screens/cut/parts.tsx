@@ -38,16 +38,17 @@ export function CutStateBadge({ state }: { readonly state: CutState }) {
 }
 
 /** An unlocked cargo, else where a pending unlock stands. */
-export function UnlockBadge({ vehicle: { cargo, pendingUnlock } }: { readonly vehicle: Vehicle }) {
+export function UnlockBadge({ vehicle }: { readonly vehicle: Vehicle }) {
   const { order, orders, relays } = useWords(cutWords);
   const { name, states } = relays.cargoaccess;
-  if (pendingUnlock !== null)
+  const pending = vehicle.pendingUnlock ?? vehicle.ownUnlock;
+  if (pending !== null)
     return (
-      <Badge icon="hourglass" tone={pendingUnlock === 'unknown' ? 'look' : 'busy'}>
-        {orders.cargoaccess.noun}: {order.states[cutStateOf(pendingUnlock)]}
+      <Badge icon="hourglass" tone={pending === 'unknown' ? 'look' : 'busy'}>
+        {orders.cargoaccess.noun}: {order.states[cutStateOf(pending)]}
       </Badge>
     );
-  if (cargo !== '1') return null;
+  if (vehicle.cargo !== '1') return null;
   return (
     <Badge icon="lock-open" tone="busy">
       {name}: {states[1]}

@@ -109,7 +109,7 @@ export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
         </div>
         <div className="row wrap">
           <StateBadge state={stateOf(vehicle)} />
-          <CutBadge state={vehicle.pendingCut} />
+          <CutBadge state={vehicle.pendingCut ?? vehicle.ownCut} />
           {vehicle.cutoff === '1' ? (
             <Badge icon="power" tone="busy">
               {words.relays.enginecutoff.states[1]}

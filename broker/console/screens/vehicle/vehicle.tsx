@@ -58,7 +58,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             <h1>{vehicle.name}</h1>
             <AlarmMark vehicle={vehicle} />
             <StateBadge state={stateOf(vehicle)} />
-            <CutBadge state={vehicle.pendingCut} />
+            <CutBadge state={vehicle.pendingCut ?? vehicle.ownCut} />
             {vehicle.cutoff === '1' ? (
               <Badge icon="power" tone="busy">
                 {words.relays.enginecutoff.states[1]}
