@@ -48,6 +48,8 @@ export interface TimeState {
   readonly serverLatest: Mark | null;
   /** The latest that a signed envelope of the server, made since its welcome, proves: see `offerIssuedTime`. */
   readonly issuedLatest: Mark | null;
+  /** The confirmed time, at the earliest that it can have been, when the server's clock was first seen to be set back in this run; null: it was not. */
+  readonly setBackOriginMs: number | null;
   readonly gnssOriginMs: number | null;
   /** The receiver shows a time behind the newest confirmed one, so it is rejected. */
   readonly isGnssBehind: boolean;
@@ -70,6 +72,7 @@ export function createTimeState(start: {
     serverOriginMs: null,
     serverLatest: null,
     issuedLatest: null,
+    setBackOriginMs: null,
     gnssOriginMs: null,
     isGnssBehind: false,
     gnssLatest: null,
@@ -112,13 +115,20 @@ export function offerServerTime(
 ): TimeState {
   if (!isPossible(state, now.utcMs)) return state;
   const originMs = originAt(state, now);
-  const { gnssOriginMs } = state;
+  const { gnssOriginMs, serverLatest: before } = state;
   const gnssLies = gnssOriginMs !== null && !near(gnssOriginMs, originMs, timeLimits.serverDisagreementMs);
   const serverLatest = { originMs: originMs + Math.max(0, now.monoMs - now.askedMs), atMs: now.askedMs };
+  const driftMs = before === null ? 0 : ((now.monoMs - before.atMs) * timeLimits.driftPpm) / 1e6;
+  const knownMs = Math.max(
+    state.serverOriginMs === null ? -Infinity : state.serverOriginMs - driftMs,
+    state.setBackOriginMs ?? -Infinity,
+  );
+  const isSetBack = serverLatest.originMs < knownMs - timeLimits.toleranceMs;
   return {
     ...state,
     serverOriginMs: originMs,
     serverLatest,
+    setBackOriginMs: isSetBack ? knownMs : null,
     issuedLatest: null,
     gnssOriginMs: gnssLies ? null : gnssOriginMs,
     gnssLatest: gnssLies ? null : state.gnssLatest,
@@ -201,6 +211,12 @@ function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
     : null;
 }
 
+/** The system clock where it agrees with what the receiver shows, be that disputed by the broker's clock; null where it does not, or either is unknown. */
+function systemBesideReceiver({ systemOriginMs, candidate }: TimeState): number | null {
+  if (systemOriginMs === null || candidate === null || candidate.count < timeLimits.gnssFixes) return null;
+  return near(systemOriginMs, candidate.originMs, timeLimits.confirmMs) ? systemOriginMs : null;
+}
+
 /**
  * What a fix is late against, at the earliest that it can be: trusted time less what our clock may have gained since the broker's answer, or the system
  * clock where it is behind that and agrees with the receiver. A broker's clock that is ahead makes no fix late. Null while unknown.
@@ -211,7 +227,8 @@ export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | nu
   const { driftPpm, driftMostMs } = timeLimits;
   const askedMs = state.serverLatest?.atMs ?? monoMs;
   const earliestMs = trustedMs - Math.min(driftMostMs, ((monoMs - askedMs) * driftPpm) / 1e6);
-  return Math.min(earliestMs, agreeingSystemUtcMs(state, monoMs) ?? earliestMs);
+  const systemMs = systemBesideReceiver(state);
+  return systemMs === null ? earliestMs : Math.min(earliestMs, systemMs + upMsAt(state, monoMs));
 }
 
 /**
@@ -227,9 +244,10 @@ export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
   );
 }
 
-/** The broker's signed time is behind the newest confirmed one: its clock was set back since. */
+/** The broker's signed time is behind the newest confirmed one, or behind what it was in this run: its clock was set back since. */
 export function isServerBehind(state: TimeState, monoMs: number): boolean {
-  return state.serverOriginMs !== null && !isTimeConfirmed(state, monoMs);
+  const { serverOriginMs, setBackOriginMs } = state;
+  return serverOriginMs !== null && (setBackOriginMs !== null || !isTimeConfirmed(state, monoMs));
 }
 
 /**

@@ -96,8 +96,9 @@ it.each([undefined, ...busFaults])(
         const given = { ...plain, where, isBusAwake: false };
         const without = liveParked(seed, given, noCounts());
         const life = liveParked(seed, { ...given, hasBus: true, busFault }, noCounts());
-        const least = without.confirmedMs ?? Number.POSITIVE_INFINITY;
-        if (life.breaches.length > 0 || (life.confirmedMs ?? Number.POSITIVE_INFINITY) > least)
+        // Its luck is another one: the receiver may show a rise, which decides nothing, a few times more.
+        const mostMs = (without.confirmedMs ?? Number.POSITIVE_INFINITY) + 5000;
+        if (life.breaches.length > 0 || (life.confirmedMs ?? Number.POSITIVE_INFINITY) > mostMs)
           isWorse.push(`${where}, seed ${seed}: ${life.confirmedMs} for ${without.confirmedMs}`);
       }
     expect(isWorse).toEqual([]);

@@ -124,7 +124,9 @@ describe('a life input', () => {
         fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
         fc.boolean(),
         (values, turned, lifeInvert) => {
-          const [ignition = false, panic = false, cabinDoor = false, cargoDoor = false] = turned;
+          const [turnedIgnition = false, panic = false, cabinDoor = false, cargoDoor = false] = turned;
+          // Unlike it a life input that is on at 0 is refused.
+          const ignition = turnedIgnition || lifeInvert;
           const profile = profileWith({
             inputs: {
               ignition: { invert: ignition, off: { ...off, invert: ignition } },
@@ -272,7 +274,7 @@ describe('the wiring of a profile', () => {
       profileWith({ inputs: { ignition: { off } } }),
       profileWith({ inputs: { ignition: { off: { ...off, address: 6 } } } }),
       profileWith({ life }),
-      profileWith({ life: { ...life, invert: true } }),
+      profileWith({ life: { ...life, address: 6 } }),
       profileWith({ loopback }),
       positive,
     ].map((profile) => wiringOf(profile, unit));
@@ -293,14 +295,14 @@ describe('the wiring of a profile', () => {
   it('can be changed by overrides member by member', () => {
     const moved = profileWith(
       {
-        inputs: { ignition: { off: { address: 6 } } },
-        life: { invert: true },
+        inputs: { ignition: { off: { address: 6 } }, cargoDoor: false },
+        life: { address: 3 },
         loopback: { output: { address: 4 } },
       },
       positive,
     );
     expect(moved.inputs.ignition?.off).toEqual({ address: 6, invert: false });
-    expect(moved.life).toEqual({ ...life, invert: true });
+    expect(moved.life).toEqual({ ...life, address: 3 });
     expect(moved.loopback).toEqual({ ...loopback, output: { ...loopback.output, address: 4 } });
   });
 
@@ -382,6 +384,12 @@ describe('the wiring of a profile', () => {
       '[life]\npoll = "inputs"\naddress = 0\ninvert = false',
       '/life/address',
       /^0 is ignition too/,
+    ],
+    [
+      'a life input that is on at the bit of an open ignition',
+      '[life]\npoll = "inputs"\naddress = 5\ninvert = true',
+      '/life/invert',
+      /^life has invert = true, unlike ignition: it would read on for ever/,
     ],
     [
       'a life input in a poll that is not there',

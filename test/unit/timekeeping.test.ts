@@ -6,6 +6,7 @@ import {
   bestOrigin,
   createTimeState,
   fixReferenceUtcMs,
+  isServerBehind,
   latestUtcMs,
   offerGnssTime,
   offerIssuedTime,
@@ -69,6 +70,19 @@ describe('the time that a fix is late against', () => {
     expect(at(fast(agreeing, -20_000))).toBe(-20_000);
   });
 
+  it('is not that of a broker whose clock is hours ahead either, which disputes the time of the receiver', () => {
+    const system = { monoMs: 1000, utcMs: trueUtcMs };
+    const hours = 2 * 3_600_000;
+    const before = fast(gnss(offerSystemTime(fresh, system), 9), hours);
+    const after = gnss(fast(offerSystemTime(fresh, system), hours), 9);
+    expect([before, after].map((state) => [bestOrigin(state)?.quality, at(state)])).toEqual([
+      ['server', 0],
+      ['server', 0],
+    ]);
+    // Of a receiver that the system clock does not bear out, the broker's word stands.
+    expect(at(gnss(fast(offerSystemTime(fresh, system), 0), 9, trueUtcMs - hours))).toBe(0);
+  });
+
   it('is that of the broker where the system clock is no second opinion: a stream that is late is late', () => {
     expect(at(fast(gnss(fresh, 9), 20_000))).toBe(20_000);
     const other = offerSystemTime(gnss(fresh, 9), { monoMs: 9000, utcMs: trueUtcMs + 28_000 });
@@ -83,6 +97,31 @@ describe('the time that a fix is late against', () => {
       return trueUtcMs + monoMs - 1000 - (fixReferenceUtcMs(asked, monoMs) ?? 0);
     };
     expect([0, 1, 6].map(grantedMs)).toEqual([0, 2520, 3000]);
+  });
+});
+
+describe("the broker's clock", () => {
+  const hourMs = 3_600_000;
+  const said = (state: TimeState, monoMs: number, byMs: number, wayMs = 0): TimeState =>
+    offerServerTime(state, { askedMs: monoMs - wayMs, monoMs, utcMs: trueUtcMs + monoMs - 1000 + byMs });
+  const isBehind = (state: TimeState): boolean => isServerBehind(state, 10 * hourMs);
+
+  it('is behind once it was set back in this run, until it is right again', () => {
+    const right = said(fresh, 9000, 0);
+    const behind = said(right, 60_000, -20_000);
+    expect([right, behind, said(behind, 120_000, -19_000), said(behind, 120_000, 0)].map(isBehind)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('is not behind for the way of its answer, nor for a quartz that is fast', () => {
+    const right = said(fresh, 9000, 0);
+    expect(isBehind(said(right, 60_000, -29_000, 29_000))).toBe(false);
+    expect(isBehind(said(right, hourMs, -3500))).toBe(false);
+    expect(isBehind(said(right, hourMs, -3600))).toBe(true);
   });
 });
 

@@ -235,8 +235,23 @@ function slowFaults(profile: BoardProfile, pointer: string, poll: string): Fault
   return periodMs > proofMostMs ? [{ pointer: `${pointer}/poll`, message }] : [];
 }
 
-function lifeFaults(profile: BoardProfile, life: Place): Faults {
-  const faults = pointFaults(profile, '/life', life);
+/**
+ * Where an open contact reads 0 and means "inactive", the supply reads 1: a life input that is on at 0 is on for ever once its wire is off, and makes
+ * every other proof worthless. Ignition and motion decide on a cut, so that theirs must be alike; the others are warned of.
+ */
+function deadLifeFaults({ inputs, polls }: BoardProfile, life: Place & { readonly invert: boolean }): Faults {
+  if (!life.invert) return [];
+  const names = (['ignition', 'motion'] as const).filter((name) => {
+    const contact = inputs[name];
+    return contact !== undefined && !contact.invert && isSameUnit({ polls }, life.poll, contact.poll);
+  });
+  if (names.length === 0) return [];
+  const message = `life has invert = true, unlike ${names.join(' and ')}: it would read on for ever once its wire is off; give them the same invert, with normally open contacts`;
+  return [{ pointer: '/life/invert', message }];
+}
+
+function lifeFaults(profile: BoardProfile, life: Place & { readonly invert: boolean }): Faults {
+  const faults = [...pointFaults(profile, '/life', life), ...deadLifeFaults(profile, life)];
   const covers = Object.values(profile.inputs).some(({ poll }) => isSameUnit(profile, poll, life.poll));
   const unit = profile.polls[life.poll]?.unit;
   if (unit !== undefined && !covers)

@@ -14,8 +14,15 @@ export interface KnownPlace {
 
 /** The receiver's claim at this moment. */
 export type GnssClaim =
-  /** `fixMs`: when the newest fix was taken in, monotonic. */
-  | { readonly kind: 'still'; readonly forMs: number; readonly at: Point; readonly fixMs: number }
+  /** `fixMs`: when the newest fix was taken in, monotonic. `speedKmh`: of that fix; `beforeKmh`: of the one before it. */
+  | {
+      readonly kind: 'still';
+      readonly forMs: number;
+      readonly at: Point;
+      readonly fixMs: number;
+      readonly speedKmh: number;
+      readonly beforeKmh: number;
+    }
   /** `fixes`: good ones in a row above `standstillKmh`, capped. */
   | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
   /** `heldMs`: for how long it has held its place, where only that lacks. `saidKmh`: a speed that it states all the same. */
@@ -48,7 +55,8 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   if (state.unheldMs <= restSinceMs || lastGoodMs - state.unheldMs > gnssLimits.unheldMs)
     return unknown('frozen');
   const forMs = lastGoodMs - restSinceMs;
-  const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
+  const { takenMs: fixMs, beforeKmh } = state;
+  const still = { kind: 'still', forMs, at, fixMs, speedKmh, beforeKmh } as const;
   if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
   const never = Number.NEGATIVE_INFINITY;
   const { resumedMs = never } = known;

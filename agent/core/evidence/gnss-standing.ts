@@ -111,8 +111,9 @@ export interface GnssState {
   readonly intervalMs: number;
   /** The last fix of any quality, to recognise one that is repeated. */
   readonly last: Fix | null;
-  /** Of the last good fix. */
+  /** Of the last good fix, and of the one before it. */
   readonly speedKmh: number;
+  readonly beforeKmh: number;
   readonly place: Point | null;
   /** Good fixes at rest, newest last, and the mean place of the newest of them; null without any. */
   readonly samples: readonly RestingFix[];
@@ -151,6 +152,7 @@ const unread: Omit<GnssState, 'stream'> = {
   intervalMs: gnssLimits.slowestMs,
   last: null,
   speedKmh: 0,
+  beforeKmh: 0,
   place: null,
   samples: [],
   restPlace: null,
@@ -334,6 +336,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     isAfterGap: isGap && !isLost,
     intervalMs: isGoingOn ? smoothedInterval(state.intervalMs, stepMs) : state.intervalMs,
     speedKmh,
+    beforeKmh: state.speedKmh,
     place: sample.at,
     samples,
     restPlace: samples === state.samples ? state.restPlace : placeOf(samples, gnssLimits.windowMs),

@@ -296,13 +296,19 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   ];
 }
 
-/** What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. */
+/**
+ * What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. That fix is no faster than the one before
+ * it: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
+ */
 function ageRules({ gnss, askedMs, nowMs }: Evidence): readonly RuleFinding[] {
   const age = (rule: 'input_age_ms' | 'fix_age_ms', sinceMs: number, needed: number): RuleFinding =>
     found(rule, { isMet: nowMs - sinceMs <= needed, value: nowMs - sinceMs, needed });
   const { inputAgeMs, fixAgeMs } = interlockLimits;
   const inputs = age('input_age_ms', askedMs, inputAgeMs);
-  return gnss.kind === 'still' ? [inputs, age('fix_age_ms', gnss.fixMs, fixAgeMs)] : [inputs];
+  if (gnss.kind !== 'still') return [inputs];
+  const { fixMs, speedKmh: value, beforeKmh: needed } = gnss;
+  const steady = found('rising_kmh', { isMet: value <= needed, value, needed });
+  return [inputs, age('fix_age_ms', fixMs, fixAgeMs), steady];
 }
 
 const nothing: Verdict = verdictOf([]);
@@ -341,7 +347,8 @@ export function orderWithinMs({ ignition, gnss }: Evidence, usualMs: number): nu
 }
 
 /** Rules that the next reading of the inputs, or the next fix, will meet. */
-export const isAge = (rule: string): boolean => rule === 'input_age_ms' || rule === 'fix_age_ms';
+export const isAge = (rule: string): boolean =>
+  rule === 'input_age_ms' || rule === 'fix_age_ms' || rule === 'rising_kmh';
 
 /** All is proven but the warning, which is to sound now, and until the next fix. */
 export function wantsWarningOnly(verdict: Verdict): boolean {

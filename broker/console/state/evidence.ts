@@ -23,6 +23,7 @@ const rowsOfRules: ReadonlyMap<string, EvidenceRow> = new Map([
   ['no_position_allowed', 'standstill'],
   ['position_trusted_s', 'position'],
   ['fix_age_ms', 'position'],
+  ['rising_kmh', 'position'],
   ['input_age_ms', 'movement'],
   ['no_movement', 'movement'],
   ['engine_at_rest', 'movement'],

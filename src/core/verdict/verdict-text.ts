@@ -123,6 +123,7 @@ const texts = mapOf<Text>({
   common_cause: ({ value }) =>
     commonTexts.get(value) ?? 'The sensors that agree share one supply of their contacts, which may be lost',
   fix_age_ms: () => 'It is decided at the next position',
+  rising_kmh: () => 'The newest position is faster than the one before: it is decided at the next one',
   input_age_ms: () => 'It is decided at the next reading of the inputs',
 } satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
 

@@ -108,8 +108,10 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
 /** Stands for the moment of the evidence. */
 const freshly = Number.POSITIVE_INFINITY;
 
-export function still(forMs: number, fixMs = freshly): GnssClaim {
-  return { kind: 'still', forMs, at: { latitude: 43.65, longitude: -79.34 }, fixMs };
+/** @param speedKmh of the newest fix; the one before it showed 0.3 km/h. */
+export function still(forMs: number, fixMs = freshly, speedKmh = 0.1): GnssClaim {
+  const at = { latitude: 43.65, longitude: -79.34 };
+  return { kind: 'still', forMs, at, fixMs, speedKmh, beforeKmh: 0.3 };
 }
 
 export function moving(speedKmh: number): GnssClaim {

@@ -50,6 +50,8 @@ export interface RigOptions {
   readonly bus?: BusConfig;
   /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
   readonly driverReader?: DriverReaderConfig;
+  /** The receiver smooths its speed with this time constant, ms; not unless given. */
+  readonly smoothMs?: number;
   /** When its machine is suspended; never unless given. */
   readonly sleep?: SleepConfig;
   /** Tables of settings beside the standard ones. */
@@ -76,10 +78,11 @@ const metresPerDegree = 111_195;
 
 const rigUnit = { accountID: 'acme', deviceID: 'truck-1', hardwareID: 'unit-1' } as const;
 
-/** A vehicle on a straight road to the north. */
-function createRoad(monoMs: () => number) {
+/** A vehicle on a straight road to the north. @param smoothMs time constant of the receiver's filter on the speed; 0: none. */
+function createRoad(monoMs: () => number, smoothMs: number) {
   const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
   let targetKmh = 0;
+  let smoothKmh = 0;
   let atMs = monoMs();
   const now = () => {
     const stepS = (monoMs() - atMs) / 1000;
@@ -88,10 +91,14 @@ function createRoad(monoMs: () => number) {
     const reach = rateKmhPerS * stepS;
     truth.speedKmh = before + Math.max(-reach, Math.min(reach, targetKmh - before));
     truth.latitude += (((before + truth.speedKmh) / 2 / 3.6) * stepS) / metresPerDegree;
+    const share = smoothMs === 0 ? 1 : 1 - Math.exp((-stepS * 1000) / smoothMs);
+    smoothKmh += (truth.speedKmh - smoothKmh) * share;
     return truth;
   };
   return {
     now,
+    /** As the receiver shows it. */
+    seen: () => ({ ...now(), speedKmh: smoothKmh }),
     drive(speedKmh: number) {
       now();
       targetKmh = speedKmh;
@@ -110,6 +117,7 @@ export async function createVehicleRig({
   isCommissioned = true,
   bus,
   driverReader,
+  smoothMs = 0,
   sleep,
   settings,
   onLog,
@@ -130,7 +138,7 @@ export async function createVehicleRig({
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');
   let isPlugged = true;
-  const road = createRoad(() => clock.monoMs());
+  const road = createRoad(() => clock.monoMs(), smoothMs);
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
   const updateTasks: UpdateTask[] = [];
@@ -213,7 +221,7 @@ export async function createVehicleRig({
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs() + clocks.skyAheadMs,
-    truth: road.now,
+    truth: road.seen,
     send: (bytes) => (isQuiet ? undefined : dispatch({ kind: 'bytes', port: 'gnss', bytes })),
     acquireS: 2,
   });

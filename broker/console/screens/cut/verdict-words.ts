@@ -86,6 +86,7 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
     case 'no_position_allowed':
     case 'position_trusted_s':
     case 'fix_age_ms':
+    case 'rising_kmh':
     case 'input_age_ms':
     case 'warning_output':
       return rules[rule];

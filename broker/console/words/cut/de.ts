@@ -161,6 +161,7 @@ export const order: OrderTexts = {
     common_terminal15:
       'Die übereinstimmenden Sensoren können an einer Sicherung hinter dem Zündschloss hängen: Ein Bewegungseingang hülfe',
     fix_age_ms: 'Entschieden wird bei der nächsten Position',
+    rising_kmh: 'Die neueste Position ist schneller als die davor: entschieden wird bei der nächsten',
     input_age_ms: 'Entschieden wird beim nächsten Lesen der Eingänge',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `Regel ${rule} ist nicht erfüllt`,

@@ -159,6 +159,7 @@ export const order = {
     common_terminal15:
       'The sensors that agree may hang on one fuse behind the key: a motion input would tell',
     fix_age_ms: 'It is decided at the next position',
+    rising_kmh: 'The newest position is faster than the one before: it is decided at the next one',
     input_age_ms: 'It is decided at the next reading of the inputs',
     witness: (sensor: string, state: string) => `${sensor}: ${state}`,
     other: (rule: string) => `Rule ${rule} is not met`,

@@ -160,6 +160,7 @@ export const order: OrderTexts = {
     common_terminal15:
       'Los sensores que coinciden pueden depender de un mismo fusible tras el contacto: ayudaría una entrada de movimiento',
     fix_age_ms: 'Se decide con la próxima posición',
+    rising_kmh: 'La última posición es más rápida que la anterior: se decide con la siguiente',
     input_age_ms: 'Se decide con la próxima lectura de las entradas',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `La regla ${rule} no se cumple`,

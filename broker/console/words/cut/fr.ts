@@ -161,6 +161,8 @@ export const order: OrderTexts = {
     common_terminal15:
       'Les capteurs concordants peuvent dépendre d’un même fusible après contact : une entrée de mouvement aiderait',
     fix_age_ms: 'La décision est prise à la prochaine position',
+    rising_kmh:
+      'La dernière position est plus rapide que la précédente : la décision est prise à la suivante',
     input_age_ms: 'La décision est prise à la prochaine lecture des entrées',
     witness: (sensor, state) => `${sensor} : ${state}`,
     other: (rule) => `La règle ${rule} n’est pas remplie`,
