@@ -67,10 +67,15 @@ export function describeWitnesses(
       'the vehicle bus counts as one witness beside a motion input or a position, with the ignition off and the parking brake set',
     );
   if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
-  if (circuit !== 'starter')
+  if (circuit !== 'starter') {
     warnings.push(
       `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,
     );
+    if (profile.inputs.ignition !== undefined && profile.inputs.ignition.off === undefined)
+      warnings.push(
+        'ignition is a plain contact: one broken wire at a light looks like an engine that was switched off, and the running engine may be stopped there; an off contact, or the supply voltage on an analog input, shows that it is not',
+      );
+  }
   return { fitted, lines, warnings };
 }
 

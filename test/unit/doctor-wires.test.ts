@@ -183,6 +183,15 @@ describe('the check of the configuration', () => {
     );
   });
 
+  it('warns of a relay that can stop a running engine, and of a plain ignition contact beside it', async () => {
+    const warningsIn = async (wiring: 'plain' | 'positive') =>
+      describeWitnesses(await configOf(wiring), { ...standardProtection, circuit: 'fuel' }).warnings;
+    const circuit = expect.stringMatching(/^the cut-off relay is in the fuel circuit/);
+    const contact = expect.stringMatching(/^ignition is a plain contact: one broken wire at a light/);
+    expect(await warningsIn('plain')).toEqual([circuit, contact]);
+    expect(await warningsIn('positive')).toEqual([circuit]);
+  });
+
   it('warns of a life input that would read on without its wire, and names the inputs whose lost supply it would not show', async () => {
     const warningsOf = (overrides: BoardOverrides, profile: BoardProfile): readonly string[] => {
       const verdict = applyOverrides(profile, overrides);
