@@ -72,6 +72,29 @@ const minuteAt = (speedKmh: number): readonly number[] => Array.from({ length: 6
 const faultOf = (claim: GnssClaim): GnssFault | GnssClaim['kind'] =>
   claim.kind === 'unknown' ? claim.fault : claim.kind;
 
+describe('a fix beside those just before it', () => {
+  const stopped = (stepMs: number) => {
+    const watch = createWatch(stepMs).drive([40, 40, 40, 40]);
+    for (let kmh = 40; kmh > 0; kmh -= stepMs / 100) watch.at(kmh);
+    return watch.stand(20_000 / stepMs);
+  };
+
+  it('is compared with the one before, once a second or more rarely', () => {
+    for (const stepMs of [1000, 2000])
+      expect(stopped(stepMs).drive([0.3, 0.2]).claim()).toMatchObject({
+        kind: 'still',
+        speedKmh: 0.2,
+        beforeKmh: 0.3,
+      });
+  });
+
+  it('is compared with all of the last second, where they are more: noise between two hides no rise', () => {
+    const watch = stopped(200).drive([0.2, 0.5, 0.4]);
+    expect(watch.claim()).toMatchObject({ kind: 'still', speedKmh: 0.4, beforeKmh: 0.1 });
+    expect(watch.drive([0.4, 0.4, 0.4, 0.3]).claim()).toMatchObject({ speedKmh: 0.3, beforeKmh: 0.4 });
+  });
+});
+
 describe('a stop that was observed', () => {
   it('proves standstill at once, and says for how long it has lasted', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50));

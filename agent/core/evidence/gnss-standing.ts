@@ -61,6 +61,9 @@ export const gnssLimits = {
   fixAgeMs: 2000,
   /** The slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
+  /** A fix that is faster than the one before, or than any of this time before it, decides nothing: noise between two hides a rise, not one over a second. */
+  latelyMs: 1000,
+  lately: 20,
   /** Good fixes in a row before they count. */
   fixes: 5,
   hdop: 8,
@@ -111,9 +114,10 @@ export interface GnssState {
   readonly intervalMs: number;
   /** The last fix of any quality, to recognise one that is repeated. */
   readonly last: Fix | null;
-  /** Of the last good fix, and of the one before it. */
+  /** Of the last good fix; and the least of the one before it and of those of the second before it, which are also here. */
   readonly speedKmh: number;
   readonly beforeKmh: number;
+  readonly lately: readonly RestingFix[];
   readonly place: Point | null;
   /** Good fixes at rest, newest last, and the mean place of the newest of them; null without any. */
   readonly samples: readonly RestingFix[];
@@ -153,6 +157,7 @@ const unread: Omit<GnssState, 'stream'> = {
   last: null,
   speedKmh: 0,
   beforeKmh: 0,
+  lately: [],
   place: null,
   samples: [],
   restPlace: null,
@@ -314,6 +319,9 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     speedKmh,
     hdop,
   };
+  const lately = state.lately
+    .filter((one) => atMs - one.atMs <= gnssLimits.latelyMs)
+    .slice(-gnssLimits.lately);
   const approach = approachAfter(state, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
@@ -336,7 +344,8 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     isAfterGap: isGap && !isLost,
     intervalMs: isGoingOn ? smoothedInterval(state.intervalMs, stepMs) : state.intervalMs,
     speedKmh,
-    beforeKmh: state.speedKmh,
+    beforeKmh: lately.reduce((least, one) => Math.min(least, one.speedKmh), state.speedKmh),
+    lately: [...lately, sample],
     place: sample.at,
     samples,
     restPlace: samples === state.samples ? state.restPlace : placeOf(samples, gnssLimits.windowMs),

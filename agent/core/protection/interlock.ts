@@ -297,8 +297,8 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
 }
 
 /**
- * What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. That fix is no faster than the one before
- * it: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
+ * What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. That fix is no faster than those just
+ * before: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
  */
 function ageRules({ gnss, askedMs, nowMs }: Evidence): readonly RuleFinding[] {
   const age = (rule: 'input_age_ms' | 'fix_age_ms', sinceMs: number, needed: number): RuleFinding =>

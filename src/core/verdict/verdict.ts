@@ -63,7 +63,7 @@ export const ruleNames = [
   'witness_bus_rpm',
   /** For how long ignition and motion input were not asked for, ms; needed: at most. Listed where all else is met. */
   'input_age_ms',
-  /** Speed of the newest fix, km/h; needed: at most that of the one before it. Listed where all else is met. */
+  /** Speed of the newest fix, km/h; needed: at most that of the one before it, and of any within the second before. Listed where all else is met. */
   'rising_kmh',
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
