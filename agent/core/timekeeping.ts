@@ -115,14 +115,12 @@ export function offerServerTime(
 ): TimeState {
   if (!isPossible(state, now.utcMs)) return state;
   const originMs = originAt(state, now);
-  const { gnssOriginMs, serverLatest: before } = state;
+  const { gnssOriginMs } = state;
   const gnssLies = gnssOriginMs !== null && !near(gnssOriginMs, originMs, timeLimits.serverDisagreementMs);
   const serverLatest = { originMs: originMs + Math.max(0, now.monoMs - now.askedMs), atMs: now.askedMs };
-  const driftMs = before === null ? 0 : ((now.monoMs - before.atMs) * timeLimits.driftPpm) / 1e6;
-  const knownMs = Math.max(
-    state.serverOriginMs === null ? -Infinity : state.serverOriginMs - driftMs,
-    state.setBackOriginMs ?? -Infinity,
-  );
+  const never = Number.NEGATIVE_INFINITY;
+  const earliestMs = (state.serverOriginMs ?? never) - gainedMs(state.serverLatest, now.monoMs);
+  const knownMs = Math.max(earliestMs, state.setBackOriginMs ?? never);
   const isSetBack = serverLatest.originMs < knownMs - timeLimits.toleranceMs;
   return {
     ...state,
@@ -202,20 +200,26 @@ export function trustedUtcMs(state: TimeState, monoMs: number): number | null {
   return originMs === null ? null : originMs + upMsAt(state, monoMs);
 }
 
-/** The system clock where it agrees with the receiver; null where it does not, or either is unknown. */
-function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
-  const { systemOriginMs, gnssOriginMs } = state;
-  if (systemOriginMs === null || gnssOriginMs === null) return null;
-  return near(systemOriginMs, gnssOriginMs, timeLimits.confirmMs)
+/** The system clock where it agrees with the receiver; null where it does not, or either is unknown. @param receiverMs origin of the receiver. */
+function agreeingSystemUtcMs(
+  state: TimeState,
+  monoMs: number,
+  receiverMs = state.gnssOriginMs,
+): number | null {
+  const { systemOriginMs } = state;
+  if (systemOriginMs === null || receiverMs === null) return null;
+  return near(systemOriginMs, receiverMs, timeLimits.confirmMs)
     ? systemOriginMs + upMsAt(state, monoMs)
     : null;
 }
 
-/** The system clock where it agrees with what the receiver shows, be that disputed by the broker's clock; null where it does not, or either is unknown. */
-function systemBesideReceiver({ systemOriginMs, candidate }: TimeState): number | null {
-  if (systemOriginMs === null || candidate === null || candidate.count < timeLimits.gnssFixes) return null;
-  return near(systemOriginMs, candidate.originMs, timeLimits.confirmMs) ? systemOriginMs : null;
-}
+/** The origin that the receiver shows, be it disputed by the broker's clock; null while too few fixes agree. */
+const shownOriginMs = ({ candidate }: TimeState): number | null =>
+  candidate !== null && candidate.count >= timeLimits.gnssFixes ? candidate.originMs : null;
+
+/** The most that our clock may have gained since a mark. */
+const gainedMs = (mark: Mark | null, monoMs: number): number =>
+  mark === null ? 0 : ((monoMs - mark.atMs) * timeLimits.driftPpm) / 1e6;
 
 /**
  * What a fix is late against, at the earliest that it can be: trusted time less what our clock may have gained since the broker's answer, or the system
@@ -224,11 +228,8 @@ function systemBesideReceiver({ systemOriginMs, candidate }: TimeState): number 
 export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | null {
   const trustedMs = trustedUtcMs(state, monoMs);
   if (trustedMs === null) return null;
-  const { driftPpm, driftMostMs } = timeLimits;
-  const askedMs = state.serverLatest?.atMs ?? monoMs;
-  const earliestMs = trustedMs - Math.min(driftMostMs, ((monoMs - askedMs) * driftPpm) / 1e6);
-  const systemMs = systemBesideReceiver(state);
-  return systemMs === null ? earliestMs : Math.min(earliestMs, systemMs + upMsAt(state, monoMs));
+  const earliestMs = trustedMs - Math.min(timeLimits.driftMostMs, gainedMs(state.serverLatest, monoMs));
+  return Math.min(earliestMs, agreeingSystemUtcMs(state, monoMs, shownOriginMs(state)) ?? earliestMs);
 }
 
 /**

@@ -155,9 +155,11 @@ function sayAgain(draft: Draft, command: ActiveCommand): boolean {
   draft.effects.push({ kind: 'note', text: `known already: ${known.last}`, commandID: command.commandID });
   if (known.last === 'requested' || known.last === 'sent') return true;
   const { active, next } = draft.state.record;
-  const held = [active, next].find((of) => of[command.feature]?.commandID === command.commandID);
+  const held = [active[command.feature], next[command.feature]].find(
+    (one) => one?.commandID === command.commandID,
+  );
   // Of one that waits, the broker goes on showing what it waits for.
-  const verdict = held?.[command.feature]?.waiting ?? null;
+  const verdict = held?.waiting ?? null;
   draft.events.push(draftOf(command, known.last, verdict === null ? { reason: 'said again' } : { verdict }));
   return true;
 }

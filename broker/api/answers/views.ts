@@ -22,7 +22,7 @@ import {
   type SensorView,
   type VehicleBusView,
 } from '../base/shapes.ts';
-import { ownPending, type Pending } from './pending-feature.ts';
+import { type Pending } from './pending-feature.ts';
 
 export interface DeviceDetails {
   readonly row: DeviceRow;
@@ -69,16 +69,8 @@ function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof fur
   return Object.fromEntries(known);
 }
 
-/** What is under way for a relay: a command or a request, else what the vehicle is about to do on its own. */
-function pendingFor(details: DeviceDetails, name: string): Omit<Pending, 'deviceNo'> | null {
-  const known = details.pending.find(({ feature }) => feature === name);
-  if (known !== undefined) return known;
-  const feature = featureNames.find((one) => one === name);
-  return feature === undefined ? null : ownPending(feature, details.states);
-}
-
 function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
-  const pending = pendingFor(details, name);
+  const pending = details.pending.find((command) => command.feature === name);
   return {
     ...sensorTexts[name],
     isNegativeTriggered: false,
@@ -94,11 +86,11 @@ function fuelSensor(details: DeviceDetails): SensorView {
 }
 
 function featureOf(details: DeviceDetails, name: FeatureName) {
-  const pending = pendingFor(details, name);
+  const pending = details.pending.find((command) => command.feature === name);
   return {
     ...sensorOf(details, name),
     pendingReason: (pending && reasonText(pending)) || null,
-    verdict: pending && verdictRecord(pending.verdict, pending.reportedMs),
+    verdict: pending === undefined ? null : verdictRecord(pending.verdict, pending.reportedMs),
     commandState: pending?.commandState ?? null,
     commandID: pending?.commandID ?? null,
     approvalID: pending?.approvalID ?? null,
@@ -147,7 +139,7 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
   const mayUpdate = mayUpdateDevices(caller);
   const { sensors, state, vehicleBus } = viewStates(details);
   const fuel = row.fuelLevel === null ? null : levelText(row.fuelLevel);
-  const hasPending = featureNames.some((name) => pendingFor(details, name) !== null);
+  const hasPending = details.pending.some((command) => featureNames.some((name) => name === command.feature));
   return {
     deviceID: row.deviceID,
     deviceUnique: row.uniqueID,

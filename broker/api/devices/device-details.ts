@@ -13,7 +13,7 @@ import type { DeviceDetails } from '../answers/views.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ApiServices, Pages } from '../base/operation.ts';
 import { unknownDevice } from '../base/visible-device.ts';
-import { pendingOf, pendingOn } from './pending.ts';
+import { pendingOf, pendingOn, withOwnOrders } from './pending.ts';
 
 /** Devices read at once: a few milliseconds of work, then others have their turn. */
 const devicesPerPage = 100;
@@ -28,7 +28,7 @@ export async function findDetails(
   if (row === null) return null;
   const { deviceNo } = row;
   const [states, pending] = await Promise.all([deviceStates(db, deviceNo), pendingOf(db, deviceNo)]);
-  return { row, states, pending };
+  return { row, states, pending: withOwnOrders(pending, deviceNo, states) };
 }
 
 /** One device. @throws AppError `not_found` when the caller sees none of this id. */
@@ -52,11 +52,11 @@ async function detailsOf(
   const span = { from: first.deviceID, to: last.deviceID, since };
   // Read after the rows: a change in between has raised the revision of its device again.
   const [states, pending] = await Promise.all([listStates(db, scope, span), pendingOn(db, scope, span)]);
-  return rows.map((row) => ({
-    row,
-    states: states.get(row.deviceNo) ?? new Map(),
-    pending: pending.get(row.deviceNo) ?? [],
-  }));
+  return rows.map((row) => {
+    const { deviceNo } = row;
+    const own = states.get(deviceNo) ?? new Map();
+    return { row, states: own, pending: withOwnOrders(pending.get(deviceNo) ?? [], deviceNo, own) };
+  });
 }
 
 /** Devices that the caller may see, by device id, page by page; no page is empty. */

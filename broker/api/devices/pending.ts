@@ -1,5 +1,8 @@
-// Pending commands of devices for their views: unfinished commands, and cuts that wait for a second user.
+// What is pending for devices, for their views: unfinished commands, cuts that wait for a second user, and what vehicles are about to do on their own.
+import { featureNames } from '../../../src/core/events/event.ts';
+import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import type { Database } from '../../../src/ports.ts';
+import { type OrderOrigin, ownOrderOf } from '../../core/events/own-order.ts';
 import type { Scope } from '../../store/base/scope.ts';
 import {
   type ApprovalRow,
@@ -8,7 +11,7 @@ import {
   pendingApprovals,
 } from '../../store/commands/approvals.ts';
 import { unfinishedCommands, unfinishedOf } from '../../store/commands/commands.ts';
-import type { DeviceSpan } from '../../store/devices/devices.ts';
+import type { DeviceSpan, DeviceState } from '../../store/devices/devices.ts';
 import type { Pending } from '../answers/pending-feature.ts';
 import { waitingReason, waitingState } from '../answers/pending-feature.ts';
 
@@ -40,4 +43,27 @@ export async function pendingOn(
     else known.push(one);
   }
   return found;
+}
+
+const origins: Readonly<Record<OrderOrigin, string>> = {
+  zone: 'Asked for by a geozone',
+  service: 'Asked for at the vehicle, with a service code',
+  relay: 'The relay is not as it was confirmed; the vehicle sets it again as soon as it may',
+};
+
+/** The same with what the vehicle is about to do on its own, which stands behind commands and requests. @param states of the device. */
+export function withOwnOrders(
+  pending: readonly Pending[],
+  deviceNo: number,
+  states: ReadonlyMap<string, DeviceState>,
+): readonly Pending[] {
+  const own = featureNames.flatMap((feature): readonly Pending[] => {
+    const order = ownOrderOf(feature, states);
+    if (order === null) return [];
+    const { origin, ...known } = order;
+    const reasons = order.verdict === null ? [] : [verdictText(order.verdict)];
+    const detail = [origins[origin], ...reasons].join('; ');
+    return [{ deviceNo, feature, ...known, detail, commandID: null, approvalID: null }];
+  });
+  return own.length === 0 ? pending : [...pending, ...own];
 }

@@ -32,7 +32,10 @@ function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
   );
 }
 
-/** State of a cut or an unlock that somebody asked for, or that the vehicle makes on its own. A restore under way is no cut, and a lock no unlock. */
+/**
+ * State of a pending cut or unlock; null without one, and while a restore or a lock is pending. @param by `asked`: a command, or a request for approval;
+ * `own`: neither, of the vehicle itself.
+ */
 function pendingOf(feature: Feature | undefined, by: 'asked' | 'own'): string | null {
   if (feature?.pendingState !== '1') return null;
   const isAsked = feature.commandID !== null || feature.approvalID !== null;
