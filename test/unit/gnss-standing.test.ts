@@ -297,6 +297,21 @@ describe('a place without an observed stop', () => {
     }
   });
 
+  it('is not proven any more when its place has walked on for 45 m, however long it stood there before', () => {
+    for (const stoodS of [12, 30, 60, 600])
+      for (const walkMs of [1.2, 2.4, 5, 8]) {
+        const watch = createWatch().drive(brakingFrom(50)).stand(stoodS);
+        expect(watch.claim().kind).toBe('still');
+        const { latitude } = watch.road.next(0);
+        let walkedM = 0;
+        while (watch.claim().kind === 'still' && walkedM < 100) {
+          walkedM += walkMs;
+          watch.fix({ ...watch.road.next(0), latitude: latitude + walkedM / 111_195, speedKmh: 0 });
+        }
+        expect(walkedM, `${walkMs} m/s after ${stoodS} s`).toBeLessThanOrEqual(45 + walkMs);
+      }
+  });
+
   /** Positions around the place, one a second, with the share of seconds in which they were standstill after the first two minutes. */
   const standingShare = (place: (second: number) => { readonly x: number; readonly y: number }): number => {
     const watch = createWatch();

@@ -109,6 +109,8 @@ export function misleading(
     // A receiver that is about to jump shows one place until it does.
     else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss jump');
+    // A position that walks on is told from one that wanders once it has left the place where the vehicle stood.
+    else if (own?.kind === 'walk' && isAtRestPlace(senses)) found.add('gnss walk');
     else if (own?.kind === 'fuse') found.add('fuse');
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
       found.add(`${name} ${own?.kind}`);
@@ -228,7 +230,10 @@ function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolea
   return atMs - sinceMs >= 60_000 || senses.lieKmh <= brakedFromKmh || isAtRestPlace(senses);
 }
 
-/** A unit that starts anew takes a place that is no further off for the one where it was parked (SAFETY, H18: 40 m), give or take the noise. */
+/**
+ * A unit that starts anew takes a place that is no further off for the one where it was parked (SAFETY, H18: 40 m), give or take the noise; and
+ * a position that walks on after a long standstill is so far off when it is found (SAFETY, H8).
+ */
 const samePlaceM = 45;
 
 const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean =>
