@@ -196,13 +196,13 @@ export const backupEntry = {
 } as const;
 
 async function newestBackup(db: Database, action: string) {
-  const [row] = await db.read(sql`SELECT at_ms, detail FROM audit
+  const [row] = await db.read(sql`SELECT audit_no, at_ms, detail FROM audit
     WHERE account_id = '' AND object = ${backupEntry.object} AND action = ${action}
     ORDER BY audit_no DESC LIMIT 1`);
   if (row === undefined) return null;
-  // Written by `auditBackup`; what another program wrote there has no members that are known.
+  // Written by the command `backup`; what another program wrote there has no members that are known.
   const detail = JSON.parse(textOrNull(row, 'detail') ?? '{}') as Readonly<Record<string, unknown>>;
-  return { atS: toS(numberOf(row, 'at_ms')), detail };
+  return { auditNo: numberOf(row, 'audit_no'), atS: toS(numberOf(row, 'at_ms')), detail };
 }
 
 /** The newest backups that this program has made of the database. */
@@ -222,6 +222,13 @@ export async function readBackups(db: Database): Promise<Pick<Group<'backup'>, '
   });
   return {
     good: good === null ? null : toGood(good),
-    failed: failed === null ? null : { atS: failed.atS, reason: textIn(failed.detail['reason']) },
+    failed:
+      failed === null
+        ? null
+        : {
+            atS: failed.atS,
+            reason: textIn(failed.detail['reason']),
+            isLast: failed.auditNo > (good?.auditNo ?? 0),
+          },
   };
 }

@@ -186,11 +186,11 @@ describe('the state of the service', () => {
   });
 
   it('names the last good backup and the last that failed', async () => {
-    const record = (action: string, detail: object, agoS: number) =>
+    const record = (action: string, detail: object, atS: number) =>
       service.write([
         insertAudit({
           accountID: '',
-          atMs: (nowS() - agoS) * 1000,
+          atMs: atS * 1000,
           actor: 'operator',
           source: '',
           action,
@@ -199,12 +199,17 @@ describe('the state of the service', () => {
         }),
       ]);
     const made = { file: 'b.db', bytes: 4096, durationS: 2.5, hasSigningKey: true };
-    await record(backupEntry.good, made, 500);
-    await record(backupEntry.failed, { reason: 'the disk is full' }, 100);
+    // Within one second: their order says which was the last.
+    const atS = nowS();
+    await record(backupEntry.good, made, atS);
+    await record(backupEntry.failed, { reason: 'the disk is full' }, atS);
     later();
     const { backup } = await status();
-    expect(backup?.good).toEqual({ ...made, atS: expect.any(Number) as number });
-    expect(backup?.failed).toMatchObject({ reason: 'the disk is full' });
+    expect(backup?.good).toEqual({ ...made, atS });
+    expect(backup?.failed).toEqual({ reason: 'the disk is full', atS, isLast: true });
+    await record(backupEntry.good, made, atS);
+    later();
+    expect((await status()).backup?.failed).toMatchObject({ isLast: false });
   });
 
   it('counts what waits, with the age of the oldest', async () => {

@@ -254,9 +254,9 @@ describe('what an operator is told to look at', () => {
   });
 
   it('names a backup that failed until a good one follows, with its reason', () => {
-    const failed = { atS: nowS - 60, reason: 'the disk is full' };
+    const failed = { atS: nowS - 3600, reason: 'the disk is full', isLast: true };
     expect(briefly({ backup: { failed } })).toEqual([['backup_failed', 'look', 'the disk is full']]);
-    expect(briefly({ backup: { failed: { ...failed, atS: nowS - 7200 } } })).toEqual([]);
+    expect(briefly({ backup: { failed: { ...failed, isLast: false } } })).toEqual([]);
   });
 
   it('says nothing of backups of a server, but that its archiving fails', () => {

@@ -108,9 +108,17 @@ const backup = Type.Object({
     ],
     { description: 'The last good one of `fleetward-broker backup`; null: there is none' },
   ),
-  failed: Type.Union([Type.Object({ atS: epoch('When it failed'), reason: text('Why') }), Type.Null()], {
-    description: 'The last one that failed; null: there is none',
-  }),
+  failed: Type.Union(
+    [
+      Type.Object({
+        atS: epoch('When it failed'),
+        reason: text('Why'),
+        isLast: Type.Boolean({ description: 'No good one came after it' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The last one that failed; null: there is none' },
+  ),
   archive: Type.Union(
     [
       Type.Object({

@@ -147,7 +147,7 @@ function ofBackup({ timestamp, backup, accounts, service }: ServiceFacts): reado
   }
   // A server is backed up by its own tools, of which the broker sees nothing.
   if (service.database === 'postgres') return found;
-  if (failed !== null && failed.atS > (good?.atS ?? 0)) {
+  if (failed?.isLast === true) {
     const value = timestamp - failed.atS;
     found.push({ code: 'backup_failed', level: 'look', subject: failed.reason, value, limit: 0, unit: 's' });
   }

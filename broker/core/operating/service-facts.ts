@@ -125,7 +125,8 @@ export interface ServiceFacts {
     /** A good one that is older is late. */
     readonly lateAfterS: number;
     readonly good: GoodBackup | null;
-    readonly failed: { readonly atS: number; readonly reason: string } | null;
+    /** `isLast`: no good one came after it. By their order, which a second that holds both and a clock that was set leave as it is. */
+    readonly failed: { readonly atS: number; readonly reason: string; readonly isLast: boolean } | null;
     /** Null: the database is a file, or its server archives nothing. */
     readonly archive: ArchiveFacts | null;
   } | null;
