@@ -28,8 +28,6 @@ import {
   silences,
 } from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
-import { parseHere } from './state/here.ts';
-import { parsePlace } from './state/map-place.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { parseVehicles } from './state/reports/report-view.ts';
@@ -111,8 +109,8 @@ const live = createRoute({
       filter: oneOf(filters, filter),
       find: textOf(find),
       vehicle: textOf(vehicle),
-      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
-      here: parseHere(textOf(here)) === null ? undefined : textOf(here),
+      at: textOf(at),
+      here: textOf(here),
     }),
   component: lazyRouteComponent(() => withWords(import('./screens/live/live.tsx')), 'LiveScreen'),
 });
@@ -137,7 +135,7 @@ const vehicle = createRoute({
       from: epochOf(from),
       to: epochOf(to),
       time: epochOf(time),
-      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      at: textOf(at),
       command: textOf(command),
       cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
       unlock: parseCut(textOf(unlock)) === null ? undefined : textOf(unlock),
@@ -239,7 +237,7 @@ const zoneList = createRoute({
     named({
       find: textOf(find),
       zone: textOf(zone),
-      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      at: textOf(at),
       edit: oneOf(['new', 'change'] as const, edit),
       shape: typeof shape === 'string' && parseDraft(shape) !== null ? shape : undefined,
     }),
@@ -253,7 +251,7 @@ const routeList = createRoute({
     named({
       find: textOf(find),
       route: textOf(route),
-      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      at: textOf(at),
       edit: oneOf(['new', 'change'] as const, edit),
       shape: typeof shape === 'string' && parseDraft(shape, routePointsMost)?.type === 2 ? shape : undefined,
     }),

@@ -461,6 +461,46 @@ describe('one fix', () => {
     expect(stop([43, 36, 29], 1, [15, 8, 0])).toBe('still');
     expect(stop([43, 36, 29, 22], 2, [0])).toBe('still');
     expect(stop([], 2, [0])).toBe('no_stop_seen');
+    // The epoch before lacked GGA, and stated a speed.
+    const after = (saidKmh: number) => {
+      const watch = createWatch().drive(minuteAt(50)).drive([43, 36, 28]).at(saidKmh, { hdop: null }).lose();
+      return faultOf(watch.stand(4).claim());
+    };
+    expect(after(22)).toBe('still');
+    expect(after(36)).toBe('no_stop_seen');
+  });
+
+  describe('is as old as it would be had nothing held it up', () => {
+    /** How old the newest of these fixes is as it is taken in, ms; each came `onLineMs` after its time, and was taken in `readMs` later. */
+    const ageAfter = (fixes: number, lateOf: (index: number) => { onLineMs: number; readMs: number }) => {
+      const road = createRoadReceiver();
+      let state = createGnssState(0);
+      let atMs = 0;
+      for (let index = 0; index < fixes; index += 1) {
+        const fix = road.next(0);
+        const { onLineMs, readMs } = lateOf(index);
+        const atMonoMs = fix.atMonoMs + onLineMs;
+        atMs = atMonoMs + readMs;
+        state = recordGnssFix(state, { ...fix, atMonoMs }, { atMs, utcMs: null, hdopMost: 8 });
+      }
+      return atMs - state.takenMs;
+    };
+    const usual = { onLineMs: 300, readMs: 150 };
+    const lastOf = (last: typeof usual) => (index: number) => (index < 59 ? usual : last);
+
+    it('on the line or unread, and read but not taken in yet', () => {
+      expect(ageAfter(60, () => usual)).toBe(0);
+      expect(ageAfter(60, lastOf({ onLineMs: 1200, readMs: 150 }))).toBeCloseTo(900, -2);
+      expect(ageAfter(60, lastOf({ onLineMs: 300, readMs: 950 }))).toBeCloseTo(800, -2);
+      expect(ageAfter(60, lastOf({ onLineMs: 200, readMs: 150 }))).toBe(0);
+    });
+
+    it('and new again after half a minute where all bursts became 300 ms longer', () => {
+      const longer = (fixes: number) =>
+        ageAfter(60 + fixes, (index) => (index < 60 ? usual : { onLineMs: 300, readMs: 450 }));
+      expect(longer(1)).toBeGreaterThan(250);
+      expect(longer(35)).toBe(0);
+    });
   });
 
   it('that is later than 2 s against the soonest of this run, or against trusted time, says nothing', () => {

@@ -289,7 +289,7 @@ describe('the words of a rule', () => {
   });
 
   test('differ for every state of a witness', () => {
-    const states = [...witnessStates, 'silent'];
+    const states = [...witnessStates, 'silent', 'active'];
     const sentences = states.map((value) =>
       ruleText({ rule: 'witness_motion', isMet: false, value, needed: 'proven', sinceMs: null }),
     );

@@ -13,6 +13,8 @@ const fixAgeLimits = {
   stallMs: 1800,
   /** By how much two quartz clocks part, at most. */
   quartzPpm: 700,
+  /** So fast the soonest way from a measurement to this process is forgotten: a burst of more sentences is longer for good, 300 ms in half a minute. */
+  takenPpm: 10_000,
 } as const;
 
 /** Mode indicators of RMC that are real measurements: autonomous, differential, precise, RTK fixed and float. */
@@ -36,12 +38,26 @@ export interface FixTime {
   readonly hdopMost: number;
 }
 
-/** Largest difference between UTC of a fix and the monotonic time of its arrival, and when that was; null before the first. */
-export type Soonest = { readonly offsetMs: number; readonly atMs: number } | null;
+/** Difference between UTC of a fix and a monotonic time, and when that was. */
+interface Offset {
+  readonly offsetMs: number;
+  readonly atMs: number;
+}
+
+/** Largest difference to the time of arrival, of this run, and to the time at which a fix was taken in, of late; null before the first. */
+export type Soonest = { readonly arrived: Offset; readonly taken: Offset } | null;
+
+const offsetAt = ({ offsetMs, atMs }: Offset, nowMs: number, ppm: number): number =>
+  offsetMs - ((nowMs - atMs) * ppm) / 1e6;
 
 /** What the soonest fix would differ by now, however its clock and ours part. */
-function soonestAt({ offsetMs, atMs }: NonNullable<Soonest>, nowMs: number): number {
-  return offsetMs - ((nowMs - atMs) * fixAgeLimits.quartzPpm) / 1e6;
+const soonestAt = ({ arrived }: NonNullable<Soonest>, nowMs: number): number =>
+  offsetAt(arrived, nowMs, fixAgeLimits.quartzPpm);
+
+/** When the fix could have been taken in, had nothing held it up: neither the line, nor this process with the bytes read or unread. Monotonic. */
+export function promptMs(soonest: Soonest, { utcMs }: Fix, takenMs: number): number {
+  if (soonest === null || utcMs === null) return takenMs;
+  return Math.min(takenMs, utcMs - offsetAt(soonest.taken, takenMs, fixAgeLimits.takenPpm));
 }
 
 /** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
@@ -57,8 +73,19 @@ export function hasSetItsClock(last: Fix | null, { utcMs }: Fix): boolean {
   return last !== null && last.utcMs !== null && utcMs !== null && utcMs < last.utcMs;
 }
 
-export function soonestAfter(soonest: Soonest, offsetMs: number, atMs: number): Soonest {
-  return soonest === null || offsetMs >= soonestAt(soonest, atMs) ? { offsetMs, atMs } : soonest;
+/** @param takenMs when the fix is taken in, monotonic. */
+export function soonestAfter(soonest: Soonest, { utcMs, atMonoMs }: Fix, takenMs: number): Soonest {
+  if (utcMs === null) return soonest;
+  const arrived = { offsetMs: utcMs - atMonoMs, atMs: atMonoMs };
+  const taken = { offsetMs: utcMs - takenMs, atMs: takenMs };
+  if (soonest === null) return { arrived, taken };
+  const { quartzPpm, takenPpm } = fixAgeLimits;
+  const newest = (before: Offset, now: Offset, ppm: number): Offset =>
+    now.offsetMs >= offsetAt(before, now.atMs, ppm) ? now : before;
+  return {
+    arrived: newest(soonest.arrived, arrived, quartzPpm),
+    taken: newest(soonest.taken, taken, takenPpm),
+  };
 }
 
 export const isSamePlace = (a: Fix | null, b: Fix): boolean =>

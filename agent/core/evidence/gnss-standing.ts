@@ -12,6 +12,7 @@ import {
   isRepeated,
   isSamePlace,
   measuredModes,
+  promptMs,
   type Soonest,
   type Stream,
   smoothedInterval,
@@ -105,7 +106,7 @@ const noApproach: Approach = { moved: 0, slow: 0, isSudden: false, isFromStop: f
 export interface GnssState {
   /** Good fixes in a row, capped. */
   readonly goodFixes: number;
-  /** When the last good fix was measured, and when it was taken in; monotonic. */
+  /** When the last good fix was measured, and when it could have been taken in at the soonest; monotonic. */
   readonly lastGoodMs: number | null;
   readonly takenMs: number;
   /** Fixes were missing before it. A second gap at once is none: the receiver is that slow. */
@@ -137,7 +138,7 @@ export interface GnssState {
   readonly fault: GnssFault | null;
   /** When the last position was doubtful or moved without being evidence; null if never. */
   readonly suspectMs: number | null;
-  /** The soonest fix of this run: largest difference between its UTC and the monotonic time of its arrival, and when that was. */
+  /** The soonest fixes: by their arrival, and by when they were taken in. */
   readonly soonest: Soonest;
   /** The last position was far from those before: one alone is an outlier. */
   readonly hasJumped: boolean;
@@ -230,8 +231,9 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
   const dropKmh = state.speedKmh - speedKmh;
   // A burst that is read late makes the next step look short.
   const isDrop = dropKmh > (brakingKmhPerS * Math.max(stepMs, state.intervalMs)) / 1000 + 1;
-  // The slow fix of a stop may be the one that is missing; a whole braking is not.
-  const isMissing = !isWhole && !isDrop && state.speedKmh <= gnssLimits.nearlySlowKmh;
+  // The slow fix of a stop may be the one that is missing; a whole braking is not. An epoch that lacked a sentence may have stated a higher speed.
+  const saidKmh = state.said !== null && state.said.atMs > state.lastGoodMs ? state.said.speedKmh : 0;
+  const isMissing = !isWhole && !isDrop && Math.max(state.speedKmh, saidKmh) <= gnssLimits.nearlySlowKmh;
   if (speedKmh <= restKmh)
     return { moved, slow: slow + (isMissing ? 1 : 0), isSudden: isSudden || isDrop, isFromStop };
   const movedNow = speedKmh > standstillKmh ? Math.min(moved + 1, gnssLimits.fixes) : moved;
@@ -322,14 +324,13 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   const lately = state.lately
     .filter((one) => atMs - one.atMs <= gnssLimits.latelyMs)
     .slice(-gnssLimits.lately);
-  const approach = approachAfter(state, speedKmh, stepMs);
+  const approach = approachAfter({ ...state, said: before.said }, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
   const standing = standingAfter(state, sample, isSettling);
   const { samples, restSinceMs, drift, hasJumped } = standing;
   // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
   const isRestarted = state.restSinceMs !== null && restSinceMs !== null && restSinceMs !== state.restSinceMs;
-  const offsetMs = (fix.utcMs ?? 0) - atMs;
   return {
     last: state.last,
     variedMs: state.variedMs,
@@ -340,7 +341,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     stream: streamAfter(known.stream, fix, known.soonest),
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
-    takenMs: now.atMs,
+    takenMs: promptMs(state.soonest, fix, now.atMs),
     isAfterGap: isGap && !isLost,
     intervalMs: isGoingOn ? smoothedInterval(state.intervalMs, stepMs) : state.intervalMs,
     speedKmh,
@@ -356,7 +357,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
       speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0, isFromStop: false } : approach,
     stopMs: isRestarted && !isSettling ? null : stopMs,
     fault: null,
-    soonest: soonestAfter(state.soonest, offsetMs, atMs),
+    soonest: soonestAfter(state.soonest, fix, now.atMs),
   };
 }
 

@@ -51,7 +51,8 @@ const stateTexts = mapOf({
   contradicted: 'was contradicted by another sensor',
   suspended: 'must be seen active once more',
   silent: 'gives no reading',
-} satisfies Record<Exclude<WitnessState, 'proven'> | 'silent', string>);
+  active: 'shows movement or a running engine',
+} satisfies Record<Exclude<WitnessState, 'proven'> | 'silent' | 'active', string>);
 
 /** How the last order of a relay ended: what a vehicle reports as the value of `relay_follows`. */
 const orderEnds = mapOf({
