@@ -5,7 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cutWords } from '../../broker/console/words/cut/words.ts';
 import { findFaultsInThemes, sentencesOf, whyNoConsole } from '../support/http/console-page.ts';
 import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
-import { type Answer, type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
+import {
+  type Answer,
+  type DemoProgram,
+  speedOf,
+  startDemoProgram,
+} from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 /** Ends a hang. */
@@ -22,10 +27,6 @@ describe.skipIf(why !== null)(
 
     const post = (path: string, body: object): Promise<Answer> =>
       demo.call(`${path}/authorization`, { token, body });
-    const speedOf = async (deviceID: string): Promise<unknown> => {
-      const { vehicles } = await demo.call('practice/fleet/authorization', { token });
-      return (vehicles as readonly Row[]).find((one) => one['deviceID'] === deviceID)?.['speedKmh'];
-    };
     const act = (deviceID: string, action: string) => post('practice/act', { deviceID, action });
     const commandsOf = async (deviceID: string): Promise<readonly Row[]> =>
       (await demo.call(`command/list/${deviceID}/authorization`, { token }))['commands'] as readonly Row[];
@@ -64,7 +65,7 @@ describe.skipIf(why !== null)(
     it('is unlocked once the vehicle has proved that it stands, as the ledger has it, and is locked at one press', async () => {
       await act('van-01', 'stop');
       // A key that is turned just as the vehicle stops, beside a fix that comes late, counts once it was turned again.
-      await expect.poll(() => speedOf('van-01'), { timeout: hangMs }).toBe(0);
+      await expect.poll(() => speedOf(demo, token, 'van-01'), { timeout: hangMs }).toBe(0);
       await act('van-01', 'ignitionOff');
       const { page, open, complaints } = await openAs('olga');
       await open('/vehicle/van-01');
@@ -84,6 +85,10 @@ describe.skipIf(why !== null)(
       await expect.poll(() => confirmButton(page).getAttribute('aria-disabled')).toBe('false');
       await confirmButton(page).click();
       await page.getByRole('heading', { name: 'Course' }).waitFor();
+      // What it waits for stands in the failure.
+      await expect
+        .poll(() => ordersOf('van-01', '1'), { timeout: hangMs })
+        .toMatchObject([{ commandState: 'confirmed' }]);
       await page.getByText(/^Cargo unlocked\. The lock was read back open at/).waitFor({ timeout: hangMs });
       const proof = page.getByRole('table', { name: /^Proof, as judged by the vehicle/ });
       expect(await proof.getByRole('row', { name: /^Proven Sensors agree/ }).count()).toBe(1);

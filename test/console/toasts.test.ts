@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
 import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
-import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
+import { type DemoProgram, speedOf, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 const panic = 63_553;
@@ -179,13 +179,19 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
   it('say how a cut and an unlock of this user have ended on any other screen, and lead to the order', async () => {
     await act('van-01', 'drive');
     await act('van-02', 'stop');
+    // A key that is turned while it rolls proves no rest to come.
+    await expect.poll(() => speedOf(demo, token, 'van-02'), { timeout: hangMs }).toBe(0);
     await act('van-02', 'ignitionOff');
     const { page, open } = await openAs('admin');
     await open('/zones');
     await page.getByText('No zones yet').waitFor();
-    await order('van-02', { feature: 'cargoaccess', ttl: 300 });
+    const unlock = await order('van-02', { feature: 'cargoaccess', ttl: 300 });
     await order('van-01', soon);
     await toast(page, 'Cut of van-01 expired').waitFor({ timeout: hangMs });
+    // What it waits for stands in the failure.
+    await expect
+      .poll(() => demo.call(`command/get/${unlock}/authorization`, { token }), { timeout: hangMs })
+      .toMatchObject({ commandState: 'confirmed' });
     await toast(page, 'Cargo of van-02 unlocked').waitFor({ timeout: hangMs });
     await toast(page, 'Cargo of van-02 unlocked').waitFor({ state: 'detached', timeout: hangMs });
     expect(await toast(page, 'Cut of van-01 expired').count()).toBe(1);

@@ -103,3 +103,9 @@ export function settleUsers({ state }: DemoProgram, but = ''): void {
   db.prepare('UPDATE users SET granted_s = 1, granted_by = NULL WHERE user_id <> ?').run(but);
   db.close();
 }
+
+/** True speed of a simulated vehicle; undefined: there is none. */
+export async function speedOf(demo: DemoProgram, token: string, deviceID: string): Promise<unknown> {
+  const { vehicles } = await demo.call('practice/fleet/authorization', { token });
+  return (vehicles as readonly Answer[]).find((one) => one['deviceID'] === deviceID)?.['speedKmh'];
+}
