@@ -221,14 +221,11 @@ export async function readBackups(db: Database): Promise<Pick<Group<'backup'>, '
     hasSigningKey: detail['hasSigningKey'] === true,
   });
   return {
-    good: good === null ? null : toGood(good),
-    failed:
-      failed === null
-        ? null
-        : {
-            atS: failed.atS,
-            reason: textIn(failed.detail['reason']),
-            isLast: failed.auditNo > (good?.auditNo ?? 0),
-          },
+    good: good && toGood(good),
+    failed: failed && {
+      atS: failed.atS,
+      reason: textIn(failed.detail['reason']),
+      isLast: failed.auditNo > (good?.auditNo ?? 0),
+    },
   };
 }

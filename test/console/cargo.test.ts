@@ -8,8 +8,8 @@ import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
 import {
   type Answer,
   type DemoProgram,
-  speedOf,
   startDemoProgram,
+  worldOf,
 } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -65,7 +65,9 @@ describe.skipIf(why !== null)(
     it('is unlocked once the vehicle has proved that it stands, as the ledger has it, and is locked at one press', async () => {
       await act('van-01', 'stop');
       // A key that is turned just as the vehicle stops, beside a fix that comes late, counts once it was turned again.
-      await expect.poll(() => speedOf(demo, token, 'van-01'), { timeout: hangMs }).toBe(0);
+      await expect
+        .poll(async () => (await worldOf(demo, token, 'van-01'))?.['speedKmh'], { timeout: hangMs })
+        .toBe(0);
       await act('van-01', 'ignitionOff');
       const { page, open, complaints } = await openAs('olga');
       await open('/vehicle/van-01');

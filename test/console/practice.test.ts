@@ -10,7 +10,12 @@ import {
   memberPassword as password,
 } from '../support/http/user-pages.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { type Answer, type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
+import {
+  type Answer,
+  type DemoProgram,
+  startDemoProgram,
+  worldOf,
+} from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 
@@ -29,10 +34,6 @@ describe.skipIf(why !== null)(
     const { openAs, closePages, close } = createUserPages(() => demo);
     const post = (path: string, body: object): Promise<Answer> =>
       demo.call(`${path}/authorization`, { token, body });
-    const worldOf = async (deviceID: string): Promise<Row | undefined> => {
-      const { vehicles } = await demo.call('practice/fleet/authorization', { token });
-      return (vehicles as readonly Row[]).find((one) => one['deviceID'] === deviceID);
-    };
     const cutOf = async (deviceID: string): Promise<Row | undefined> => {
       const { commands } = await demo.call(`command/list/${deviceID}/authorization`, { token });
       return (commands as readonly Row[]).find(
@@ -116,7 +117,7 @@ describe.skipIf(why !== null)(
       // A person at the wheel stops: then, and only then, the engine is cut.
       await user.goTo('Stop');
       await user.press('Enter');
-      await expect.poll(async () => Number((await worldOf(waits))?.['speedKmh'])).toBe(0);
+      await expect.poll(async () => Number((await worldOf(demo, token, waits))?.['speedKmh'])).toBe(0);
       await user.goTo('Ignition off');
       await user.press('Enter');
       let said: unknown;
@@ -160,7 +161,7 @@ describe.skipIf(why !== null)(
       await press('Open the cargo door for 30 s');
       await press('Cut the supply and tow it away');
       await page.getByText('Towed').waitFor();
-      expect(await worldOf('van-04')).toMatchObject({
+      expect(await worldOf(demo, token, 'van-04')).toMatchObject({
         isJammed: true,
         isTowed: true,
         isPowered: false,

@@ -131,10 +131,10 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
       250,
     ]);
     await page.getByRole('heading', { name: 'harbour run' }).waitFor();
-    expect(await routeOf('harbour run')).toMatchObject({
-      routeRadius: 250,
-      routePoint10: '43.69000,-79.35000',
-    });
+    // The request was waited for, and not its answer.
+    await expect
+      .poll(() => routeOf('harbour run'))
+      .toMatchObject({ routeRadius: 250, routePoint10: '43.69000,-79.35000' });
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete harbour run' }).click();
     await page.getByText('No routes yet').waitFor();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
 import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
-import { type DemoProgram, speedOf, startDemoProgram } from '../support/programs/demo-program.ts';
+import { type DemoProgram, startDemoProgram, worldOf } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
 const panic = 63_553;
@@ -180,7 +180,9 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
     await act('van-01', 'drive');
     await act('van-02', 'stop');
     // A key that is turned while it rolls proves no rest to come.
-    await expect.poll(() => speedOf(demo, token, 'van-02'), { timeout: hangMs }).toBe(0);
+    await expect
+      .poll(async () => (await worldOf(demo, token, 'van-02'))?.['speedKmh'], { timeout: hangMs })
+      .toBe(0);
     await act('van-02', 'ignitionOff');
     const { page, open } = await openAs('admin');
     await open('/zones');

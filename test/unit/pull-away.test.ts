@@ -3,20 +3,13 @@
 import { expect, it } from 'vitest';
 import { createVehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
-/** Speed at which the engine relay closed, km/h; null: it did not. */
-async function speedAtCut(
-  smoothMs: number,
-  {
-    atS,
-    orderS,
-    isStaying = false,
-  }: { readonly atS: number; readonly orderS: number; readonly isStaying?: boolean },
-): Promise<number | null> {
+/** A vehicle that has stood at the light without its plug for so long, with the highest speed at which its engine relay closed, km/h; null: it did not. */
+async function standAtLight(smoothMs: number, atS: number) {
   let cutKmh: number | null = null;
   const rig = await createVehicleRig({
     smoothMs,
     onContact: ({ energised }) => {
-      if (energised) cutKmh = rig.speedKmh();
+      if (energised) cutKmh = Math.max(cutKmh ?? 0, rig.speedKmh());
     },
   });
   rig.run(30);
@@ -27,11 +20,24 @@ async function speedAtCut(
   rig.run(10);
   rig.unplug();
   rig.run(atS);
+  return { rig, cutKmh: () => cutKmh };
+}
+
+/** The highest speed at which the engine relay closed, km/h; null: it did not. */
+async function speedAtCut(
+  smoothMs: number,
+  {
+    atS,
+    orderS,
+    isStaying = false,
+  }: { readonly atS: number; readonly orderS: number; readonly isStaying?: boolean },
+): Promise<number | null> {
+  const { rig, cutKmh } = await standAtLight(smoothMs, atS);
   if (!isStaying) rig.drive(40);
   rig.run(orderS);
   rig.command('enginecutoff', '1');
   rig.run(8);
-  return cutKmh;
+  return cutKmh();
 }
 
 const fifths = (from: number, count: number): readonly number[] =>
@@ -63,3 +69,26 @@ it('is cut while it stands, whenever that is ordered', async () => {
   for (const atS of fifths(20, 5))
     expect(await speedAtCut(2000, { atS, orderS: 0.1, isStaying: true })).toBeLessThan(0.1);
 });
+
+it.each(['bytes', 'time'] as const)(
+  'is not cut by an agent that was held up between reading a fix, or its arrival, and taking it in (%s first)',
+  async (first) => {
+    let decided = 0;
+    for (const holdS of [0.5, 0.7, 0.97])
+      for (let phaseS = 0; phaseS < 1; phaseS += 0.04) {
+        const { rig, cutKmh } = await standAtLight(0, 20 + phaseS);
+        rig.command('enginecutoff', '1');
+        rig.run(0.3);
+        rig.drive(40);
+        rig.run(0.02);
+        rig.hold();
+        rig.run(holdS);
+        rig.goOn(first);
+        rig.run(3);
+        expect(cutKmh() ?? 0, `${holdS} s from ${phaseS} s on`).toBeLessThanOrEqual(3);
+        if (rig.board.isEnergised('enginecutoff')) decided += 1;
+      }
+    expect(decided).toBeGreaterThan(0);
+    expect(decided).toBeLessThan(38);
+  },
+);

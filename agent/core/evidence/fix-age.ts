@@ -13,7 +13,7 @@ const fixAgeLimits = {
   stallMs: 1800,
   /** By how much two quartz clocks part, at most. */
   quartzPpm: 700,
-  /** So fast the soonest way from a measurement to this process is forgotten: a burst of more sentences is longer for good, 300 ms in half a minute. */
+  /** Decay of the least latency from measurement to taking in: where all bursts become 300 ms longer, that is the normal latency half a minute later. */
   takenPpm: 10_000,
 } as const;
 
@@ -44,7 +44,7 @@ interface Offset {
   readonly atMs: number;
 }
 
-/** Largest difference to the time of arrival, of this run, and to the time at which a fix was taken in, of late; null before the first. */
+/** Largest difference to the time of arrival, of this run, and to the time at which a fix was taken in, which decays; null before the first. */
 export type Soonest = { readonly arrived: Offset; readonly taken: Offset } | null;
 
 const offsetAt = ({ offsetMs, atMs }: Offset, nowMs: number, ppm: number): number =>
@@ -54,7 +54,7 @@ const offsetAt = ({ offsetMs, atMs }: Offset, nowMs: number, ppm: number): numbe
 const soonestAt = ({ arrived }: NonNullable<Soonest>, nowMs: number): number =>
   offsetAt(arrived, nowMs, fixAgeLimits.quartzPpm);
 
-/** When the fix could have been taken in, had nothing held it up: neither the line, nor this process with the bytes read or unread. Monotonic. */
+/** When the fix would have been taken in at the least latency: no delay on the line, and none of this process before or after it read the bytes. Monotonic. */
 export function promptMs(soonest: Soonest, { utcMs }: Fix, takenMs: number): number {
   if (soonest === null || utcMs === null) return takenMs;
   return Math.min(takenMs, utcMs - offsetAt(soonest.taken, takenMs, fixAgeLimits.takenPpm));
@@ -80,11 +80,11 @@ export function soonestAfter(soonest: Soonest, { utcMs, atMonoMs }: Fix, takenMs
   const taken = { offsetMs: utcMs - takenMs, atMs: takenMs };
   if (soonest === null) return { arrived, taken };
   const { quartzPpm, takenPpm } = fixAgeLimits;
-  const newest = (before: Offset, now: Offset, ppm: number): Offset =>
+  const sooner = (before: Offset, now: Offset, ppm: number): Offset =>
     now.offsetMs >= offsetAt(before, now.atMs, ppm) ? now : before;
   return {
-    arrived: newest(soonest.arrived, arrived, quartzPpm),
-    taken: newest(soonest.taken, taken, takenPpm),
+    arrived: sooner(soonest.arrived, arrived, quartzPpm),
+    taken: sooner(soonest.taken, taken, takenPpm),
   };
 }
 

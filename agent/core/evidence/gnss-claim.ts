@@ -14,7 +14,7 @@ export interface KnownPlace {
 
 /** The receiver's claim at this moment. */
 export type GnssClaim =
-  /** `fixMs`: when the newest fix could have been taken in, monotonic. `speedKmh`: of that fix; `beforeKmh`: the least of the second before it. */
+  /** `fixMs`: when the newest fix would have been taken in at the least latency, monotonic. `speedKmh`: of that fix; `beforeKmh`: the least of the second before it. */
   | {
       readonly kind: 'still';
       readonly forMs: number;

@@ -106,7 +106,7 @@ const noApproach: Approach = { moved: 0, slow: 0, isSudden: false, isFromStop: f
 export interface GnssState {
   /** Good fixes in a row, capped. */
   readonly goodFixes: number;
-  /** When the last good fix was measured, and when it could have been taken in at the soonest; monotonic. */
+  /** When the last good fix was measured, and when it would have been taken in at the least latency (`promptMs`); monotonic. */
   readonly lastGoodMs: number | null;
   readonly takenMs: number;
   /** Fixes were missing before it. A second gap at once is none: the receiver is that slow. */
@@ -324,7 +324,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   const lately = state.lately
     .filter((one) => atMs - one.atMs <= gnssLimits.latelyMs)
     .slice(-gnssLimits.lately);
-  const approach = approachAfter({ ...state, said: before.said }, speedKmh, stepMs);
+  const approach = approachAfter(isLost ? state : before, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
   const standing = standingAfter(state, sample, isSettling);

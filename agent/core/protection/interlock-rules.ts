@@ -24,7 +24,7 @@ export const interlockLimits = {
   promptDriveMs: 500,
   /** Independent proven witnesses that must agree. */
   witnesses: 2,
-  /** What rests on a receiver is decided this soon after its epoch was taken in: a filtered speed is old enough by then. */
+  /** What rests on a receiver is decided this soon after its epoch would have been taken in at the least latency: a filtered speed is old enough by then. */
   fixAgeMs: 300,
   /** No input that a decision rests on was asked for longer ago: an agent that was held up knows nothing of the time meanwhile. */
   inputAgeMs: 600,

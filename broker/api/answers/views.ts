@@ -22,7 +22,7 @@ import {
   type SensorView,
   type VehicleBusView,
 } from '../base/shapes.ts';
-import { type Pending } from './pending-feature.ts';
+import type { Pending } from './pending-feature.ts';
 
 export interface DeviceDetails {
   readonly row: DeviceRow;

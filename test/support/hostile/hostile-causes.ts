@@ -109,7 +109,7 @@ export function misleading(
     // A receiver that is about to jump shows one place until it does.
     else if (own?.kind === 'jump' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss jump');
-    // A position that walks on is told from one that wanders once it has left the place where the vehicle stood.
+    // A steady drift of the position cannot be distinguished from multipath until it has left the place where the vehicle stood.
     else if (own?.kind === 'walk' && isAtRestPlace(senses)) found.add('gnss walk');
     else if (own?.kind === 'fuse') found.add('fuse');
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
@@ -232,7 +232,7 @@ function isPlausibleStand(senses: Senses, sinceMs: number, atMs: number): boolea
 
 /**
  * A unit that starts anew takes a place that is no further off for the one where it was parked (SAFETY, H18: 40 m), give or take the noise; and
- * a position that walks on after a long standstill is so far off when it is found (SAFETY, H8).
+ * a steady drift after a long standstill has gone so far when it is found (SAFETY, H8).
  */
 const samePlaceM = 45;
 

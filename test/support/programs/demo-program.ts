@@ -104,8 +104,12 @@ export function settleUsers({ state }: DemoProgram, but = ''): void {
   db.close();
 }
 
-/** True speed of a simulated vehicle; undefined: there is none. */
-export async function speedOf(demo: DemoProgram, token: string, deviceID: string): Promise<unknown> {
-  const { vehicles } = await demo.call('practice/fleet/authorization', { token });
-  return (vehicles as readonly Answer[]).find((one) => one['deviceID'] === deviceID)?.['speedKmh'];
+/** A vehicle of the simulated world as it is; undefined: there is none. */
+export async function worldOf(
+  { call }: DemoProgram,
+  token: string,
+  deviceID: string,
+): Promise<Answer | undefined> {
+  const { vehicles } = await call('practice/fleet/authorization', { token });
+  return (vehicles as readonly Answer[]).find((one) => one['deviceID'] === deviceID);
 }

@@ -58,7 +58,7 @@ export function useShapeMap({ name, edit, isEditing, shape, at, selected, onPlac
   useEffect(() => {
     if (map === null || id === undefined || wentTo.current === id) return;
     // A selection that came with the address keeps the place that the address says.
-    if (wentTo.current !== undefined || at === undefined) map.fitDraft();
+    if (wentTo.current !== undefined || parsePlace(at) === null) map.fitDraft();
     wentTo.current = id;
   }, [map, id, at]);
   return opened;
