@@ -38,7 +38,14 @@ import {
   isAutomatic,
   wantedState,
 } from './command-record.ts';
-import { isAge, isSafeState, judge, orderWithinMs, type RelayChange, wantsWarningOnly } from './interlock.ts';
+import {
+  awaitsReading,
+  isSafeState,
+  judge,
+  orderWithinMs,
+  type RelayChange,
+  wantsWarningOnly,
+} from './interlock.ts';
 import { interlockLimits } from './interlock-rules.ts';
 
 export type CommandInput =
@@ -169,9 +176,6 @@ function afterCommit(
   }
   driveNow(draft, command, evidence);
 }
-
-/** Only what was read last is too old: the next reading decides. */
-const awaitsReading = ({ rules }: Verdict): boolean => rules.every(({ rule, isMet }) => isMet || isAge(rule));
 
 /** What is on disk as executing is judged once more, then the relay is driven. */
 function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): void {

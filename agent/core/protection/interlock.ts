@@ -347,14 +347,18 @@ export function orderWithinMs({ ignition, gnss }: Evidence, usualMs: number): nu
 }
 
 /** Rules that the next reading of the inputs, or the next fix, will meet. */
-export const isAge = (rule: string): boolean =>
+const isBrief = (rule: string): boolean =>
   rule === 'input_age_ms' || rule === 'fix_age_ms' || rule === 'rising_kmh';
+
+/** All is proven but what the next reading, or the next fix, decides. */
+export const awaitsReading = ({ rules }: Verdict): boolean =>
+  rules.every(({ rule, isMet }) => isMet || isBrief(rule));
 
 /** All is proven but the warning, which is to sound now, and until the next fix. */
 export function wantsWarningOnly(verdict: Verdict): boolean {
   if (isAllowed(verdict)) return false;
   return verdict.rules.every(
     ({ rule, isMet, value }) =>
-      isMet || rule === 'warning_s' || isAge(rule) || (rule === 'warning_output' && value === 'failed'),
+      isMet || rule === 'warning_s' || isBrief(rule) || (rule === 'warning_output' && value === 'failed'),
   );
 }

@@ -9,7 +9,7 @@ import {
   codesByCategory,
   raisableCodes,
 } from '../../core/events/activation.ts';
-import { impliedState } from '../../core/events/projection.ts';
+import { impliedState } from '../../core/events/implied-state.ts';
 import { createQueues } from '../../scheduling/queues.ts';
 import { deviceStates } from '../../store/devices/devices.ts';
 import { countByCode } from '../../store/events/event-counts.ts';

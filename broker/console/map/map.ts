@@ -328,6 +328,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const showReplay = createReplayMark(map);
   const repaint = (): void => {
     drawing.pause();
+    delete host.dataset['isDrawn'];
     map.setStyle(ground.style(), { diff: false });
   };
   return {

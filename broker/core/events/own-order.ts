@@ -9,6 +9,7 @@ import {
 } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictFrom } from '../../../src/core/verdict/verdict.ts';
+import { impliedState } from './implied-state.ts';
 
 const sources = ['zone', 'service'] as const;
 /** What asks for it. `relay`: what was confirmed, as the relay is not so any more. */
@@ -38,19 +39,14 @@ const featureFrom = (value: unknown): FeatureName | undefined => featureNames.fi
 const stateFrom = (value: unknown): FeatureState | null => (value === '0' || value === '1' ? value : null);
 
 const { RELAY_MISMATCH, RELAY_FAULT, RELAY_RESTORED } = statusCodes;
-const { VEHICLE_DISABLED, VEHICLE_ENABLED, DOOR_LOCK, DOOR_UNLOCK } = statusCodes;
+
 /** The relay is as the event says. */
-const settled: readonly number[] = [
-  RELAY_RESTORED.code,
-  VEHICLE_DISABLED.code,
-  VEHICLE_ENABLED.code,
-  DOOR_LOCK.code,
-  DOOR_UNLOCK.code,
-];
+const isSettledBy = (statusCode: number, feature: FeatureName): boolean =>
+  statusCode === RELAY_RESTORED.code || impliedState(statusCode)?.name === feature;
 
 function repairIn({ statusCode, attributes }: FleetEvent, feature: FeatureName): OwnOrderReport | null {
   const name = stateName(feature, 'repair');
-  if (settled.includes(statusCode)) return { name, order: null };
+  if (isSettledBy(statusCode, feature)) return { name, order: null };
   const state = stateFrom(attributes?.['wanted']);
   if (state === null) return null;
   const order: OwnOrder = { origin: 'relay', state, commandState: 'armed', verdict: null };
@@ -63,7 +59,7 @@ function orderIn(event: FleetEvent, feature: FeatureName): OwnOrderReport | null
   const { statusCode, attributes, commandState } = event;
   const name = stateName(feature, 'order');
   // A unit that has lost its record adopts the relay as it finds it: it has no order any more.
-  if (commandState === undefined) return settled.includes(statusCode) ? { name, order: null } : null;
+  if (commandState === undefined) return isSettledBy(statusCode, feature) ? { name, order: null } : null;
   const origin = sources.find((one) => one === attributes?.['source']);
   const state = stateFrom(attributes?.['state']);
   if (origin === undefined || state === null) return null;

@@ -14,6 +14,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { storableText } from '../commands/reported-reason.ts';
 import { type Answer, answerOf, isOwnHealth } from './answers.ts';
+import { impliedState } from './implied-state.ts';
 import { ownOrderReports, ownOrderText } from './own-order.ts';
 
 /**
@@ -87,24 +88,6 @@ export const aheadOfClockMs = 300_000;
 /** No device of ours existed before 2001; an older time is an unset clock. */
 const earliestMs = 978_307_200_000;
 
-/** States that a status code alone implies, for trackers that send no `inputs`. */
-const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = new Map([
-  [statusCodes.IGNITION_ON.code, ['ignition', '1']],
-  [statusCodes.IGNITION_OFF.code, ['ignition', '0']],
-  [statusCodes.PANIC_ON.code, ['panic', '1']],
-  [statusCodes.PANIC_OFF.code, ['panic', '0']],
-  [statusCodes.TAMPER_ON.code, ['tamper', '1']],
-  [statusCodes.TAMPER_OFF.code, ['tamper', '0']],
-  [statusCodes.DOOR_OPEN_CABIN.code, ['cabinDoor', '1']],
-  [statusCodes.DOOR_CLOSE_CABIN.code, ['cabinDoor', '0']],
-  [statusCodes.DOOR_OPEN_CARGO.code, ['cargoDoor', '1']],
-  [statusCodes.DOOR_CLOSE_CARGO.code, ['cargoDoor', '0']],
-  [statusCodes.VEHICLE_DISABLED.code, ['enginecutoff', '1']],
-  [statusCodes.VEHICLE_ENABLED.code, ['enginecutoff', '0']],
-  [statusCodes.DOOR_LOCK.code, ['cargoaccess', '0']],
-  [statusCodes.DOOR_UNLOCK.code, ['cargoaccess', '1']],
-]);
-
 const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY } = statusCodes;
 const passengerCodes: readonly number[] = [PERSON_ENTER.code, PERSON_EXIT.code, PERSON_INVENTORY.code];
 
@@ -164,22 +147,14 @@ function recordState(
   drafts.push({ name, from, state });
 }
 
-/** The state that a status code says by itself; null for one that says none. */
-export function impliedState(
-  statusCode: number,
-): { readonly name: string; readonly state: '0' | '1' } | null {
-  const meaning = implied.get(statusCode);
-  return meaning === undefined ? null : { name: meaning[0], state: meaning[1] };
-}
-
 /** The state that holds a value of the vehicle bus, as text. */
 export const busStateName = (name: BusValueName): string => `bus.${name}`;
 
 /** Takes the states that one event reports: explicit inputs and outputs stand above what the code implies. */
 function recordStates(drafts: StateDraft[], from: Candidate): void {
   const { statusCode, inputs, outputs, fuelLevel, attributes } = from.event;
-  const meaning = implied.get(statusCode);
-  if (meaning !== undefined) recordState(drafts, from, { name: meaning[0], state: meaning[1] });
+  const meaning = impliedState(statusCode);
+  if (meaning !== null) recordState(drafts, from, meaning);
   if (inputs !== undefined) {
     for (const name of inputNames) {
       const active = inputs[name];
