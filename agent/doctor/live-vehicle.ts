@@ -253,6 +253,7 @@ export async function openLiveVehicle(
         isTimeConfirmed: true,
         boardAlive: hand.isAlive(),
         askedMs: nowMs,
+        heldUpMs: Number.NEGATIVE_INFINITY,
       };
     },
     async close() {

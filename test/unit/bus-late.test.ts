@@ -214,7 +214,7 @@ describe('movement on a bus', () => {
   it('is late only from 0.9 s after a stop that the receiver saw, in two fixes, and without a break since before it', () => {
     const at = { latitude: 43, longitude: -79 };
     const still = (forMs: number) =>
-      ({ kind: 'still', forMs, at, fixMs: 0, speedKmh: 0, beforeKmh: 0 }) as const;
+      ({ kind: 'still', forMs, at, arrivedMs: 0, fixMs: 0, speedKmh: 0, beforeKmh: 0 }) as const;
     const late = (atMs: number, sinceMs: number | null, forMs = 1000, stopMs: number | null = 5000) =>
       isBusLate(seen(atMs, 20), { lastMs: atMs, sinceMs }, { claim: still(forMs), stopMs });
     expect(late(5900, 4999)).toBe(true);

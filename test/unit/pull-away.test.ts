@@ -92,3 +92,63 @@ it.each(['bytes', 'time'] as const)(
     expect(decided).toBeLessThan(38);
   },
 );
+
+it('is not cut by an agent that runs for a fifth of each second only, as a hog in step with the receiver leaves it', async () => {
+  for (let phaseS = 0; phaseS < 1; phaseS += 0.1)
+    for (const setOffS of [0.05, 0.25, 0.45, 0.65]) {
+      const { rig, cutKmh } = await standAtLight(0, 8 + phaseS);
+      const second = (during = (): void => undefined): void => {
+        rig.hold();
+        rig.run(setOffS);
+        during();
+        rig.run(0.8 - setOffS);
+        rig.goOn('bytes');
+        rig.run(0.1);
+      };
+      for (let count = 0; count < 20; count += 1) {
+        second();
+        rig.run(0.1);
+      }
+      second(() => rig.drive(40));
+      rig.command('enginecutoff', '1');
+      rig.run(0.1);
+      second();
+      rig.run(4);
+      expect(cutKmh() ?? 0, `held up from ${phaseS} s on, set off after ${setOffS} s`).toBeLessThanOrEqual(3);
+    }
+});
+
+it('is not cut in a garage by an agent that was held up as it set off', async () => {
+  let decided = 0;
+  for (const [holdS, orderS] of [0.25, 0.35, 0.45, 0.57].flatMap((one) =>
+    fifths(0.5, 12).map((at) => [one, at] as const),
+  )) {
+    let cutKmh: number | null = null;
+    const rig = await createVehicleRig({
+      wiring: 'positive',
+      onContact({ feature, energised }) {
+        if (feature === 'enginecutoff' && energised) cutKmh = Math.max(cutKmh ?? 0, rig.speedKmh());
+      },
+    });
+    rig.run(30);
+    rig.board.setSignal('ignition', true);
+    rig.drive(40);
+    rig.run(40);
+    rig.drive(0);
+    rig.run(10);
+    rig.sky(false);
+    rig.board.setSignal('ignition', false);
+    rig.run(75);
+    rig.command('enginecutoff', '1');
+    rig.run(orderS);
+    rig.drive(40);
+    rig.run(0.05);
+    rig.hold();
+    rig.run(holdS);
+    rig.goOn('time');
+    rig.run(4);
+    expect(cutKmh ?? 0, `held up for ${holdS} s, ${orderS} s after the order`).toBeLessThanOrEqual(3);
+    if (cutKmh !== null) decided += 1;
+  }
+  expect(decided).toBeGreaterThan(0);
+});

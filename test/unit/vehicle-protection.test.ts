@@ -76,7 +76,7 @@ describe('the cargo lock', () => {
     expect(rig.board.isEnergised('cargoaccess')).toBe(true);
     expect(rig.changes.at(-1)?.cause).toBe('flash');
     rig.kill();
-    rig.run(19);
+    rig.run(20);
     expect(rig.board.isEnergised('cargoaccess')).toBe(false);
     expect(rig.changes.at(-1)?.cause).toBe('flash end');
   });

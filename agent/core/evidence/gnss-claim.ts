@@ -14,11 +14,12 @@ export interface KnownPlace {
 
 /** The receiver's claim at this moment. */
 export type GnssClaim =
-  /** `fixMs`: when the newest fix would have been taken in at the least latency, monotonic. `speedKmh`: of that fix; `beforeKmh`: the least of the second before it. */
+  /** `arrivedMs`: when the first sentence of the newest fix was read. `fixMs`: when it would have been taken in at the least latency, monotonic. `speedKmh`: of that fix; `beforeKmh`: the least of the second before it. */
   | {
       readonly kind: 'still';
       readonly forMs: number;
       readonly at: Point;
+      readonly arrivedMs: number;
       readonly fixMs: number;
       readonly speedKmh: number;
       readonly beforeKmh: number;
@@ -56,7 +57,7 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
     return unknown('frozen');
   const forMs = lastGoodMs - restSinceMs;
   const { takenMs: fixMs, beforeKmh } = state;
-  const still = { kind: 'still', forMs, at, fixMs, speedKmh, beforeKmh } as const;
+  const still = { kind: 'still', forMs, at, arrivedMs: lastGoodMs, fixMs, speedKmh, beforeKmh } as const;
   if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
   const never = Number.NEGATIVE_INFINITY;
   const { resumedMs = never } = known;

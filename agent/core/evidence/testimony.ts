@@ -162,6 +162,8 @@ export interface Evidence {
   readonly boardAlive: boolean;
   /** When ignition and motion input, as far as they are known, were last asked for, the older of both; monotonic. */
   readonly askedMs: number;
+  /** Until when this process was held up, or was not watched for that: what was read or asked for before decides nothing; monotonic. */
+  readonly heldUpMs: number;
   /** What the vehicle bus shows at this moment; absent where there is none, or nothing fresh. It speaks against rest only. */
   readonly bus?: { readonly isMoving: boolean; readonly isEngineRunning: boolean };
   /** The warning output; absent where none is fitted. */

@@ -38,14 +38,7 @@ import {
   isAutomatic,
   wantedState,
 } from './command-record.ts';
-import {
-  awaitsReading,
-  isSafeState,
-  judge,
-  orderWithinMs,
-  type RelayChange,
-  wantsWarningOnly,
-} from './interlock.ts';
+import { awaitsReading, isSafeState, judge, type RelayChange, wantsWarningOnly } from './interlock.ts';
 import { interlockLimits } from './interlock-rules.ts';
 
 export type CommandInput =
@@ -198,9 +191,7 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
   setWork(draft, feature, { kind: 'driving', token, allowed: verdict });
-  const usualMs = isSafeState(feature, command.state)
-    ? commandLimits.driveMs
-    : orderWithinMs(evidence, commandLimits.driveMs);
+  const usualMs = isSafeState(feature, command.state) ? commandLimits.driveMs : interlockLimits.promptDriveMs;
   const withinMs = Math.min(usualMs, byClockMs, endMs - evidence.nowMs);
   draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }

@@ -20,7 +20,7 @@ export const interlockLimits = {
   changesPerHour: 6,
   /** No automatic cut for this long after a panic press was released, nor after a start, because a press before it is unknown. */
   panicCalmMs: 300_000,
-  /** An order that rests on a receiver, or meets a running engine, is on the wire this soon or not at all: what was proven is about this moment only. */
+  /** An order to a restrictive state is on the wire this soon or not at all: what was proven is about this moment only. */
   promptDriveMs: 500,
   /** Independent proven witnesses that must agree. */
   witnesses: 2,
@@ -28,6 +28,8 @@ export const interlockLimits = {
   fixAgeMs: 300,
   /** No input that a decision rests on was asked for longer ago: an agent that was held up knows nothing of the time meanwhile. */
   inputAgeMs: 600,
+  /** What came while this process was held up is read this soon after it. */
+  unreadMs: 50,
   /**
    * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
    * `settledMs` without interruption.

@@ -297,18 +297,21 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
 }
 
 /**
- * What is decided on was read just now: the inputs, and the fix where a receiver shows the standstill. That fix is no faster than those just
- * before: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
+ * What is decided on was read just now, and this process was not held up since: the inputs, and the fix where a receiver shows the standstill. That
+ * fix is no faster than those just before: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
  */
-function ageRules({ gnss, askedMs, nowMs }: Evidence): readonly RuleFinding[] {
+function ageRules({ gnss, askedMs, heldUpMs, nowMs }: Evidence): readonly RuleFinding[] {
   const age = (rule: 'input_age_ms' | 'fix_age_ms', sinceMs: number, needed: number): RuleFinding =>
     found(rule, { isMet: nowMs - sinceMs <= needed, value: nowMs - sinceMs, needed });
-  const { inputAgeMs, fixAgeMs } = interlockLimits;
-  const inputs = age('input_age_ms', askedMs, inputAgeMs);
+  const { inputAgeMs, fixAgeMs, unreadMs } = interlockLimits;
+  const runsForMs = nowMs - heldUpMs;
+  const inputs = age('input_age_ms', askedMs, Math.min(inputAgeMs, runsForMs));
   if (gnss.kind !== 'still') return [inputs];
-  const { fixMs, speedKmh: value, beforeKmh: needed } = gnss;
+  const { arrivedMs, fixMs, speedKmh: value, beforeKmh: needed } = gnss;
+  const comeMs = arrivedMs - unreadMs;
+  const fix = comeMs < heldUpMs ? age('fix_age_ms', comeMs, runsForMs) : age('fix_age_ms', fixMs, fixAgeMs);
   const steady = found('rising_kmh', { isMet: value <= needed, value, needed });
-  return [inputs, age('fix_age_ms', fixMs, fixAgeMs), steady];
+  return [inputs, fix, steady];
 }
 
 const nothing: Verdict = verdictOf([]);
@@ -338,12 +341,6 @@ export function judge(
   const isOwed = isFollowed && change.occasion !== 'attended' && asked.every(({ isMet }) => isMet);
   const findings = isOwed ? [...asked, ...ageRules(evidence)] : asked;
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
-}
-
-/** How soon the order must be on the wire, ms; what a receiver shows, or was proven with ignition on, is about this moment only. */
-export function orderWithinMs({ ignition, gnss }: Evidence, usualMs: number): number {
-  const isPrompt = ignition.value === true || gnss.kind === 'still';
-  return isPrompt ? Math.min(usualMs, interlockLimits.promptDriveMs) : usualMs;
 }
 
 /** Rules that the next reading of the inputs, or the next fix, will meet. */

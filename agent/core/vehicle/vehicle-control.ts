@@ -19,6 +19,7 @@ import {
   wantsWarning,
 } from '../protection/commands.ts';
 import { judge } from '../protection/interlock.ts';
+import { interlockLimits } from '../protection/interlock-rules.ts';
 import {
   type RelayEffect,
   recordRelays,
@@ -32,7 +33,7 @@ import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** A repair that is not on the wire by then is dropped; the next step decides again. */
+/** A repair to the safe state that is not on the wire by then is dropped; the next step decides again. */
 const repairWithinMs = 2000;
 /** The order back to the safe state waits longer than any order away from it. */
 const withdrawWithinMs = 5000;
@@ -297,7 +298,7 @@ function performRelayEffect(context: StepContext, effect: RelayEffect): Tasks {
         relay: effect.feature,
         on: effect.state === '1',
         token: effect.token,
-        withinMs: repairWithinMs,
+        withinMs: effect.state === '1' ? interlockLimits.promptDriveMs : repairWithinMs,
       });
   }
 }
@@ -323,7 +324,10 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
     isDriving && active !== undefined
       ? changeOf(commands, active)
       : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-  const verdict = judge({ ...change, isOnTheWay: true }, evidenceOf(context), commands.rules);
+  // What was decided on before this process was held up is judged anew, unless it is on the wire.
+  const isHeldUp = context.state.holdUp?.endedMs === context.now.monoMs;
+  const isOnTheWay = !isHeldUp || context.state.board.orders[relay]?.writes !== 0;
+  const verdict = judge({ ...change, isOnTheWay }, evidenceOf(context), commands.rules);
   if (isAllowed(verdict)) return [];
   log(context, 'warn', 'relay_order_withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
   // Noted first: the order that takes it back ends it.

@@ -1,7 +1,7 @@
 // When the vehicle asks its board to prove by the loop-back that it is alive, and what is logged of it. It orders nothing
 // itself: `vehicle-control.ts` does.
 import { boardAnsweredMs, type LoopbackState, stepLoopback } from '../board/loopback.ts';
-import { needsLoopback } from '../protection/loopback-need.ts';
+import { needsLoopback } from '../protection/waiting-changes.ts';
 import { evidenceOf, log, put, type StepContext } from './vehicle-state.ts';
 
 /** The loop-back as it became; a change of its answer is logged. */

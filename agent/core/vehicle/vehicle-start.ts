@@ -135,6 +135,7 @@ export function createVehicle(
     pendingSinceMs: monoMs,
     heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
     tickMs: monoMs,
+    holdUp: null,
     fixes: 0,
     isStopping: false,
   };

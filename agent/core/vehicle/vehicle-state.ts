@@ -38,6 +38,7 @@ import type { ModemReportState } from '../modem/modem-report.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
+import type { HoldUpWatch } from '../protection/hold-up.ts';
 import type { RelaysState } from '../protection/relays.ts';
 import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
@@ -122,6 +123,8 @@ export interface VehicleState {
   readonly pendingSinceMs: number;
   readonly heartbeatMs: number;
   readonly tickMs: number;
+  /** Kept while a restrictive change waits; else null. */
+  readonly holdUp: HoldUpWatch | null;
   /** Fixes since the start, plausible or not. */
   readonly fixes: number;
   /** No new work is started; stored events are still delivered. */
@@ -227,6 +230,7 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
     askedMs: inputsAskedMs(state, config),
+    heldUpMs: state.holdUp?.endedMs ?? atMs,
     ...busEvidence(state, atMs),
     ...(config.profile.outputs?.warning === undefined
       ? {}

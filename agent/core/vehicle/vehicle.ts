@@ -7,8 +7,10 @@ import type { Ack, Hello } from '../../../src/core/wire/wire.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
+import { holdUpWatchAfter } from '../protection/hold-up.ts';
 import { interlockLimits } from '../protection/interlock-rules.ts';
 import { describeProtection } from '../protection/protection.ts';
+import { isChangeWaiting } from '../protection/waiting-changes.ts';
 import { warningWakeMs } from '../protection/warning.ts';
 import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
 import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
@@ -62,6 +64,15 @@ import { type Now, type VehicleConfig } from './vehicle-types.ts';
 import { handleUpdateResult, isUpdateToken, stepUpdateOf, watchSleep } from './vehicle-update.ts';
 import { requestAutomations } from './vehicle-zones.ts';
 
+/** While a restrictive change waits: whether this process was held up until now. An order that was not sent by then is taken back. */
+function watchHoldUp(context: StepContext): void {
+  const { holdUp } = context.state;
+  if (holdUp === null) return;
+  const next = holdUpWatchAfter(holdUp, context.now.monoMs);
+  put(context, { holdUp: next });
+  if (next.endedMs !== holdUp.endedMs) guardOrders(context);
+}
+
 /** All that time alone brings about. */
 function passTime(context: StepContext): void {
   const { monoMs } = context.now;
@@ -95,6 +106,9 @@ function passTime(context: StepContext): void {
     watchVehicle(context, { kind: 'time' });
     watchDriver(context, { kind: 'time' });
   }
+  const { holdUp } = context.state;
+  if (!isChangeWaiting(context.state)) put(context, { holdUp: null });
+  else if (holdUp === null) put(context, { holdUp: holdUpWatchAfter(null, monoMs) });
 }
 
 /** Nothing is deleted or confirmed for a broker that has not proven the pinned key on this link. */
@@ -206,6 +220,7 @@ export function stepVehicle(
 ): { readonly state: VehicleState; readonly effects: readonly VehicleEffect[] } {
   const context: StepContext = { state, effects: [], now: given.now, config: given.config, receipts: [] };
   const before = bestOrigin(state.time);
+  watchHoldUp(context);
   if (event.kind !== 'bytes') react(context, event);
   else if (!handleBytes(context, event.port, event.bytes) && !isDue(context))
     return { state: context.state, effects: context.effects };
@@ -230,7 +245,8 @@ export function stepVehicle(
 function areInputsNew({ state, config, now }: StepContext, before: VehicleState): boolean {
   if (state.board.polls === before.board.polls) return false;
   const askedMs = inputsAskedMs(before, config);
-  const wasOld = now.monoMs - askedMs > interlockLimits.inputAgeMs;
+  const heldUpMs = state.holdUp?.endedMs ?? Number.NEGATIVE_INFINITY;
+  const wasOld = now.monoMs - askedMs > interlockLimits.inputAgeMs || askedMs < heldUpMs;
   return wasOld && inputsAskedMs(state, config) > askedMs;
 }
 
@@ -257,6 +273,7 @@ export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): numbe
     state.pending.length > 0 ? state.pendingSinceMs + config.windowMs : Number.POSITIVE_INFINITY,
     state.heartbeatMs,
     state.tickMs,
+    state.holdUp?.dueMs ?? Number.POSITIVE_INFINITY,
     deliveryWakeMs(state.delivery, state.settings.link),
     warningWakeMs(state.warning),
   );

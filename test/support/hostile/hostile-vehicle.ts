@@ -31,13 +31,13 @@ import {
 } from '../../../agent/core/protection/commands.ts';
 import { judge } from '../../../agent/core/protection/interlock.ts';
 import { type InterlockRules } from '../../../agent/core/protection/interlock-rules.ts';
-import { needsLoopback } from '../../../agent/core/protection/loopback-need.ts';
 import {
   createRelaysState,
   recordRelays,
   recordRepair,
   superviseRelays,
 } from '../../../agent/core/protection/relays.ts';
+import { needsLoopback } from '../../../agent/core/protection/waiting-changes.ts';
 import {
   createWarning,
   recordWarningOrder,
@@ -267,6 +267,7 @@ function createSenses(given: HostileSetup) {
             .filter((name) => alertTo(inputs, name).value !== null)
             .map((name) => askedMs[name]),
         ),
+        heldUpMs: Number.NEGATIVE_INFINITY,
         warning,
       };
     },

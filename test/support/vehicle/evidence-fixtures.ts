@@ -49,7 +49,9 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
   const claimed = given.gnss ?? still(standingMs);
   // Its fixes are as fresh as can be.
   const gnss: GnssClaim =
-    claimed.kind === 'still' && claimed.fixMs === freshly ? { ...claimed, fixMs: nowMs } : claimed;
+    claimed.kind === 'still' && claimed.fixMs === freshly
+      ? { ...claimed, fixMs: nowMs, arrivedMs: nowMs }
+      : claimed;
   const level = (claim: 'rest' | 'active' | null, name: WitnessName): Witness =>
     claim === null
       ? absent
@@ -82,6 +84,7 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     isTimeConfirmed: true,
     boardAlive: true,
     askedMs: nowMs,
+    heldUpMs: Number.NEGATIVE_INFINITY,
     ...given,
     gnss,
     witnesses: {
@@ -109,9 +112,9 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
 const freshly = Number.POSITIVE_INFINITY;
 
 /** @param speedKmh of the newest fix; the one before it showed 0.3 km/h. */
-export function still(forMs: number, fixMs = freshly, speedKmh = 0.1): GnssClaim {
+export function still(forMs: number, fixMs = freshly, speedKmh = 0.1, arrivedMs = fixMs): GnssClaim {
   const at = { latitude: 43.65, longitude: -79.34 };
-  return { kind: 'still', forMs, at, fixMs, speedKmh, beforeKmh: 0.3 };
+  return { kind: 'still', forMs, at, arrivedMs, fixMs, speedKmh, beforeKmh: 0.3 };
 }
 
 export function moving(speedKmh: number): GnssClaim {

@@ -1,4 +1,4 @@
-// Which relay changes wait for the answer of the loop-back. Pure; it orders nothing.
+// Which relay changes to a restrictive state wait, and which of them for the answer of the loop-back. Pure; it orders nothing.
 import { featureNames } from '../../../src/core/events/event.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
@@ -12,19 +12,32 @@ interface Protection {
   readonly relays: RelaysState;
 }
 
-/** Changes to a restrictive state that wait: commands, and a confirmed cut that is not on its relay. */
-function waitingChanges({ commands, relays }: Protection): readonly RelayChange[] {
+/** A confirmed cut is not on its relay. */
+function isCutOff({ commands, relays }: Protection): boolean {
   const { active, confirmed } = commands.record;
-  const isCutOff =
+  return (
     confirmed.enginecutoff?.state === '1' &&
     relays.readings.enginecutoff?.on !== true &&
-    active.enginecutoff === undefined;
+    active.enginecutoff === undefined
+  );
+}
+
+/** Whether a change to a restrictive state waits or is under way. */
+export function isChangeWaiting(state: Protection): boolean {
+  const { active } = state.commands.record;
+  return featureNames.some((name) => active[name]?.state === '1') || isCutOff(state);
+}
+
+/** Changes to a restrictive state that wait: commands, and a confirmed cut that is not on its relay. */
+function waitingChanges(state: Protection): readonly RelayChange[] {
+  const { commands } = state;
+  const { active } = commands.record;
   const cutOff = { feature: 'enginecutoff', state: '1', occasion: 'reapply' } as const;
   const commanded = featureNames.flatMap((name) => {
     const command = active[name];
     return command?.state === '1' ? [changeOf(commands, command)] : [];
   });
-  return isCutOff ? [...commanded, cutOff] : commanded;
+  return isCutOff(state) ? [...commanded, cutOff] : commanded;
 }
 
 /**
