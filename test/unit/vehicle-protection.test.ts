@@ -51,6 +51,31 @@ describe('an agent that is held up as it is about to decide', () => {
   );
 });
 
+it.each([1, 2.2, 3.2, 6])(
+  'finds its stop after it was held up for %f s again and again in a drive',
+  async (holdS) => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    rig.board.setSignal('ignition', true);
+    rig.drive(40);
+    rig.run(40.5);
+    for (let count = 0; count < 3; count += 1) {
+      rig.hold();
+      rig.run(holdS);
+      rig.goOn('bytes');
+      rig.run(5);
+    }
+    rig.run(30);
+    rig.drive(0);
+    rig.run(10);
+    rig.board.setSignal('ignition', false);
+    rig.run(12);
+    rig.command('enginecutoff', '1');
+    rig.run(10);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  },
+);
+
 it('decides on a slow board as soon as it has answered, while its inputs are new', async () => {
   const rig = await createVehicleRig();
   rig.board.setFaults({ lateMs: 400 });

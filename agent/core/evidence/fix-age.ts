@@ -133,20 +133,29 @@ export function createStream(slowestMs: number, startMs: number): Stream {
   return { startMs, epochMs: startMs, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
-/** The smoothed interval of a receiver after one more step; a gap is none of its intervals. In ms. */
+/**
+ * The smoothed interval of a receiver after one more step, ms. A gap is none of its intervals; but where all of them are longer, as after fixes that
+ * were read at once, it grows by a twentieth with each.
+ */
 export const smoothedInterval = (intervalMs: number, stepMs: number): number =>
-  stepMs <= 2 * intervalMs ? (intervalMs + stepMs) / 2 : intervalMs;
+  stepMs <= 2 * intervalMs ? (intervalMs + stepMs) / 2 : intervalMs * 1.05;
 
-/** Time between two epochs: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a stall. */
-function lostAfter(
+/**
+ * Time between two epochs. `lostMs`: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a
+ * stall. `stepMs`: the longer one, as epochs that were read at once are no sooner after each other.
+ */
+function timeBetween(
   { epochMs, epochUtcMs }: Stream,
   { utcMs, atMonoMs }: Pick<Fix, 'utcMs' | 'atMonoMs'>,
   soonest: Soonest,
-): number {
+): { readonly lostMs: number; readonly stepMs: number } {
   const arrivedMs = atMonoMs - epochMs;
-  if (utcMs === null || epochUtcMs === null || soonest === null || utcMs <= epochUtcMs) return arrivedMs;
+  if (utcMs === null || epochUtcMs === null || soonest === null || utcMs <= epochUtcMs)
+    return { lostMs: arrivedMs, stepMs: arrivedMs };
+  const ownMs = utcMs - epochUtcMs;
   const lateMs = soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs);
-  return lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, utcMs - epochUtcMs);
+  const lostMs = lateMs > fixAgeLimits.stallMs ? arrivedMs : Math.min(arrivedMs, ownMs);
+  return { lostMs, stepMs: Math.max(arrivedMs, ownMs) };
 }
 
 /** After one more epoch. One that lacks a sentence shows as well as another that the receiver was not interrupted. */
@@ -158,9 +167,9 @@ export function streamAfter(
   const { gapIntervals, pauseIntervals } = fixAgeLimits;
   const { startMs, epochMs, everyMs, gap, pause } = before;
   const now = { startMs, epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
-  const lostMs = lostAfter(before, epoch, soonest);
+  const { lostMs, stepMs } = timeBetween(before, epoch, soonest);
   // From the start to the first epoch is none of the receiver's intervals.
-  const nextMs = epochMs === startMs ? everyMs : smoothedInterval(everyMs, lostMs);
+  const nextMs = epochMs === startMs ? everyMs : smoothedInterval(everyMs, stepMs);
   if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
   const latest = { fromMs: epochMs, toMs: epoch.atMonoMs };
   return {
