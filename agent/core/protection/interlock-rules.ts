@@ -28,8 +28,8 @@ export const interlockLimits = {
   fixAgeMs: 300,
   /** No input that a decision rests on was asked for longer ago: an agent that was held up knows nothing of the time meanwhile. */
   inputAgeMs: 600,
-  /** What came while this process was held up is read this soon after it. */
-  unreadMs: 50,
+  /** What came while this process was held up is read this soon after it, over a second hold-up that is too short to be seen. */
+  unreadMs: 130,
   /**
    * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
    * `settledMs` without interruption.

@@ -1,0 +1,50 @@
+// The watch that tells whether the agent itself was held up while a cut waits.
+import { describe, expect, it } from 'vitest';
+import { type HoldUpWatch, holdUpLimits, holdUpWatchAfter } from '../../agent/core/protection/hold-up.ts';
+import { interlockLimits } from '../../agent/core/protection/interlock-rules.ts';
+
+/** Steps that come so late after each other's time, ms; when each hold-up ended. */
+function watchOf(lates: readonly number[]) {
+  let watch: HoldUpWatch = holdUpWatchAfter(null, 0);
+  const ended: number[] = [];
+  for (const lateMs of lates) {
+    const nowMs = watch.dueMs + lateMs;
+    watch = holdUpWatchAfter(watch, nowMs);
+    if (watch.endedMs === nowMs) ended.push(nowMs);
+  }
+  return ended;
+}
+
+const times = (count: number, lateMs: number): readonly number[] =>
+  Array.from({ length: count }, () => lateMs);
+
+describe('a hold-up', () => {
+  it('is a step that comes 100 ms late, and ends with it', () => {
+    expect(watchOf([0, 100])).toEqual([]);
+    expect(watchOf([0, 101, 0])).toEqual([201]);
+  });
+
+  it('is none while the steps of a busy machine come late by a tenth of a second in ten', () => {
+    expect(watchOf(times(1000, 10))).toEqual([]);
+    expect(watchOf([...times(30, 5), 70, ...times(30, 5), 70, ...times(30, 5)])).toEqual([]);
+  });
+
+  it('is also a chain of shorter ones, none of which is one by itself', () => {
+    const ended = watchOf(times(40, 92));
+    expect(ended.length).toBeGreaterThan(18);
+    const apart = ended.slice(1).map((atMs, index) => atMs - (ended[index] ?? 0));
+    // A fix takes longer than this from its first byte to the relay.
+    expect(Math.max(...apart)).toBeLessThanOrEqual(284);
+    expect(watchOf(times(100, 40)).length).toBeGreaterThan(10);
+  });
+
+  it('is followed by another, unless that is too short for bytes to be read later than is looked for', () => {
+    expect(watchOf([200, 80])).toEqual([250, 380]);
+    expect(watchOf([200, interlockLimits.unreadMs - holdUpLimits.everyMs])).toHaveLength(2);
+  });
+
+  it('is not looked for between two steps that time demands', () => {
+    const watch = holdUpWatchAfter(null, 1000);
+    expect(holdUpWatchAfter(watch, 1049)).toBe(watch);
+  });
+});
