@@ -14,6 +14,7 @@ import {
   createCommandRecord,
 } from '../../agent/core/protection/command-record.ts';
 import { recordReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
+import { interlockLimits } from '../../agent/core/protection/interlock-rules.ts';
 import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { allowed, type Verdict, verdictFrom } from '../../src/core/verdict/verdict.ts';
@@ -87,6 +88,8 @@ function createRig(
           else rig.step({ kind: 'committed', token: effect.token, durable: true });
         }
         if (effect.kind === 'drive') {
+          const mostMs = effect.state === '1' ? interlockLimits.promptDriveMs : commandLimits.driveMs;
+          expect(effect.withinMs).toBeLessThanOrEqual(mostMs);
           rig.drives.push({ feature: effect.feature, state: effect.state });
           const reason = rig.answer === 'confirmed' ? '' : 'no answer';
           rig.step({ kind: 'driven', token: effect.token, outcome: rig.answer, reason });

@@ -1,7 +1,7 @@
 // What a GNSS receiver proves about standstill: an observed stop, a place that was held, a place that is known; and what it must
 // never be believed: sudden stops, frozen or repeated fixes, a place that wanders, fixes of poor quality (DESIGN 8).
 import { describe, expect, it } from 'vitest';
-import type { FixTime } from '../../agent/core/evidence/fix-age.ts';
+import { type FixTime, smoothedInterval } from '../../agent/core/evidence/fix-age.ts';
 import { type GnssClaim, gnssClaim, wasSuspectAt } from '../../agent/core/evidence/gnss-claim.ts';
 import {
   createGnssState,
@@ -468,6 +468,18 @@ describe('one fix', () => {
     };
     expect(after(22)).toBe('still');
     expect(after(36)).toBe('no_stop_seen');
+  });
+
+  it('comes in the interval of its receiver, also where fixes before it were read at once: that heals within a hundred', () => {
+    for (const ms of [100, 200, 1000, 2000]) {
+      let intervalMs = ms;
+      for (let read = 0; read < 4; read += 1) intervalMs = smoothedInterval(intervalMs, 0);
+      expect(intervalMs).toBeLessThan(ms / 10);
+      for (let fix = 0; fix < 100; fix += 1) intervalMs = smoothedInterval(intervalMs, ms);
+      expect(intervalMs).toBeCloseTo(ms, 0);
+      // A gap is none of its intervals.
+      expect(smoothedInterval(intervalMs, 5 * ms)).toBeLessThan(1.1 * ms);
+    }
   });
 
   describe('is as old as it would be had nothing held it up', () => {

@@ -1,4 +1,4 @@
-// The watch that tells whether the agent itself was held up while a cut waits.
+// Detection of a suspended or starved agent by timers that fire late (event loop lag), while a cut waits.
 import { describe, expect, it } from 'vitest';
 import { type HoldUpWatch, holdUpLimits, holdUpWatchAfter } from '../../agent/core/protection/hold-up.ts';
 import { interlockLimits } from '../../agent/core/protection/interlock-rules.ts';

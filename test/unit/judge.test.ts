@@ -5,8 +5,14 @@ import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../agent/core/evidence/common-causes.ts';
 import type { GnssClaim } from '../../agent/core/evidence/gnss-claim.ts';
 import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/testimony.ts';
-import { judge, type RelayChange, wantsWarningOnly } from '../../agent/core/protection/interlock.ts';
+import {
+  judge,
+  orderWithinMs,
+  type RelayChange,
+  wantsWarningOnly,
+} from '../../agent/core/protection/interlock.ts';
 import { createRules, interlockLimits, standardRules } from '../../agent/core/protection/interlock-rules.ts';
+import { featureNames } from '../../src/core/events/event.ts';
 import { isAllowed, ruleNames } from '../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../src/core/verdict/verdict-text.ts';
 import { type WitnessName, witnessNames, witnessStates } from '../../src/core/verdict/witness.ts';
@@ -216,6 +222,15 @@ describe('the verdict', () => {
     expect(wantsWarningOnly(verdict({}))).toBe(true);
     expect(wantsWarningOnly(verdict({ gnss: moving(20) }))).toBe(false);
     expect(wantsWarningOnly(verdict({ motion: null }))).toBe(false);
+  });
+
+  it('holds for 500 ms, as what was proven is about this moment only; a safe state has its usual time', () => {
+    expect(interlockLimits.promptDriveMs).toBe(500);
+    for (const feature of featureNames) {
+      expect(orderWithinMs({ feature, state: '1' }, 1500)).toBe(500);
+      expect(orderWithinMs({ feature, state: '1' }, 300)).toBe(300);
+      expect(orderWithinMs({ feature, state: '0' }, 1500)).toBe(1500);
+    }
   });
 });
 

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCommandsState } from '../../agent/core/protection/command-draft.ts';
 import { adoptRelay, createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { interlockLimits } from '../../agent/core/protection/interlock-rules.ts';
 import {
   createRelaysState,
   type RelaysState,
@@ -38,8 +39,11 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
       const step = superviseRelays(state, { commands, evidence: evidenceAt(nowMs, over) });
       state = step.state;
       for (const effect of step.effects) {
-        if (effect.kind === 'repair') rig.repairs.push(`${effect.feature} ${effect.state}`);
-        else rig.told.push(statusText(effect.draft.statusCode));
+        if (effect.kind === 'repair') {
+          rig.repairs.push(`${effect.feature} ${effect.state}`);
+          const mostMs = effect.state === '1' ? interlockLimits.promptDriveMs : relayLimits.withinMs;
+          expect(effect.withinMs).toBe(mostMs);
+        } else rig.told.push(statusText(effect.draft.statusCode));
         if (effect.kind === 'adopt')
           commands = { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) };
       }

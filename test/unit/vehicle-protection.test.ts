@@ -15,6 +15,20 @@ const button = {
 const energised = (rig: VehicleRig, feature: string) =>
   rig.changes.filter((change) => change.feature === feature && change.energised);
 
+/** It stops, its key is turned off, and a cut that is ordered so long after that is carried out within so long. */
+function parkAndCut(
+  rig: VehicleRig,
+  { offS, withinS }: { readonly offS: number; readonly withinS: number },
+): void {
+  rig.drive(0);
+  rig.run(10);
+  rig.board.setSignal('ignition', false);
+  rig.run(offS);
+  rig.command('enginecutoff', '1');
+  rig.run(withinS);
+  expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+}
+
 describe('an agent that is held up as it is about to decide', () => {
   it.each(['bytes', 'time'] as const)(
     'moves no relay of a vehicle that set off meanwhile (%s first)',
@@ -66,13 +80,7 @@ it.each([1, 2.2, 3.2, 6])(
       rig.run(5);
     }
     rig.run(30);
-    rig.drive(0);
-    rig.run(10);
-    rig.board.setSignal('ignition', false);
-    rig.run(12);
-    rig.command('enginecutoff', '1');
-    rig.run(10);
-    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    parkAndCut(rig, { offS: 12, withinS: 10 });
   },
 );
 
@@ -83,13 +91,7 @@ it('decides on a slow board as soon as it has answered, while its inputs are new
   rig.board.setSignal('ignition', true);
   rig.drive(40);
   rig.run(40);
-  rig.drive(0);
-  rig.run(10);
-  rig.board.setSignal('ignition', false);
-  rig.run(15);
-  rig.command('enginecutoff', '1');
-  rig.run(2);
-  expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  parkAndCut(rig, { offS: 15, withinS: 2 });
 });
 
 describe('the cargo lock', () => {

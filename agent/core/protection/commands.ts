@@ -38,7 +38,14 @@ import {
   isAutomatic,
   wantedState,
 } from './command-record.ts';
-import { awaitsReading, isSafeState, judge, type RelayChange, wantsWarningOnly } from './interlock.ts';
+import {
+  awaitsReading,
+  isSafeState,
+  judge,
+  orderWithinMs,
+  type RelayChange,
+  wantsWarningOnly,
+} from './interlock.ts';
 import { interlockLimits } from './interlock-rules.ts';
 
 export type CommandInput =
@@ -191,8 +198,7 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
   setWork(draft, feature, { kind: 'driving', token, allowed: verdict });
-  const usualMs = isSafeState(feature, command.state) ? commandLimits.driveMs : interlockLimits.promptDriveMs;
-  const withinMs = Math.min(usualMs, byClockMs, endMs - evidence.nowMs);
+  const withinMs = Math.min(orderWithinMs(command, commandLimits.driveMs), byClockMs, endMs - evidence.nowMs);
   draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 

@@ -1,5 +1,5 @@
-// Whether this process is held up (suspended, or starved of the CPU) while a restrictive change waits: what came meanwhile is read late and would be
-// taken for new. Time demands a step every 50 ms then; those that come late show it.
+// Detects that the process was suspended or starved of the CPU while a restrictive change waits, by timers that fire late (event loop lag): what
+// arrived meanwhile is read late and would be taken for new. A timer is due every 50 ms then.
 
 export const holdUpLimits = {
   everyMs: 50,

@@ -26,7 +26,7 @@ export const interlockLimits = {
   witnesses: 2,
   /** What rests on a receiver is decided this soon after its epoch would have been taken in at the least latency: a filtered speed is old enough by then. */
   fixAgeMs: 300,
-  /** No input that a decision rests on was asked for longer ago: an agent that was held up knows nothing of the time meanwhile. */
+  /** No input that a decision rests on was asked for longer ago. */
   inputAgeMs: 600,
   /** What came while this process was held up is read this soon after it, over a second hold-up that is too short to be seen. */
   unreadMs: 130,

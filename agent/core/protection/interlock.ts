@@ -43,6 +43,12 @@ export function isSafeState(_feature: FeatureName, state: FeatureState): boolean
   return state === '0';
 }
 
+/** How soon an order must be on the wire, ms: one to a restrictive state at once, as what was proven is about this moment only. */
+export const orderWithinMs = (
+  { feature, state }: Pick<RelayChange, 'feature' | 'state'>,
+  usualMs: number,
+): number => (isSafeState(feature, state) ? usualMs : Math.min(usualMs, interlockLimits.promptDriveMs));
+
 /** Board, time and unrest of the relay. */
 function preconditions(change: RelayChange, evidence: Evidence): readonly RuleFinding[] {
   const { boardAlive, trustedUtcMs, isTimeBehind, isTimeConfirmed } = evidence;
@@ -296,20 +302,25 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   ];
 }
 
+/** No input that a decision rests on was asked for longer ago, ms, nor before this process was last held up. */
+export const inputAgeMostMs = ({ nowMs, heldUpMs }: Pick<Evidence, 'nowMs' | 'heldUpMs'>): number =>
+  Math.min(interlockLimits.inputAgeMs, nowMs - heldUpMs);
+
 /**
  * What is decided on was read just now, and this process was not held up since: the inputs, and the fix where a receiver shows the standstill. That
  * fix is no faster than those just before: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
  */
-function ageRules({ gnss, askedMs, heldUpMs, nowMs }: Evidence): readonly RuleFinding[] {
+function ageRules(evidence: Evidence): readonly RuleFinding[] {
+  const { gnss, askedMs, heldUpMs, nowMs } = evidence;
   const age = (rule: 'input_age_ms' | 'fix_age_ms', sinceMs: number, needed: number): RuleFinding =>
     found(rule, { isMet: nowMs - sinceMs <= needed, value: nowMs - sinceMs, needed });
-  const { inputAgeMs, fixAgeMs, unreadMs } = interlockLimits;
-  const runsForMs = nowMs - heldUpMs;
-  const inputs = age('input_age_ms', askedMs, Math.min(inputAgeMs, runsForMs));
+  const { fixAgeMs, unreadMs } = interlockLimits;
+  const inputs = age('input_age_ms', askedMs, inputAgeMostMs(evidence));
   if (gnss.kind !== 'still') return [inputs];
   const { arrivedMs, fixMs, speedKmh: value, beforeKmh: needed } = gnss;
   const comeMs = arrivedMs - unreadMs;
-  const fix = comeMs < heldUpMs ? age('fix_age_ms', comeMs, runsForMs) : age('fix_age_ms', fixMs, fixAgeMs);
+  const fix =
+    comeMs < heldUpMs ? age('fix_age_ms', comeMs, nowMs - heldUpMs) : age('fix_age_ms', fixMs, fixAgeMs);
   const steady = found('rising_kmh', { isMet: value <= needed, value, needed });
   return [inputs, fix, steady];
 }

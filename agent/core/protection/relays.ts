@@ -8,12 +8,14 @@ import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
 import { type EventDraft, relayStatusCode } from './command-record.ts';
 import { isBusy } from './commands.ts';
-import { judge } from './interlock.ts';
+import { judge, orderWithinMs } from './interlock.ts';
 import { type InterlockRules } from './interlock-rules.ts';
 
 export const relayLimits = {
   tries: 3,
   betweenTriesMs: 10_000,
+  /** A repair that is not on the wire by then is dropped; the next step decides again. */
+  withinMs: 2000,
   /** A relay that keeps the engine cut although it should not is tried for ever, this often. */
   neverGiveUpMs: 60_000,
   /** A read-back older than this is no basis for a repair. */
@@ -56,6 +58,7 @@ export type RelayEffect =
       readonly feature: FeatureName;
       readonly state: FeatureState;
       readonly token: string;
+      readonly withinMs: number;
     }
   | { readonly kind: 'event'; readonly draft: EventDraft }
   /** From now on this state holds, because it was found so and is the right one to leave. */
@@ -166,7 +169,8 @@ function differs(
   if (watch.faulted && wanted === '1') return { state: setWatch(state, feature, watch), effects };
   const pauseMs = watch.faulted ? relayLimits.neverGiveUpMs : relayLimits.betweenTriesMs;
   watch = { ...watch, tries: watch.tries + 1, nextTryMs: evidence.nowMs + pauseMs, repairing: true };
-  effects.push({ kind: 'repair', feature, state: wanted, token: `repair:${feature}` });
+  const withinMs = orderWithinMs({ feature, state: wanted }, relayLimits.withinMs);
+  effects.push({ kind: 'repair', feature, state: wanted, token: `repair:${feature}`, withinMs });
   return { state: setWatch(state, feature, watch), effects };
 }
 
@@ -238,7 +242,10 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   });
   return {
     state: next,
-    effects: [...alarms, { kind: 'repair', feature, state: '0', token: `relock:${feature}` }],
+    effects: [
+      ...alarms,
+      { kind: 'repair', feature, state: '0', token: `relock:${feature}`, withinMs: relayLimits.withinMs },
+    ],
   };
 }
 

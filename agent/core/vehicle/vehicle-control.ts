@@ -19,7 +19,6 @@ import {
   wantsWarning,
 } from '../protection/commands.ts';
 import { judge } from '../protection/interlock.ts';
-import { interlockLimits } from '../protection/interlock-rules.ts';
 import {
   type RelayEffect,
   recordRelays,
@@ -33,8 +32,6 @@ import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** A repair to the safe state that is not on the wire by then is dropped; the next step decides again. */
-const repairWithinMs = 2000;
 /** The order back to the safe state waits longer than any order away from it. */
 const withdrawWithinMs = 5000;
 
@@ -215,6 +212,12 @@ function orderRelay(
   return relayOutputs(outputs);
 }
 
+/** An order of the command machine or of the supervisor. */
+const orderFeature = (
+  context: StepContext,
+  { feature, state, token, withinMs }: Extract<CommandEffect | RelayEffect, { kind: 'drive' | 'repair' }>,
+): Tasks => orderRelay(context, { relay: feature, on: state === '1', token, withinMs });
+
 function adoptCommandStep(context: StepContext, { state, effects }: CommandStep): Tasks {
   put(context, { commands: state });
   return effects;
@@ -234,12 +237,7 @@ function performCommandEffect(context: StepContext, effect: CommandEffect): Task
       return [];
     }
     case 'drive':
-      return orderRelay(context, {
-        relay: effect.feature,
-        on: effect.state === '1',
-        token: effect.token,
-        withinMs: effect.withinMs,
-      });
+      return orderFeature(context, effect);
     case 'note':
       log(context, 'warn', 'command_envelope', { commandID: effect.commandID, text: effect.text });
       return [];
@@ -294,12 +292,7 @@ function performRelayEffect(context: StepContext, effect: RelayEffect): Tasks {
       return [];
     }
     case 'repair':
-      return orderRelay(context, {
-        relay: effect.feature,
-        on: effect.state === '1',
-        token: effect.token,
-        withinMs: effect.state === '1' ? interlockLimits.promptDriveMs : repairWithinMs,
-      });
+      return orderFeature(context, effect);
   }
 }
 

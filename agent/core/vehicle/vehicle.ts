@@ -8,7 +8,7 @@ import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
 import { holdUpWatchAfter } from '../protection/hold-up.ts';
-import { interlockLimits } from '../protection/interlock-rules.ts';
+import { inputAgeMostMs } from '../protection/interlock.ts';
 import { describeProtection } from '../protection/protection.ts';
 import { isChangeWaiting } from '../protection/waiting-changes.ts';
 import { warningWakeMs } from '../protection/warning.ts';
@@ -246,7 +246,7 @@ function areInputsNew({ state, config, now }: StepContext, before: VehicleState)
   if (state.board.polls === before.board.polls) return false;
   const askedMs = inputsAskedMs(before, config);
   const heldUpMs = state.holdUp?.endedMs ?? Number.NEGATIVE_INFINITY;
-  const wasOld = now.monoMs - askedMs > interlockLimits.inputAgeMs || askedMs < heldUpMs;
+  const wasOld = now.monoMs - askedMs > inputAgeMostMs({ nowMs: now.monoMs, heldUpMs });
   return wasOld && inputsAskedMs(state, config) > askedMs;
 }
 

@@ -342,7 +342,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
         commit('');
       }
       if (effect.kind === 'repair')
-        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, 2000);
+        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, effect.withinMs);
     }
   };
   const guardRelay = (relay: FeatureName): void => {
