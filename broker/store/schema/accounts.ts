@@ -140,10 +140,12 @@ export const accountTables: readonly Statement[] = [
   ddl(`CREATE TABLE idempotency_keys (
     key_hash TEXT NOT NULL PRIMARY KEY,
     account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    is_order INTEGER NOT NULL,
     request_hash TEXT NOT NULL,
     claimed_ms BIGINT NOT NULL,
     answer TEXT)`),
-  ddl('CREATE INDEX idempotency_keys_by_account ON idempotency_keys (account_id)'),
+  ddl('CREATE INDEX idempotency_keys_by_user ON idempotency_keys (account_id, is_order, user_id)'),
   ddl('CREATE INDEX idempotency_keys_by_age ON idempotency_keys (claimed_ms)'),
   ddl('CREATE INDEX audit_by_account ON audit (account_id, audit_no)'),
   ddl('CREATE INDEX audit_by_object ON audit (account_id, object, audit_no)'),
