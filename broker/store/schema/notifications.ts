@@ -98,7 +98,8 @@ export const notificationTables: readonly Statement[] = [
   ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
   ddl('CREATE INDEX deliveries_by_mail ON deliveries (mail_no) WHERE mail_no IS NOT NULL'),
-  // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on.
+  // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on. `session_hash`: the
+  // session that stored it last: it ends with that session, unless that just runs out.
   ddl(`CREATE TABLE push_registrations (
     registration_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL,
@@ -108,6 +109,7 @@ export const notificationTables: readonly Statement[] = [
     p256dh TEXT NOT NULL DEFAULT '',
     auth TEXT NOT NULL DEFAULT '',
     is_registered INTEGER NOT NULL,
+    session_hash TEXT NOT NULL,
     created_s BIGINT NOT NULL,
     UNIQUE (account_id, user_id, push_id))`),
   ddl("CREATE INDEX push_registrations_by_endpoint ON push_registrations (endpoint) WHERE endpoint <> ''"),
