@@ -155,12 +155,12 @@ export async function confirmUser(ports: AdministrationPorts, key: UserKey): Pro
 export async function resetBreakers(ports: AdministrationPorts, accountID: string): Promise<void> {
   await needAccount(ports, accountID);
   // The operator of the service is no user of the account.
-  const nobody = { accountID, userID: '' };
-  const onlyIf = isOpenByOther(nobody);
+  const operator = { accountID, userID: '' };
+  const onlyIf = isOpenByOther(operator);
   await ports.db.write([
     lockAccount(accountID),
     ...auditEntryOf(ports, { action: 'command.resetbreaker', accountID, object: accountID, onlyIf }),
-    ...resetBreaker({ ...nobody, atMs: ports.clock.utcMs() }, onlyIf),
+    ...resetBreaker({ ...operator, atMs: ports.clock.utcMs() }, onlyIf),
   ]);
 }
 
