@@ -67,7 +67,8 @@ export const notificationTables: readonly Statement[] = [
     notification_no BIGINT NOT NULL,
     PRIMARY KEY (account_id, user_id, notification_no))`),
   ddl('CREATE INDEX notification_views_by_number ON notification_views (notification_no)'),
-  // How far the notifier has decided; it begins with what comes next.
+  // How far the notifier has decided; it begins with what comes next. Rows 'device <number>': events of that device are so many that they
+  // are decided apart, from this number up to that of 'notifier'.
   ddl('CREATE TABLE notifier_cursor (name TEXT NOT NULL PRIMARY KEY, event_no BIGINT NOT NULL)'),
   ddl("INSERT INTO notifier_cursor (name, event_no) VALUES ('notifier', 0)"),
   // One row for each target that one rule notifies of one event; `rule_no` 0: a notice of the account, by no rule. `target`: '' for the rule's webhook, an e-mail
