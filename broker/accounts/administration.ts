@@ -27,6 +27,7 @@ import {
 import { type AuditEntry, insertAudit } from '../store/accounts/audit.ts';
 import { confirm, isUnconfirmed } from '../store/accounts/second-person.ts';
 import { findProfile } from '../store/accounts/users.ts';
+import { isOpenByOther, resetBreaker } from '../store/commands/command-caps.ts';
 import { type DeviceKey } from '../store/devices/device-key.ts';
 import { isThere } from '../store/devices/device-limit.ts';
 import { findDevice, insertDevice } from '../store/devices/devices.ts';
@@ -143,6 +144,23 @@ export async function confirmUser(ports: AdministrationPorts, key: UserKey): Pro
     ...auditEntryOf(ports, audited),
     ...notifyAdministrators(notice),
     confirm(key, sql`1 = 1`),
+  ]);
+}
+
+/**
+ * Closes every breaker of an account, for one without a second administrator to do it: see `resetBreaker` of the interface. Changes and
+ * records nothing while all are closed.
+ * @throws AppError `not_found`.
+ */
+export async function resetBreakers(ports: AdministrationPorts, accountID: string): Promise<void> {
+  await needAccount(ports, accountID);
+  // The operator of the service is no user of the account.
+  const operator = { accountID, userID: '' };
+  const onlyIf = isOpenByOther(operator);
+  await ports.db.write([
+    lockAccount(accountID),
+    ...auditEntryOf(ports, { action: 'command.resetbreaker', accountID, object: accountID, onlyIf }),
+    ...resetBreaker({ ...operator, atMs: ports.clock.utcMs() }, onlyIf),
   ]);
 }
 

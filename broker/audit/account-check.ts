@@ -11,7 +11,7 @@ import { type ChainPart, checkChain, lateEntries, readHeads } from './verify.ts'
 /** Entries of one part: some 0.3 s. */
 export const partMost = 20_000;
 /** Checks under way. */
-const checkLimits = { account: 1, process: 4 } as const;
+const checkLimits = { token: 1, user: 1, account: 1, process: 4 } as const;
 
 export interface AccountCheckRequest {
   readonly accountID: string;
@@ -58,7 +58,7 @@ export function createAccountChecks({ db, clock, signer, verifier }: AccountChec
     async check(request) {
       const { accountID, after, until } = request;
       const saved = savedHeads(request);
-      const full = slots.take(accountID, until);
+      const full = slots.take({ accountID, userID: '', tokenHash: '' }, until);
       if (full !== null) {
         const whose = full === 'account' ? 'this account' : 'other accounts';
         const message = `The audit log of ${whose} is being checked`;

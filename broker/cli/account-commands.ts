@@ -8,6 +8,7 @@ import {
   changeAccount,
   confirmUser,
   needAccount,
+  resetBreakers,
 } from '../accounts/administration.ts';
 import { type MadeLoginCode, makeLoginCode } from '../accounts/login-code.ts';
 import { viewAccount } from '../api/operator/admin-accounts.ts';
@@ -191,6 +192,13 @@ export async function runAccountCommand(
     return {
       json: { accountID, userID, isConfirmed: true },
       text: `Confirmed user ${userID} of account ${accountID}`,
+    };
+  }
+  if (action === 'reset-breaker') {
+    await resetBreakers(ports, accountID);
+    return {
+      json: { accountID, isBreakerOpen: false },
+      text: `Account ${accountID} takes engine cuts again`,
     };
   }
   if (action === 'login-code') {

@@ -15,6 +15,7 @@ export type AccountAction =
   | 'resume'
   | 'limit'
   | 'confirm'
+  | 'reset-breaker'
   | 'login-code'
   | 'delete';
 
@@ -222,6 +223,12 @@ function accountCommands(parser: Argv, { accountCreate, account }: Handlers): Ar
       on('confirm'),
     )
     .command(
+      'reset-breaker <accountID>',
+      'Take engine cuts again after too many, when no other administrator can reset the breaker',
+      withExisting,
+      on('reset-breaker'),
+    )
+    .command(
       'login-code <accountID> <userID>',
       'Make a one-time code that begins a session of a user within 15 minutes; prints it once',
       withUser,
@@ -235,7 +242,7 @@ function accountCommands(parser: Argv, { accountCreate, account }: Handlers): Ar
     )
     .demandCommand(
       1,
-      'Name a subcommand: create, list, show, suspend, resume, limit, confirm, login-code or delete',
+      'Name a subcommand: create, list, show, suspend, resume, limit, confirm, reset-breaker, login-code or delete',
     );
 }
 

@@ -6,10 +6,10 @@ import { sql } from '../../src/sql.ts';
 import { isCut, isLimited } from '../core/commands/command-caps.ts';
 import { lockAccount } from '../store/accounts/accounts.ts';
 import { isAwaited, withdrawPending } from '../store/commands/approvals.ts';
-import { isPermitted, isTripping, tripBreaker } from '../store/commands/command-caps.ts';
+import { type Asker, isPermitted, isTripping, tripBreaker } from '../store/commands/command-caps.ts';
 import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../store/commands/commands.ts';
 import { type Arrived, isOvertaken, recordRepeat } from '../store/commands/safe-orders.ts';
-import type { CommandRequest } from './command-request.ts';
+import type { CommandRequest, RecordAction } from './command-request.ts';
 
 /** A restrictive order that a safe one may have overtaken; null for one that nothing can. */
 export function arrivedOrder(
@@ -23,7 +23,7 @@ export function arrivedOrder(
 export function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
   const { accountID, issuer, record: toRecord } = request;
   const { commandID, feature, state, reason, issuedMs } = command;
-  const asker = { accountID, userID: issuer, atMs: issuedMs };
+  const asker = { accountID, userID: issuer, atMs: issuedMs, deviceNo: command.deviceNo };
   const recorded = isRecorded(commandID);
   const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
   const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
@@ -55,11 +55,25 @@ function withdrawStatements(command: NewCommand, request: CommandRequest): reado
   return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
 }
 
-/** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
+/** Opens a breaker when this cut is one too many. */
 function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { accountID, issuer, record: toRecord } = request;
-  const asker = { accountID, userID: issuer, atMs: command.issuedMs };
-  const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
-  const audit = toRecord?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
-  return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+  const { accountID, issuer, record } = request;
+  const asker = { accountID, userID: issuer, atMs: command.issuedMs, deviceNo: command.deviceNo };
+  return tripBreakers(asker, sql`NOT ${isRepeat(command)}`, record);
+}
+
+/**
+ * Opens the breaker of the account or of the user under a condition; the audit entry stands before what makes its condition untrue.
+ */
+export function tripBreakers(
+  asker: Asker,
+  unless: Statement,
+  toRecord: RecordAction | undefined,
+): readonly Statement[] {
+  return (['account', 'user'] as const).flatMap((of) => {
+    const onlyIf = sql`${isTripping(asker, of)} AND ${unless}`;
+    const object = of === 'account' ? asker.accountID : asker.userID;
+    const audit = toRecord?.({ action: 'command.tripbreaker', object, detail: { of }, onlyIf });
+    return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, of, onlyIf)];
+  });
 }

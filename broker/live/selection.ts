@@ -51,6 +51,9 @@ function withoutRoute(change: LiveChange): LiveChange {
 export function createComposer(scope: Scope, selection: LiveSelection): Composer {
   const { kinds, deviceIDs, codes, fields } = selection;
   const isLimited = scope.limitedTo !== null;
+  // A token that names devices may not read the zones of the account; what a vehicle took or refused concerns its device.
+  const isHidden = ({ kind, deviceID }: LiveChange): boolean =>
+    scope.within !== undefined && kind === 'zone' && deviceID === null;
   const choice = `${isLimited} ${JSON.stringify(sorted(fields))}`;
   const isOf = (deviceID: string | null): boolean =>
     deviceIDs === null || deviceID === null || deviceIDs.has(deviceID);
@@ -73,7 +76,7 @@ export function createComposer(scope: Scope, selection: LiveSelection): Composer
         ? made(texts, () => deviceMessage(presence, fields))
         : '',
     change: (change, texts) =>
-      kinds.has(change.kind) && isOf(change.deviceID)
+      kinds.has(change.kind) && isOf(change.deviceID) && !isHidden(change)
         ? made(texts, () => changeMessage(isLimited ? withoutRoute(change) : change, fields))
         : '',
   };

@@ -1,8 +1,10 @@
 // Decides which events users are notified of. It works from a cursor in the store over the numbers of events, and writes
 // notifications, deliveries, what the rules remember and the cursor in one batch: whenever it ends, the next one goes on
-// where it was, and nothing is lost or notified twice. It must never hold up the events themselves.
+// where it was, and nothing is lost or notified twice. It must never hold up the events themselves, nor those of one device the
+// notifications of another: a device with many events gets a cursor of its own, and is decided in turn with the others.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
 import { endedBy } from '../core/notifications/alarm-kinds.ts';
 import {
   alarmPriorityOf,
@@ -21,14 +23,18 @@ import { isRoutine } from '../store/base/routine-codes.ts';
 import { mentionsEvents } from '../store/events/event-topic.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
 import {
+  type Cursor,
+  decideApart,
   eventsAfter,
   insertNotification,
   isUndecidedAfter,
   moveCursor,
+  type Progress,
   type RuleEventRow,
   readProgress,
 } from '../store/notifications/notifications.ts';
 import { groupsOf, listEpisodes, listRules, putEpisode, type RuleRow } from '../store/notifications/rules.ts';
+import type { NumberSpan } from '../store/slices/slices.ts';
 import { changedEpisodes } from './changed-episodes.ts';
 import { deliveriesOf } from './rule-deliveries.ts';
 
@@ -63,6 +69,10 @@ const spanMost = 50_000;
 const pollMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
+/** A device with more events than this on a full page is decided apart. */
+const floodLeast = 25;
+/** Devices that are decided apart at a time. */
+const apartMost = 500;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
 const saveCursorMs = 60_000;
 
@@ -71,6 +81,8 @@ interface NotifierState {
   /** Looked through up to this number, which the store need not know while nothing was found. */
   scannedNo: number;
   savedMs: number;
+  /** The device that was decided apart last: the next one comes after it. */
+  lastApartNo: number;
   isClosed: boolean;
 }
 
@@ -192,52 +204,136 @@ function gather(events: readonly RuleEventRow[], known: Known, round: BatchConte
   return { notices, alarms, cutAt: null };
 }
 
+interface Page {
+  readonly cursor: Cursor;
+  readonly events: readonly RuleEventRow[];
+  readonly to: number;
+  /** Devices that are decided with the others again from here on. */
+  readonly released: readonly Cursor[];
+  /** Devices that are decided apart from here on. */
+  readonly flooding: readonly number[];
+}
+
 /**
  * Decides one page of events. The cursor stands last, and everything else on the condition that it has not moved.
  * Returns up to which event it decided; null when another process did, and nothing was written.
  */
-async function decidePage(
-  state: NotifierState,
-  events: readonly RuleEventRow[],
-  span: { readonly from: number; readonly to: number },
-): Promise<number | null> {
+async function decidePage(state: NotifierState, page: Page): Promise<number | null> {
   const { db, clock, onDeliveries, onAlarms } = state.options;
+  const { cursor, events, released, flooding } = page;
   const known = await readKnown(db, events);
   const before = new Map(known.episodes);
-  const round: BatchContext = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
+  const undecided = [cursor, ...released].map(isUndecidedAfter);
+  const onlyIf = undecided.reduce((one, other) => sql`${one} AND ${other}`);
+  const round: BatchContext = { onlyIf, nowMs: Math.round(clock.utcMs()) };
   const { notices, alarms, cutAt } = gather(events, known, round);
-  const to = cutAt ?? span.to;
+  const to = cutAt ?? page.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
-  const results = await db.write([...notices, ...alarms, ...remembered, moveCursor(span.from, to)]);
+  const apart = flooding.map((deviceNo) => {
+    const decided = events.filter((event) => event.deviceNo === deviceNo && event.eventNo <= to);
+    return decideApart({ deviceNo, eventNo: decided.at(-1)?.eventNo ?? cursor.eventNo }, onlyIf);
+  });
+  const results = await db.write([
+    ...notices,
+    ...alarms,
+    ...remembered,
+    ...apart,
+    ...moveCursor(cursor, to, { released, onlyIf }),
+  ]);
   if (results.at(-1)?.changes !== 1) return null;
   if (notices.length > 0) onDeliveries();
   if (alarms.length > 0) onAlarms();
   return to;
 }
 
-/** Decides one page; true when there is more. */
-async function decideOnce(state: NotifierState): Promise<boolean> {
-  const { db, clock } = state.options;
-  const { decidedNo, newestNo } = await readProgress(db);
-  const after = Math.max(decidedNo, state.scannedNo);
-  if (after >= newestNo) return false;
-  const upTo = Math.min(newestNo, after + spanMost);
-  const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
-  if (page.events.length === 0 && clock.monoMs() - state.savedMs < saveCursorMs) {
-    state.scannedNo = page.upTo;
-    return page.upTo < newestNo;
+/** Devices with so many events of the page that the others would wait for them, and the page without what is too much of theirs. */
+function floodOf(
+  events: readonly RuleEventRow[],
+  placesLeft: number,
+): { readonly kept: readonly RuleEventRow[]; readonly flooding: readonly number[] } {
+  const counts = new Map<number, number>();
+  const kept: RuleEventRow[] = [];
+  for (const event of events) {
+    const count = (counts.get(event.deviceNo) ?? 0) + 1;
+    counts.set(event.deviceNo, count);
+    if (count <= floodLeast) kept.push(event);
   }
-  const decided = await decidePage(state, page.events, { from: decidedNo, to: page.upTo });
+  const flooding = [...counts].filter(([, count]) => count > floodLeast).map(([deviceNo]) => deviceNo);
+  return events.length < eventsMost || flooding.length > placesLeft
+    ? { kept: events, flooding: [] }
+    : { kept, flooding };
+}
+
+/** The next page of the devices that are decided together, and of those that have caught up with them and do not flood again. */
+async function readTogether(
+  db: Database,
+  progress: Progress,
+  span: NumberSpan & { readonly released: Progress['apart'] },
+): Promise<Omit<Page, 'cursor'>> {
+  const { apart } = progress;
+  const { released } = span;
+  const without = apart.filter((one) => !released.includes(one)).map(({ deviceNo }) => deviceNo);
+  const page = await eventsAfter(db, { ...span, limit: eventsMost, without });
+  const { kept, flooding } = floodOf(page.events, apartMost - apart.length);
+  const calm = released.filter(({ deviceNo }) => !flooding.includes(deviceNo));
+  if (calm.length < released.length) return readTogether(db, progress, { ...span, released: calm });
+  return { events: kept, to: page.upTo, released, flooding };
+}
+
+/** Decides one page of the devices that are decided together; true when there is more. */
+async function decideTogetherOnce(state: NotifierState, progress: Progress): Promise<boolean> {
+  const { db, clock } = state.options;
+  const { decidedNo, newestNo, apart } = progress;
+  const caughtUp = apart.filter(({ eventNo }) => eventNo >= decidedNo);
+  const after = Math.max(decidedNo, state.scannedNo);
+  if (after >= newestNo && caughtUp.length === 0) return false;
+  const upTo = Math.min(newestNo, after + spanMost);
+  const page = await readTogether(db, progress, { after, upTo, released: caughtUp });
+  // What was looked through without the devices that are decided apart must stand in the store.
+  const isQuiet = page.events.length === 0 && apart.length === 0;
+  if (isQuiet && clock.monoMs() - state.savedMs < saveCursorMs) {
+    state.scannedNo = page.to;
+    return page.to < newestNo;
+  }
+  const decided = await decidePage(state, { ...page, cursor: { deviceNo: null, eventNo: decidedNo } });
   state.savedMs = clock.monoMs();
   // Where another process has come to, the store knows.
   state.scannedNo = decided ?? 0;
-  return state.scannedNo < newestNo;
+  return state.scannedNo < newestNo || page.flooding.length > 0;
+}
+
+/** Decides one page of the next device that is decided apart; true when there is more. */
+async function decideApartOnce(state: NotifierState, { decidedNo, apart }: Progress): Promise<boolean> {
+  const behind = apart
+    .filter(({ eventNo }) => eventNo < decidedNo)
+    .toSorted((one, other) => one.deviceNo - other.deviceNo);
+  const cursor = behind.find(({ deviceNo }) => deviceNo > state.lastApartNo) ?? behind[0];
+  if (cursor === undefined) return false;
+  const { deviceNo, eventNo: after } = cursor;
+  state.lastApartNo = deviceNo;
+  const upTo = Math.min(decidedNo, after + spanMost);
+  const page = await eventsAfter(state.options.db, { after, upTo, limit: eventsMost, only: deviceNo });
+  await decidePage(state, { cursor, events: page.events, to: page.upTo, released: [], flooding: [] });
+  return true;
+}
+
+/** Decides a page of each kind; true when there is more. */
+async function decideOnce(state: NotifierState): Promise<boolean> {
+  const { db } = state.options;
+  const hasMore = await decideTogetherOnce(state, await readProgress(db));
+  return (await decideApartOnce(state, await readProgress(db))) || hasMore;
 }
 
 /** Starts to decide, from where the last one was. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
-  const state: NotifierState = { options, scannedNo: 0, savedMs: clock.monoMs(), isClosed: false };
+  const state: NotifierState = {
+    options,
+    scannedNo: 0,
+    savedMs: clock.monoMs(),
+    lastApartNo: 0,
+    isClosed: false,
+  };
   const decideAll = async (): Promise<void> => {
     try {
       while (!state.isClosed && options.isOurs?.() !== false && (await decideOnce(state)));

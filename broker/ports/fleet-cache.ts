@@ -24,6 +24,12 @@ export interface FleetRange extends FleetView {
   readonly limit: number | null;
   /** Only devices that changed after this revision; null: all. */
   readonly since: number | null;
+  /** Who asks: of held views those of the user with most of them give way. */
+  readonly userID: string;
+  /** Runs work that grows with the fleet when its turn has come. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /** Aborts when the answer has ended. */
+  readonly until: AbortSignal;
 }
 
 export interface FleetPart {

@@ -1,9 +1,52 @@
-// Slots of a limited resource. A slot is taken together with the signal that frees it, so no path keeps it: not an error, not a client that
-// disconnects, not an answer that is never read.
+// Slots of a limited resource, with a share for each token, user and account, so that none takes them from the others. A slot is taken
+// together with the signal that frees it, so no path keeps it: not an error, not a client that disconnects, not an answer that is never
+// read.
+
+/** Who takes a place: a session or API token, its user, and the account. */
+export interface Owner {
+  readonly accountID: string;
+  readonly userID: string;
+  readonly tokenHash: string;
+}
 
 export interface SlotLimits {
+  readonly token: number;
+  readonly user: number;
   readonly account: number;
   readonly process: number;
+}
+
+export type SlotLevel = keyof SlotLimits;
+
+/** From the narrowest on. */
+const levels: readonly SlotLevel[] = ['token', 'user', 'account', 'process'];
+
+const keyAt: Readonly<Record<SlotLevel, (owner: Owner) => string>> = {
+  token: ({ accountID, userID, tokenHash }) => `${accountID}/${userID}/${tokenHash}`,
+  user: ({ accountID, userID }) => `${accountID}/${userID}`,
+  account: ({ accountID }) => accountID,
+  process: () => '',
+};
+
+/** Counts of what is taken at each level, which vanish at 0. */
+export function createShares(limits: SlotLimits) {
+  const counts = new Map<string, number>();
+  const countAt = (level: SlotLevel, owner: Owner): number =>
+    counts.get(`${level} ${keyAt[level](owner)}`) ?? 0;
+  return {
+    count: (): number => counts.get('process ') ?? 0,
+    /** The first limit that is reached; null: there is a place. */
+    full: (owner: Owner): SlotLevel | null =>
+      levels.find((level) => countAt(level, owner) >= limits[level]) ?? null,
+    change(owner: Owner, by: 1 | -1): void {
+      for (const level of levels) {
+        const key = `${level} ${keyAt[level](owner)}`;
+        const count = (counts.get(key) ?? 0) + by;
+        if (count > 0) counts.set(key, count);
+        else counts.delete(key);
+      }
+    },
+  };
 }
 
 export interface Slots {
@@ -13,28 +56,29 @@ export interface Slots {
    * Takes a slot until the signal aborts; nothing is taken when it has aborted already.
    * @returns null, or the limit that is reached: then nothing is taken.
    */
-  take(accountID: string, until: AbortSignal): keyof SlotLimits | null;
+  take(owner: Owner, until: AbortSignal): SlotLevel | null;
 }
 
 /** All slots are free. */
 export function createSlots(limits: SlotLimits): Slots {
-  const byAccount = new Map<string, number>();
-  let total = 0;
-  const change = (accountID: string, by: 1 | -1): void => {
-    const count = (byAccount.get(accountID) ?? 0) + by;
-    if (count > 0) byAccount.set(accountID, count);
-    else byAccount.delete(accountID);
-    total += by;
-  };
+  const shares = createShares(limits);
   return {
-    count: () => total,
-    take(accountID, until) {
+    count: shares.count,
+    take(owner, until) {
       if (until.aborted) return null;
-      if ((byAccount.get(accountID) ?? 0) >= limits.account) return 'account';
-      if (total >= limits.process) return 'process';
-      change(accountID, 1);
-      until.addEventListener('abort', () => change(accountID, -1), { once: true });
+      const full = shares.full(owner);
+      if (full !== null) return full;
+      shares.change(owner, 1);
+      until.addEventListener('abort', () => shares.change(owner, -1), { once: true });
       return null;
     },
   };
 }
+
+/** Whose limit it is, in an error. */
+export const ownerText: Readonly<Record<SlotLevel, string>> = {
+  token: 'this token',
+  user: 'this user',
+  account: 'this account',
+  process: 'the service',
+};

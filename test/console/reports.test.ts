@@ -349,7 +349,10 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
       // Other reports of the account hold every place at first: by its rate alone only a quick machine is refused.
       const others = new AbortController();
       for (let taken = 0; taken < exportLimits.account; taken += 1)
-        busy.api.exportLimit.begin('demo', others.signal);
+        busy.api.exportLimit.begin(
+          { accountID: 'demo', userID: `user-${taken}`, tokenHash: '' },
+          others.signal,
+        );
       let refused = 0;
       page.on('response', (response) => {
         if (response.url().includes('/report/trips/') && response.status() === 503) refused += 1;

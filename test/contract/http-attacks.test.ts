@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { operations } from '../../broker/api/operations.ts';
 import { createLoginThrottle } from '../../broker/core/accounts/login-throttle.ts';
 import { networkOf } from '../../broker/core/accounts/source-network.ts';
-import { createPageLimit } from '../../broker/scheduling/per-account-limits.ts';
+import { createPageLimit, exportLimits, pageLimits } from '../../broker/scheduling/per-account-limits.ts';
 import { storeMany } from '../support/database/stored-events.ts';
 import { holdClock } from '../support/http/held-clock.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
@@ -139,45 +139,88 @@ describe('a source with many addresses', () => {
 
 describe('a caller with many long answers', () => {
   const never = new AbortController().signal;
+  const owner = (accountID: string, userID = 'ann', tokenHash = userID) => ({ accountID, userID, tokenHash });
 
-  it('has two pages built at a time, in order, without delaying other accounts', async () => {
+  it('has two pages built at a time, in order, without delaying other users and accounts', async () => {
     const pages = createPageLimit();
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    const take = (accountID: string, name: string) =>
-      pages.run(accountID, never, () => {
+    const take = (accountID: string, name: string, userID = 'ann') =>
+      pages.run(owner(accountID, userID), never, () => {
         begun.push(name);
         return new Promise<void>((resolve) => void ends.push(resolve));
       });
     const mine = ['a', 'b', 'c', 'd'].map((name) => take('acme', name));
     const theirs = take('rival', 'other');
-    await waitUntil('the page of the other account', () => begun.includes('other'));
-    expect(begun).toEqual(['a', 'b', 'other']);
+    const colleague = take('acme', 'colleague', 'bob');
+    await waitUntil('the pages of the others', () => begun.includes('colleague'));
+    expect(begun).toEqual(['a', 'b', 'other', 'colleague']);
     ends[0]?.();
     await mine[0];
     await waitUntil('the third page', () => begun.includes('c'));
-    expect(begun).toEqual(['a', 'b', 'other', 'c']);
+    expect(begun).toEqual(['a', 'b', 'other', 'colleague', 'c']);
     const state = { isOver: false };
     const all = Promise.all(mine).then(() => void (state.isOver = true));
     while (!state.isOver) {
       for (const end of ends) end();
       await pause(1);
     }
-    await Promise.all([all, theirs]);
+    await Promise.all([all, theirs, colleague]);
     expect(begun.at(-1)).toBe('d');
   });
 
-  it('has at most sixteen open, and gets each slot back once', () => {
+  it('waits behind itself: the others of the account come in turn', async () => {
     const pages = createPageLimit();
-    const ends = Array.from({ length: 16 }, () => new AbortController());
-    for (const { signal } of ends) pages.begin('acme', signal);
-    expect(() => pages.begin('acme', never)).toThrow('16 long answers of this account are under way');
-    pages.begin('rival', never);
+    const served: string[] = [];
+    const ask = (userID: string, tokenHash: string, count: number) =>
+      Array.from({ length: count }, () =>
+        pages.run(owner('acme', userID, tokenHash), never, async () => void served.push(tokenHash)),
+      );
+    const all = [...ask('greedy', 'g1', 50), ...ask('greedy', 'g2', 2), ...ask('ann', 'a1', 3)];
+    await Promise.all(all);
+    expect(served.lastIndexOf('a1')).toBeLessThan(12);
+    expect(served.lastIndexOf('g2')).toBeLessThan(12);
+    expect(served).toHaveLength(55);
+  });
+
+  it('makes one view of a fleet at a time for all, in turns of the accounts', async () => {
+    const pages = createPageLimit();
+    const served: string[] = [];
+    let running = 0;
+    const ask = (accountID: string) =>
+      pages.runBusy(owner(accountID), never, async () => {
+        running += 1;
+        expect(running).toBe(1);
+        await pause(1);
+        running -= 1;
+        served.push(accountID);
+      });
+    await Promise.all([...Array.from({ length: 20 }, () => ask('acme')), ask('rival')]);
+    expect(served.indexOf('rival')).toBeLessThan(3);
+  });
+
+  it('has a share of those open for each token and user, and gets each slot back once', () => {
+    const pages = createPageLimit();
+    const { token, user, account } = pageLimits.answers;
+    const ends = Array.from({ length: token }, () => new AbortController());
+    for (const { signal } of ends) pages.begin(owner('acme'), signal);
+    expect(() => pages.begin(owner('acme'), never)).toThrow(
+      `${token} long answers of this token are under way`,
+    );
+    for (let at = token; at < user; at++) pages.begin(owner('acme', 'ann', 'other'), never);
+    expect(() => pages.begin(owner('acme', 'ann', 'third'), never)).toThrow(
+      `${user} long answers of this user`,
+    );
+    for (let at = user; at < account; at++) pages.begin(owner('acme', `user-${at}`), never);
+    expect(() => pages.begin(owner('acme', 'last'), never)).toThrow(
+      `${account} long answers of this account`,
+    );
+    pages.begin(owner('rival'), never);
     ends[0]?.abort();
     ends[0]?.abort();
-    pages.begin('acme', never);
-    expect(() => pages.begin('acme', never)).toThrow('under way');
-    expect(pages.count()).toBe(17);
+    pages.begin(owner('acme'), never);
+    expect(() => pages.begin(owner('acme'), never)).toThrow('under way');
+    expect(pages.count()).toBe(account + 1);
   });
 
   it('gets its slots back when an answer is never read', async () => {
@@ -200,14 +243,14 @@ describe('a caller with many long answers', () => {
     }
   });
 
-  it('may have 256 pages waiting, and those whose client leaves free their slots', async () => {
+  it('may have 128 pages waiting, and those whose client leaves free their slots', async () => {
     const pages = createPageLimit();
     const work = () => new Promise<void>(() => undefined);
-    void pages.run('acme', never, work);
-    void pages.run('acme', never, work);
+    void pages.run(owner('acme'), never, work);
+    void pages.run(owner('acme'), never, work);
     const leaving = new AbortController();
-    const waiting = Array.from({ length: 256 }, () => pages.run('acme', leaving.signal, work));
-    await expect(pages.run('acme', never, work)).rejects.toMatchObject({
+    const waiting = Array.from({ length: 128 }, () => pages.run(owner('acme'), leaving.signal, work));
+    await expect(pages.run(owner('acme'), never, work)).rejects.toMatchObject({
       code: 'throttled',
       retryAfterS: 1,
     });
@@ -215,7 +258,7 @@ describe('a caller with many long answers', () => {
     const outcomes = await Promise.allSettled(waiting);
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
     const state = { isRefused: false };
-    void pages.run('acme', never, work).catch(() => void (state.isRefused = true));
+    void pages.run(owner('acme'), never, work).catch(() => void (state.isRefused = true));
     await pause(10);
     expect(state.isRefused).toBe(false);
   });
@@ -223,11 +266,11 @@ describe('a caller with many long answers', () => {
   it('frees the slot of a page that failed', async () => {
     const pages = createPageLimit();
     const failing = Array.from({ length: 5 }, () =>
-      pages.run('acme', never, () => Promise.reject(new Error('no such page'))),
+      pages.run(owner('acme'), never, () => Promise.reject(new Error('no such page'))),
     );
     const outcomes = await Promise.allSettled(failing);
     expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'rejected'));
-    expect(await pages.run('acme', never, async () => 'read')).toBe('read');
+    expect(await pages.run(owner('acme'), never, async () => 'read')).toBe('read');
   });
 });
 
@@ -269,7 +312,7 @@ describe('a client that asks and never reads', () => {
     };
     // A machine that stalls for longer than such a client may lets it be cut before a fifth one has asked: then once more.
     await waitUntil('a fifth export that is refused', async () => {
-      while (service.api.exportLimit.count() < 4) await openOne();
+      while (service.api.exportLimit.count() < exportLimits.token) await openOne();
       const { status } = await service.call({ path, token });
       return status === 503;
     });

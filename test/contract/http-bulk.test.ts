@@ -47,6 +47,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   await service.sql('DELETE FROM commands');
   await service.sql('DELETE FROM approvals');
+  await service.sql('UPDATE users SET breaker_s = NULL');
   await service.sql(
     "UPDATE accounts SET breaker_s = NULL, breaker_by = NULL, needs_approval = 0, cuts_per_hour = 20 WHERE account_id = 'acme'",
   );

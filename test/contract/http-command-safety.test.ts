@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { keysMost } from '../../broker/store/accounts/idempotency.ts';
+import { keyLimits } from '../../broker/store/accounts/idempotency.ts';
 import { mayApprove } from '../../broker/store/commands/approvals.ts';
 import { sql } from '../../src/sql.ts';
 import { holdClock } from '../support/http/held-clock.ts';
@@ -74,11 +74,15 @@ describe('a restore', () => {
     expect(seen(await post('/command/feature', restore, { from }))).toEqual(ordered);
   });
 
-  it('comes through with a key of its own although the account has used up its keys', async () => {
+  it('comes through with a key of its own although account and other users have used up theirs', async () => {
     const { service, post, restore } = await start();
-    await service.sql(`INSERT INTO idempotency_keys (key_hash, account_id, request_hash, claimed_ms)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keysMost})
-      SELECT 'k' || i, 'acme', 'r', ${Date.now()} FROM n`);
+    for (const [userID, isOrder] of [
+      ['olga', 0],
+      ['otto', 1],
+    ])
+      await service.sql(`INSERT INTO idempotency_keys (key_hash, account_id, user_id, is_order, request_hash, claimed_ms)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keyLimits.account})
+        SELECT '${userID}' || i, 'acme', '${userID}', ${isOrder}, 'r', ${Date.now()} FROM n`);
     const headers = { 'idempotency-key': 'restore-1' };
     const zone = await post('/geozone/creategeozone', { geozoneID: 'depot' }, { headers });
     expect(zone.status).toBe(503);

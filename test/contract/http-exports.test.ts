@@ -2,7 +2,7 @@
 // and reports whose trips stay the same however the period is cut.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createExportLimit } from '../../broker/scheduling/per-account-limits.ts';
+import { createExportLimit, exportLimits } from '../../broker/scheduling/per-account-limits.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
@@ -237,20 +237,35 @@ describe('an export', () => {
 });
 
 describe('long reads', () => {
-  it('are four at once for an account, and a place is given back when the answer has ended', () => {
+  it('have a share for each token, user and account, and a place is given back when the answer has ended', () => {
     const reads = createExportLimit();
     const never = new AbortController().signal;
-    const open = Array.from({ length: 4 }, () => new AbortController());
-    for (const { signal } of open) reads.begin('acme', signal);
-    const fifth = () => reads.begin('acme', never);
-    expect(fifth).toThrow(expect.objectContaining({ code: 'throttled', retryAfterS: 10 }));
-    reads.begin('rival', never);
+    const owner = (accountID: string, userID: string, tokenHash: string) => ({
+      accountID,
+      userID,
+      tokenHash,
+    });
+    const open = Array.from({ length: exportLimits.token }, () => new AbortController());
+    for (const { signal } of open) reads.begin(owner('acme', 'ann', 't1'), signal);
+    const further = () => reads.begin(owner('acme', 'ann', 't1'), never);
+    const full = (count: number, whose: string) =>
+      expect.objectContaining({
+        code: 'throttled',
+        retryAfterS: 10,
+        message: `${count} exports and reports of ${whose} run already`,
+      });
+    expect(further).toThrow(full(exportLimits.token, 'this token'));
+    reads.begin(owner('acme', 'ann', 't2'), never);
+    expect(() => reads.begin(owner('acme', 'ann', 't3'), never)).toThrow(
+      full(exportLimits.user, 'this user'),
+    );
+    reads.begin(owner('acme', 'bob', 't4'), never);
     open[0]?.abort();
-    fifth();
-    expect(fifth).toThrow(expect.objectContaining({ code: 'throttled' }));
+    further();
+    expect(further).toThrow(full(exportLimits.token, 'this token'));
     // An answer that has ended takes no place, for nothing would give it back.
-    reads.begin('rival', AbortSignal.abort());
-    expect(reads.count()).toBe(5);
+    reads.begin(owner('rival', 'ann', 't5'), AbortSignal.abort());
+    expect(reads.count()).toBe(exportLimits.user + 1);
   });
 });
 

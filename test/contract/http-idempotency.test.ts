@@ -1,7 +1,7 @@
 // The header Idempotency-Key: a POST that is sent again is carried out once, and its answer given again; and what happens
 // when the first one failed, still runs, or died.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keysMost } from '../../broker/store/accounts/idempotency.ts';
+import { keyLimits } from '../../broker/store/accounts/idempotency.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
@@ -140,12 +140,17 @@ describe('a request with an Idempotency-Key', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed_request']);
   });
 
-  it('meets a bound: an account holds so many keys at a time', async () => {
-    await service.sql(`INSERT INTO idempotency_keys (key_hash, account_id, request_hash, claimed_ms)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keysMost})
-      SELECT 'filler-' || i, 'acme', '', 9e15 FROM n`);
+  it.each([
+    ['a user', 'admin', keyLimits.user, 503],
+    ['a user, and leaves the others theirs', 'dispatch', keyLimits.user, 200],
+    ['an account', 'dispatch', keyLimits.account, 503],
+  ])('meets a bound of %s', async (_name, userID, count, status) => {
+    await service.sql(`INSERT INTO idempotency_keys (key_hash, account_id, user_id, is_order, request_hash, claimed_ms)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      SELECT 'filler-' || i, 'acme', '${userID}', 0, '', 9000000000000000 FROM n`);
     const answer = await send({ key: newKey(), body: { deviceID: 'k-12' } });
-    expect([answer.status, codeOf(answer)]).toEqual([503, 'throttled']);
+    expect(answer.status).toBe(status);
+    if (status === 503) expect(codeOf(answer)).toBe('throttled');
     await service.sql("DELETE FROM idempotency_keys WHERE key_hash LIKE 'filler-%'");
   });
 

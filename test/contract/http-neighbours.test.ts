@@ -354,6 +354,35 @@ describe('a proxy that is not trusted', () => {
   });
 });
 
+describe('a trusted proxy that adds the port of the client', () => {
+  it.each([
+    ['IPv4', (at: number) => `192.0.2.7:${40_000 + at}`],
+    ['IPv6', (at: number) => `[2001:db8::7]:${40_000 + at}`],
+    [
+      'IPv4 behind a second proxy with a port',
+      (at: number) => `192.0.2.7:${40_000 + at}, 10.9.0.1:${at + 1}`,
+    ],
+  ])('does not make each connection of %s another source', async (_name, forwarded) => {
+    const service = await startHttpService({ trustedProxies: ['10.0.0.0/8'] });
+    onTestFinished(() => service.close());
+    service.pin();
+    holdClock(service);
+    await service.account('acme');
+    const statuses: number[] = [];
+    for (let at = 0; at < 12; at++) {
+      const answer = await service.call({
+        method: 'POST',
+        path: '/api/v1/auth/login',
+        body: { accountID: 'acme', userID: 'admin', password: 'wrong password 12' },
+        from: '10.0.0.1',
+        headers: { 'x-forwarded-for': forwarded(at) },
+      });
+      statuses.push(answer.status);
+    }
+    expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(5);
+  });
+});
+
 describe('an unknown query parameter', () => {
   it('is rejected by every operation with the same error', async () => {
     const { service, tokenOf } = await startSeededService();

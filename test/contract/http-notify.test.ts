@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OutgoingMail, Senders, Sending } from '../../broker/notify/senders.ts';
 import { createLoopbackSenders, createOfflineSenders } from '../support/broker/senders.ts';
 import { holdClock } from '../support/http/held-clock.ts';
-import { startHttpService } from '../support/http/http-service.ts';
+import { password, startHttpService } from '../support/http/http-service.ts';
 
 const nowS = () => Math.floor(Date.now() / 1000);
 const panic = 63_553;
@@ -543,6 +543,50 @@ describe('a push registration', () => {
     await subscribe('acme/guest');
     await subscribe('acme/admin');
     expect(await service.rows('SELECT user_id FROM push_registrations')).toEqual([{ user_id: 'admin' }]);
+  });
+
+  it.each([
+    ['a logout', async () => ask('acme/guest', '/api/v1/auth/logout/acme/guest')],
+    ['the end of its session', async () => ask('acme/admin', '/auth/revoketokens', { userID: 'guest' })],
+    [
+      'a new password by an administrator',
+      async () =>
+        ask('acme/admin', '/user/updateuser', { userID: 'guest', password: 'seven lamps over the yard' }),
+    ],
+    [
+      'a new password from another session',
+      async () => {
+        tokens.set('acme/other', await service.login('acme', 'guest'));
+        const body = { currentPassword: password, newPassword: 'seven lamps over the yard' };
+        return ask('acme/other', '/user/changepassword', body);
+      },
+    ],
+  ])('is listed with its session, and ends with %s', async (_name, end) => {
+    await putRule({ push: {}, silenceS: 0 });
+    const pushID = String((await subscribe('acme/guest')).json['pushID']);
+    await register('acme/guest', pushID);
+    const [session] = await list('acme/guest', '/auth/tokens', 'tokens');
+    const listed = { pushID, service: '127.0.0.1', isRegistered: true, tokenID: session?.['tokenID'] };
+    expect(await list('acme/guest', '/auth/tokens', 'pushes')).toMatchObject([listed]);
+    const seen = await list('acme/admin', '/api/v1/auth/tokens/authorization?userID=guest', 'pushes');
+    expect(seen, 'its id is for its user alone').toMatchObject([{ ...listed, pushID: '' }]);
+    await happen(panic);
+    expect(receiver.of('/push/1')).toHaveLength(1);
+    expect((await end()).status).toBe(200);
+    await happen(panic);
+    expect(receiver.of('/push/1')).toHaveLength(1);
+    expect(await service.rows('SELECT 1 FROM push_registrations')).toEqual([]);
+  });
+
+  it('goes on when its session runs out, and ends with the one that showed it again', async () => {
+    const pushID = String((await subscribe('acme/guest')).json['pushID']);
+    await register('acme/guest', pushID);
+    await service.sql("DELETE FROM sessions WHERE user_id = 'guest'");
+    tokens.set('acme/guest', await service.login('acme', 'guest'));
+    expect(await list('acme/guest', '/auth/tokens', 'pushes')).toMatchObject([{ pushID, tokenID: '' }]);
+    await register('acme/guest', pushID);
+    await ask('acme/guest', '/api/v1/auth/logout/acme/guest');
+    expect(await service.rows('SELECT 1 FROM push_registrations')).toEqual([]);
   });
 
   it('is one of at most twenty; the oldest are removed', async () => {

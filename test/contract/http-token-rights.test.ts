@@ -5,6 +5,7 @@ import { type Operation } from '../../broker/api/base/operation.ts';
 import { loginRights, ownTokenRights, tokenRights } from '../../broker/api/base/token-rights.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { type TokenScope, tokenScopes } from '../../broker/core/accounts/session.ts';
+import { createComposer } from '../../broker/live/selection.ts';
 import { type HttpService } from '../support/http/http-fixtures.ts';
 import { startSeededService } from '../support/http/operation-calls.ts';
 
@@ -139,6 +140,39 @@ describe('a token', () => {
     expect(await seen()).not.toContain('truck-17');
     await post('/group/updategroup', { groupID: 'north', devices: ['truck-17'] }, admin);
     expect((await get('/device/getdevice/log-1', token)).status).toBe(404);
+  });
+
+  it('that names a device reads no geozones of the account, neither in the list of devices nor in a stream', async () => {
+    const zones = async (token: string) =>
+      Object.keys((await get('/device/getalldevices', token)).json()['geozones'] as object).length;
+    expect(await zones(admin)).toBeGreaterThan(0);
+    const token = await tokenWith({ devices: ['truck-17'] });
+    expect(await zones(token)).toBe(0);
+    const change = {
+      kind: 'zone',
+      accountID: 'acme',
+      deviceNo: null,
+      deviceID: null,
+      key: '1',
+      atMs: 1,
+      data: {
+        zoneType: 'geozone',
+        zoneID: 'Depot',
+        change: 'created',
+        deviceID: null,
+        version: null,
+        heldVersion: null,
+        changed: 1,
+      },
+    } as const;
+    const selection = { kinds: new Set(['zone'] as const), deviceIDs: null, codes: null, fields: null };
+    const within = { userID: null, deviceNos: [1], groupNos: [] };
+    expect(createComposer({ accountID: 'acme', limitedTo: null }, selection).change(change)).toContain(
+      'Depot',
+    );
+    expect(
+      createComposer({ accountID: 'acme', limitedTo: 'a token', within }, selection).change(change),
+    ).toBe('');
   });
 
   it('that names nothing by two empty lists sees nothing', async () => {

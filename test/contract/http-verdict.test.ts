@@ -46,6 +46,7 @@ beforeEach(async () => {
   // Commands of earlier tests must not count towards the limits of the account.
   await service.sql("UPDATE commands SET is_final = 1, issued_ms = issued_ms - 7200000 WHERE state = '1'");
   await service.sql('UPDATE accounts SET breaker_s = NULL, breaker_by = NULL');
+  await service.sql('UPDATE users SET breaker_s = NULL');
 });
 
 const open = new Set<StreamReader>();

@@ -167,6 +167,70 @@ describe('the notifier', () => {
     ]);
   });
 
+  it('decides events of other devices beside a flood of one, and every one once', async () => {
+    await run(
+      "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 'truck-18', 1)",
+    );
+    const events = (deviceNo: number, count: number) =>
+      Array.from({ length: count }, () => {
+        seq += 1;
+        return { deviceNo, boot: 'b1', seq, timestampMs: 1, statusCode: panic };
+      });
+    await storeEvents(db, [...events(1, 5000), ...events(2, 1), ...events(1, 1000)]);
+    const counts: number[] = [];
+    const counting: Database = {
+      ...db,
+      read: (statement) => db.read(statement),
+      async write(batch) {
+        const results = await db.write(batch);
+        const [row] = await db.read({
+          sql: `SELECT COUNT(*) AS all_of_them, SUM(CASE WHEN device_no = 2 THEN 1 ELSE 0 END) AS others
+            FROM notifications`,
+          params: [],
+        });
+        if (Number(row?.['others'] ?? 0) > 0) counts.push(Number(row?.['all_of_them']));
+        return results;
+      },
+    };
+    const notifier = notifierOf(counting);
+    await notifier.runAll();
+    expect(counts[0]).toBeLessThan(300);
+    expect(await count('SELECT 1 FROM notifications')).toBe(6001);
+    await storeEvents(db, [...events(1, 3), ...events(2, 1)]);
+    await notifier.runAll();
+    await notifier.close();
+    expect(await count('SELECT 1 FROM notifications')).toBe(6005);
+    expect(await count('SELECT 1 FROM notifier_cursor')).toBe(1);
+  });
+
+  it.each([1, 2, 3])(
+    'notifies once of each event of floods over failures and two processes (%i)',
+    async (run_) => {
+      await run(
+        "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 'truck-18', 1)",
+      );
+      let turn = run_;
+      const fate = () => {
+        turn = (turn * 7 + 3) % 11;
+        return turn === 1 ? 'before' : turn === 5 ? 'after' : 'no';
+      };
+      const both = [notifierOf(flaky(fate)), notifierOf(flaky(fate))];
+      for (let round = 0; round < 6; round++) {
+        const batch = Array.from({ length: 400 }, (_unused, at) => {
+          seq += 1;
+          const deviceNo = at % (5 + round) === 0 ? 2 : 1;
+          return { deviceNo, boot: 'b1', seq, timestampMs: 1, statusCode: panic };
+        });
+        await storeEvents(db, batch);
+        await Promise.all(both.map((one) => one.runAll()));
+      }
+      for (let more = 0; more < 40; more++) await Promise.all(both.map((one) => one.runAll()));
+      for (const one of both) await one.close();
+      expect(await count('SELECT 1 FROM notifications')).toBe(2400);
+      expect(await count('SELECT 1 FROM deliveries')).toBe(2400);
+    },
+  );
+
   it('of an account with too many waiting deliveries writes one row an event, for any number of recipients', async () => {
     const addresses = Array.from({ length: 20 }, (_, at) => `user${at}@example.com`);
     const many = { ...rule, email: { addresses } };

@@ -113,6 +113,19 @@ describe('an attack', () => {
     expect(decisions.filter((one) => one.isAllowed)).toHaveLength(throttleSteps.user.free);
   });
 
+  it('from one address, however long, keeps nobody out who comes from a new one', () => {
+    const throttle = createLoginThrottle();
+    let tried = 0;
+    for (let nowMs = 0; nowMs < 12 * 3_600_000; nowMs += 30_000) {
+      if (throttle.begin(ann, nowMs).isAllowed) tried += 1;
+      if (nowMs % 600_000 !== 0) continue;
+      const elsewhere = { ...ann, address: `10.7.0.${nowMs / 600_000}` };
+      expect(throttle.begin(elsewhere, nowMs)).toEqual({ isAllowed: true });
+      throttle.succeed(elsewhere);
+    }
+    expect(tried).toBeGreaterThan(500);
+  });
+
   it('of any kind does not fill the memory', () => {
     const throttle = createLoginThrottle();
     for (let at = 0; at < 3 * throttleLimits.entries; at += 1) {

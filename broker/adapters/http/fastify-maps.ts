@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../src/core/errors.ts';
 import { namesTag } from '../../api/base/answer-tag.ts';
-import { isShareCaller } from '../../api/base/caller.ts';
+import { type Caller, isShareCaller } from '../../api/base/caller.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
 import { isRangeFresh, rangeOf } from '../../core/byte-range.ts';
 import { createRates } from '../../core/scheduling/rate.ts';
@@ -16,7 +16,7 @@ import { identify, type RouteHost } from './fastify-route.ts';
 /** Parts for one token: a screen of tiles at once, and more while the map is moved. */
 const partRate = { burst: 600, perS: 200 } as const;
 /** Files open at a time. */
-const filesMost = { account: 32, process: 256 } as const;
+const filesMost = { token: 8, user: 16, account: 64, process: 256 } as const;
 
 interface Maps extends RouteHost {
   readonly folder: MapFolder;
@@ -32,11 +32,11 @@ const headerOf = (request: FastifyRequest, name: 'if-range' | 'range' | 'if-none
 async function openFile(
   { folder, slots: places }: Maps,
   exchange: Exchange,
-  accountID: string,
+  caller: Caller,
 ): Promise<OpenMapFile> {
   const { name } = exchange.request.params as { readonly name: string };
   const until = endOf(exchange);
-  if (places.take(accountID, until) !== null) {
+  if (places.take(caller, until) !== null) {
     throw new AppError('throttled', 'Too many parts of map files are read at once', { retryAfterS: 1 });
   }
   const file = await folder.open(name);
@@ -97,7 +97,8 @@ export function addMaps(host: RouteHost, folder: MapFolder): void {
     },
     async handler(request, reply) {
       const exchange = { request, reply };
-      return sendPart(exchange, await openFile(maps, exchange, request.caller?.accountID ?? ''));
+      if (request.caller === null) throw new Error('the request was not identified');
+      return sendPart(exchange, await openFile(maps, exchange, request.caller));
     },
   });
 }

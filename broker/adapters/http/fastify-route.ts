@@ -11,6 +11,7 @@ import { type ApiServices, type Operation, servedPaths } from '../../api/base/op
 import { type Checker, createChecker } from '../../api/base/request.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
+import type { Owner } from '../../scheduling/slots.ts';
 import { jsonText, type Pace, sendAnswer, sendJson } from './fastify-answer.ts';
 import type { Exchange } from './fastify-compress.ts';
 import { endOf } from './fastify-ending.ts';
@@ -138,11 +139,11 @@ interface Route extends RouteHost {
 /** Bytes that a client must take in the time after which it counts as stalled: what a poor mobile link carries in a minute. */
 const stallBytes = 128 * 1024;
 
-/** How the answers of an account share the service, for one of them. */
+/** How answers share the service, for one of them. */
 function paceOf(
   { services, stalledMs, gatherBytes, heldBytes }: Route,
   exchange: Exchange,
-  accountID: string,
+  owner: Owner,
 ): Pace {
   const { clock, pageLimit } = services;
   const { socket } = exchange.request.raw;
@@ -156,12 +157,12 @@ function paceOf(
       // While a piece is made the connection is not idle, whether or not there is anything to send yet.
       connection?.setTimeout(0);
       try {
-        return await pageLimit.run(accountID, endOf(exchange), work);
+        return await pageLimit.run(owner, endOf(exchange), work);
       } finally {
         connection?.setTimeout(stalledMs);
       }
     },
-    begin: () => pageLimit.begin(accountID, endOf(exchange)),
+    begin: () => pageLimit.begin(owner, endOf(exchange)),
     watchStall: (bytes) =>
       clock.after(stalledMs * Math.ceil((bytes + 1) / stallBytes), () => void connection?.destroy()),
   };
@@ -174,9 +175,11 @@ async function beginAnew(route: Route, request: FastifyRequest): Promise<void> {
   request.caller = await route.authenticate(request.headers.authorization);
 }
 
+const publicOwner: Owner = { accountID: '', userID: '', tokenHash: '' };
+
 /** Long answers of share links take no places from the users of the account. */
-const limitKeyOf = (caller: Caller): string =>
-  isShareCaller(caller) ? `${caller.accountID} shares` : caller.accountID;
+const ownerOf = (caller: Caller): Owner =>
+  isShareCaller(caller) ? { ...caller, accountID: `${caller.accountID} shares` } : caller;
 
 async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   const { operation, checker, services } = route;
@@ -216,7 +219,7 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   };
   const header = headerOf(request, 'idempotency-key');
   if (header === null || caller === null || !takesKey(operation)) {
-    const pace = paceOf(route, exchange, caller === null ? '' : limitKeyOf(caller));
+    const pace = paceOf(route, exchange, caller === null ? publicOwner : ownerOf(caller));
     return sendAnswer(exchange, operation, { result: await operation.run(input, services), pace });
   }
   const asked = { key: parseKey(header), operation, caller, asked: { params, query, body } };

@@ -13,6 +13,19 @@ const healthPaths: readonly string[] = ['/livez', '/readyz'];
 /** Path of a request, cut to what is worth showing. */
 export const pathOf = (request: FastifyRequest): string => (request.url.split('?', 1)[0] ?? '').slice(0, 512);
 
+/**
+ * Addresses of a list without the ports that some proxies add (Azure Application Gateway, IIS), which would make every connection another
+ * source.
+ */
+const withoutPorts = (list: string): string =>
+  list
+    .split(',')
+    .map((entry) => {
+      const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(entry.trim());
+      return bracketed?.[1] ?? entry.trim().replace(/^(\d+\.\d+\.\d+\.\d+):\d*$/, '$1');
+    })
+    .join(', ');
+
 interface Sources {
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +46,9 @@ export function addSourceChecks(app: FastifyInstance, { clock, log, isTrusted, i
   app.addHook('onRequest', (request, reply, done) => {
     const { socket, headers: sent } = request.raw;
     const peer = socket.remoteAddress ?? '';
-    if (!hasWarned && sent['x-forwarded-for'] !== undefined && !isTrusted(peer)) warn(peer);
+    const forwarded = sent['x-forwarded-for'];
+    if (forwarded !== undefined && !isTrusted(peer) && !hasWarned) warn(peer);
+    if (forwarded !== undefined) sent['x-forwarded-for'] = withoutPorts(String(forwarded));
     // An operation that reads takes no body: one that comes all the same is not read on.
     if (request.method === 'GET' || request.method === 'HEAD') endBehindLongBody({ request, reply }, clock);
     if (!isReserved(socket)) return done();

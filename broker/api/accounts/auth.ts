@@ -122,7 +122,7 @@ else 404. The token is invalid afterwards: the same call again answers 401. Othe
       detail: { tokenID: tokenIDOf(caller.tokenHash) },
     };
     await services.db.write([
-      endSession(caller.tokenHash),
+      ...endSession(caller, caller.tokenHash),
       auditEntry(services, { caller, source }, audited),
     ]);
     services.log.info('logout', { accountID: caller.accountID, userID: caller.userID });

@@ -2,6 +2,7 @@
 // the same failure, in text and in time.
 import { AppError } from '../../../src/core/errors.ts';
 import type { LoginAttempt } from '../../core/accounts/login-throttle.ts';
+import type { PasswordAsker } from '../../core/accounts/password.ts';
 import { networkOf } from '../../core/accounts/source-network.ts';
 import { findUser, type UserRow } from '../../store/accounts/accounts.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
@@ -19,6 +20,11 @@ export interface Credentials extends LoginAttempt {
 export function mayAct(user: UserRow, nowS: number): boolean {
   return user.isActive && (user.accountExpiresS === null || nowS < user.accountExpiresS);
 }
+
+const askerOf = ({ accountID, userID, address, session }: Credentials): PasswordAsker =>
+  session === undefined
+    ? { lane: 'login', key: networkOf(address) }
+    : { lane: 'session', key: `${accountID}/${userID}` };
 
 /** Not waited for: a known user must not take longer to refuse than an unknown one. */
 function recordFailure(credentials: Credentials, action: string, services: ApiServices): void {
@@ -112,7 +118,7 @@ export async function provePassword(credentials: Credentials, services: ApiServi
     isRight =
       able?.hasPassword === false && credentials.session !== undefined
         ? await provesByLogin(credentials, services)
-        : await passwords.verify(known, password);
+        : await passwords.verify(known, password, askerOf(credentials));
   } catch (thrown) {
     throttle.release(credentials);
     throw thrown;

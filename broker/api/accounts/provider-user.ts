@@ -153,7 +153,7 @@ async function endSessionsOf(services: ApiServices, user: ProviderUser, source: 
   const detail = { reason: 'no_role' };
   await services.db.write([
     insertAudit(entryOf(services, { key, source, action: 'login.refuse', detail })),
-    revokeSessions({ ...key, exceptHash: null, kind: null }),
+    ...revokeSessions({ ...key, exceptHash: null, kind: null }),
   ]);
 }
 

@@ -18,6 +18,7 @@ import {
   type TokenRow,
   tokenIDOf,
 } from '../../store/accounts/sessions.ts';
+import { listRegistrations, type RegistrationRow } from '../../store/notifications/push.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
@@ -177,6 +178,14 @@ const tokenEntry = Type.Object({
   isCurrent: Type.Boolean({ description: 'True for the token of this call' }),
 });
 
+const pushEntry = Type.Object({
+  pushID: Type.String({ description: "For `unregisterPush`; empty where it is another user's" }),
+  service: Type.String({ description: 'Host of the push service; empty for an opaque token of an app' }),
+  isRegistered: Type.Boolean({ description: 'Whether it is switched on' }),
+  createdOn: Type.Integer({ description: 'When it was stored (epoch seconds)' }),
+  tokenID: Type.String({ description: 'Session that it ends with; empty when that has run out' }),
+});
+
 /** The caller, or as an administrator another user of the account. @throws AppError `forbidden`, `not_found`. */
 async function ownerOf(services: ApiServices, caller: Caller, userID: string | undefined): Promise<UserKey> {
   if (userID === undefined || userID === caller.userID) return caller;
@@ -206,6 +215,17 @@ function viewToken(session: TokenRow, { tokenHash }: Caller): Static<typeof toke
   };
 }
 
+function viewPush(row: RegistrationRow, sessions: readonly TokenRow[], isOwn: boolean) {
+  const session = sessions.find(({ tokenHash }) => tokenHash === row.sessionHash);
+  return {
+    pushID: isOwn ? row.pushID : '',
+    service: row.endpoint === '' ? '' : new URL(row.endpoint).hostname,
+    isRegistered: row.isRegistered,
+    createdOn: row.createdS,
+    tokenID: session?.tokenID ?? '',
+  };
+}
+
 const listTokens = operation({
   id: 'getTokens',
   method: 'GET',
@@ -216,11 +236,11 @@ const listTokens = operation({
   summary: 'Sessions of a user: logins and tokens',
   description: `Every login and API token that is open in the name of the calling user, newest first; for administrators with
 \`?userID=\` those of any user of the account (for others 404). The tokens themselves are never shown again: the service keeps only their hashes. With
-an API token the list holds that token only.`,
+an API token the list holds that token only. \`pushes\` lists the registrations for push notifications of the same user and sessions.`,
   params: Type.Object({}),
   query: Type.Object({ userID: userMember }, { additionalProperties: false }),
   body: null,
-  result: Type.Object({ ...envelope, tokens: Type.Array(tokenEntry) }),
+  result: Type.Object({ ...envelope, tokens: Type.Array(tokenEntry), pushes: Type.Array(pushEntry) }),
   errors: ['not_found'],
   effects: false,
   examples: {
@@ -244,6 +264,7 @@ an API token the list holds that token only.`,
           isCurrent: false,
         },
       ],
+      pushes: [],
     },
   },
   async run({ query, caller }, services) {
@@ -252,7 +273,15 @@ an API token the list holds that token only.`,
     const shown = sessions.filter(
       ({ tokenHash }) => caller.scopes === null || tokenHash === caller.tokenHash,
     );
-    return { ...ok, tokens: shown.map((session) => viewToken(session, caller)) };
+    const isOwn = owner.userID === caller.userID;
+    const pushes = (await listRegistrations(services.db, owner)).filter(
+      ({ sessionHash }) => caller.scopes === null || sessionHash === caller.tokenHash,
+    );
+    return {
+      ...ok,
+      tokens: shown.map((session) => viewToken(session, caller)),
+      pushes: pushes.map((row) => viewPush(row, shown, isOwn)),
+    };
   },
 });
 
@@ -286,7 +315,7 @@ session of another user answers 404. With an API token 422 \`forbidden\`; \`logo
     const audited = { action: 'token.revoke', object: tokenID, detail, onlyIf: hasToken(owner, tokenID) };
     const results = await services.db.write([
       auditEntry(services, { caller, source }, audited),
-      revokeToken(owner, tokenID),
+      ...revokeToken(owner, tokenID),
     ]);
     if (results.at(-1)?.changes === 0) {
       throw new AppError('not_found', 'The user has no token of this tokenID', {
@@ -331,7 +360,7 @@ the API tokens. Administrators end those of any user of the account with \`userI
     const audited = { action: 'token.revokeall', object: userID, detail, onlyIf: hasOtherSessions(ended) };
     const results = await services.db.write([
       auditEntry(services, { caller, source }, audited),
-      revokeSessions(ended),
+      ...revokeSessions(ended),
     ]);
     return { ...ok, ended: results.at(-1)?.changes ?? 0 };
   },

@@ -79,6 +79,7 @@ function claimOf({ key, operation, caller, asked }: KeyedRequest, atMs: number):
   return {
     keyHash: hash(key, `${accountID}\n${userID}\n${operation.id}`),
     accountID,
+    userID,
     requestHash: hash(key, canonical({ params, query, body: withoutProof(body, operation) })),
     atMs,
     isOrder: operation.isOrder === true,
@@ -89,7 +90,7 @@ function claimOf({ key, operation, caller, asked }: KeyedRequest, atMs: number):
 async function replay({ db, clock }: ApiServices, claim: KeyClaim): Promise<KeyedAnswer> {
   const known = await findKey(db, claim.keyHash);
   if (known === null) {
-    throw new AppError('throttled', 'The account uses too many idempotency keys at a time', {
+    throw new AppError('throttled', 'You, or your account, use too many idempotency keys at a time', {
       hint: 'A key is kept for 24 hours. Send requests that may be repeated without one.',
       retryAfterS: 60,
     });

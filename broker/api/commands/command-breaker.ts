@@ -1,18 +1,23 @@
-// Limits of engine cuts, and the reset of the account's breaker after too many. The user who opened the breaker cannot
-// reset it.
+// Limits of engine cuts, and the reset of the breakers after too many. The user who opened a breaker cannot reset it.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { capLimits } from '../../core/commands/command-caps.ts';
-import { findCapFacts, isEligibleNow, mayReset, resetBreaker } from '../../store/commands/command-caps.ts';
+import {
+  findCapFacts,
+  isEligibleNow,
+  listStoppedUsers,
+  mayReset,
+  resetBreaker,
+} from '../../store/commands/command-caps.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
 const limits = Type.Object({
-  cutsPerHour: Type.Integer({ description: 'Engine cuts that one user may ask for within an hour' }),
+  cutsPerHour: Type.Integer({ description: 'Vehicles that one user may cut within an hour' }),
   accountCutsPerHour: Type.Integer({ description: 'The same for the whole account' }),
-  cuts: Type.Integer({ description: 'Cuts that the caller asked for within the last hour' }),
+  cuts: Type.Integer({ description: 'Vehicles that the caller asked to cut within the last hour' }),
   accountCuts: Type.Integer({ description: 'The same for the whole account' }),
   needsApproval: Type.Boolean({ description: 'True: a cut needs a second user' }),
   needsPassword: Type.Boolean({
@@ -22,9 +27,15 @@ const limits = Type.Object({
     description:
       'True: the caller counts for the second-person rule: may ask for a cut, and approve those of others',
   }),
-  isBreakerOpen: Type.Boolean({ description: 'True: no cut is taken' }),
+  isBreakerOpen: Type.Boolean({
+    description:
+      "True: no cut of the caller is taken; the breaker of the account is open, or the caller's own",
+  }),
   breakerOpened: Type.Integer({ description: 'Since when (epoch seconds); 0 while it is closed' }),
   breakerOpenedBy: Type.String({ description: 'Whose cut was one too many; empty while it is closed' }),
+  stoppedUsers: Type.Array(Type.String(), {
+    description: 'Users whose own breaker is open, 100 at most: no cut of theirs is taken',
+  }),
   ...envelope,
 });
 type LimitsView = Static<typeof limits>;
@@ -40,6 +51,7 @@ const exampleLimits: LimitsView = {
   isBreakerOpen: false,
   breakerOpened: 0,
   breakerOpenedBy: '',
+  stoppedUsers: [],
   ...ok,
 };
 
@@ -64,6 +76,7 @@ async function viewLimits(services: ApiServices, caller: Caller): Promise<Limits
     isBreakerOpen: facts.breakerS !== null,
     breakerOpened: facts.breakerS ?? 0,
     breakerOpenedBy: facts.breakerBy ?? '',
+    stoppedUsers: [...(await listStoppedUsers(services.db, caller.accountID))],
     ...ok,
   };
 }
@@ -95,9 +108,10 @@ const reset = operation({
   access: 'admin',
   tag: 'Commands',
   summary: 'Allow engine cuts again after too many',
-  description: `Closes the account's breaker and begins to count anew. Not by the user who opened it (422 \`conflict\`), nor by an administrator
-who was created, promoted, re-activated or given a password by another user within the last day. While it is closed the call changes
-nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
+  description: `Closes the breakers of the account and of its users and begins to count anew. Not that which the caller opened (422
+\`conflict\`), nor by an administrator who was created, promoted, re-activated or given a password by another user within the last
+day. While all are closed the call changes nothing. Opening and closing stand in the audit log, closing with \`reason\`. In an account with one
+administrator the operator of the service resets them: \`fleetward-broker account reset-breaker\`.`,
   params: Type.Object({}),
   body: Type.Object(
     { reason: Type.String({ minLength: 1, maxLength: 200, description: 'Why it is safe to go on' }) },
@@ -120,10 +134,10 @@ nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
         { caller, source },
         { action: 'command.resetbreaker', object: caller.accountID, detail: body, onlyIf },
       ),
-      resetBreaker(asker),
+      ...resetBreaker(asker, onlyIf),
     ]);
     const view = await viewLimits(services, caller);
-    if (!view.isBreakerOpen) return view;
+    if (!view.isBreakerOpen && view.stoppedUsers.length === 0) return view;
     throw new AppError('conflict', 'The breaker must be reset by another administrator; it is still open', {
       hint: 'Another administrator must do it, with role and password of at least a day. Restores are still accepted.',
     });

@@ -6,6 +6,7 @@ import { hexId } from '../../../src/core/ids.ts';
 import { sql } from '../../../src/sql.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from '../../commands/command-request.ts';
 import { overtaken } from '../../commands/commands.ts';
+import { tripBreakers } from '../../commands/request-statements.ts';
 import { isCut, isLimited, refusalOf } from '../../core/commands/command-caps.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
@@ -16,7 +17,7 @@ import {
   isAsked,
   isAwaited,
 } from '../../store/commands/approvals.ts';
-import { findCapFacts, isEligibleNow, isTripping, tripBreaker } from '../../store/commands/command-caps.ts';
+import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
 import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
@@ -56,16 +57,14 @@ async function ask(services: ApiServices, actor: Actor, request: CutRequest): Pr
   const { deviceNo, deviceID } = await deviceFor(db, request);
   const nowMs = Math.round(clock.utcMs());
   const order = { deviceNo, feature: request.feature, arrivedUs: request.arrivedUs };
-  const asker = { accountID, userID, atMs: nowMs };
+  const asker = { accountID, userID, atMs: nowMs, deviceNo };
   const commandExpiresMs = nowMs + lifeMs(request);
   const approvalID = hexId(entropy.bytes(16));
   const detail = { approvalID, feature: request.feature, state: request.state, reason: request.reason };
-  const isTripped = sql`${isTripping(asker)} AND NOT ${isAwaited(deviceNo)}`;
   await db.write([
     lockAccount(accountID),
     expireApprovals(nowMs),
-    auditEntry(services, actor, { action: 'command.tripbreaker', object: accountID, onlyIf: isTripped }),
-    tripBreaker(asker, isTripped),
+    ...tripBreakers(asker, sql`NOT ${isAwaited(deviceNo)}`, (action) => auditEntry(services, actor, action)),
     insertApproval(asker, {
       approvalID,
       deviceNo,

@@ -50,10 +50,11 @@ restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
 then. State \`0\`, the safe one, never needs it and looks at none. \`commandSend\` cannot carry one. An \`Idempotency-Key\` takes no
 notice of it: after a wrong password the same key may be sent with the right one.
 
-**Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for
-\`cutsPerHour\` engine cuts within an hour (20 unless the account says otherwise), an account for three times as many; asking
-a second user counts. One more opens the account's breaker: every further cut answers 422 \`conflict\` until an administrator
-other than who opened it resets it (\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited by these.
+**Limits.** A user may give commands to 10 vehicles and an account to 60 within a minute: beyond it 503 \`throttled\`. A user may cut
+\`cutsPerHour\` vehicles within an hour (20 unless the account says otherwise), an account three times as many; asking a second
+user counts. One more of a user opens the user's own breaker, one more of the account that of the account: every further cut of the
+user or of all users answers 422 \`conflict\` until another administrator, or the operator of the service, resets it
+(\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited by these.
 Commands have a request limit of their own (\`RateLimit-Policy: "orders"\`): however often the same token asks for other
 things, a restore is taken.`;
 

@@ -71,6 +71,7 @@ interface Asked {
   readonly after: string;
   readonly since: number | null;
   readonly hasZones: boolean;
+  readonly until: AbortSignal;
   /** Equal for equal queries. */
   readonly key: string;
 }
@@ -92,7 +93,8 @@ const tailOf = (caller: Caller, { limit, since }: Asked, { next, asOf, isWhole }
 async function fromCache(services: ApiServices, caller: Caller, asked: Asked): Promise<ReadyJson | null> {
   const { fleet } = services;
   const mayUpdate = mayUpdateDevices(caller);
-  const part = await fleet.part(caller, { ...asked, mayUpdate });
+  const inTurn = (work: () => Promise<void>) => services.pageLimit.runBusy(caller, asked.until, work);
+  const part = await fleet.part(caller, { ...asked, mayUpdate, userID: caller.userID, inTurn });
   const mayUpdateZones = mayUpdateGeozones(caller);
   const zones = asked.hasZones ? await fleet.zones(caller, mayUpdateZones) : [];
   if (part === null || zones === null) return null;
@@ -138,7 +140,8 @@ const getAllDevices = operation({
   summary: 'All devices of the account',
   isConditional: true,
   description: `Every device that the caller may see in the order of device ids, each with its last position, sensors,
-feature states and pending commands. \`geozones\` is an object with every geozone of the account by its id.
+feature states and pending commands. \`geozones\` is an object with every geozone of the account by its id;
+it is empty for a token that names devices or groups.
 
 The answer is complete. It carries an \`ETag\`: send it back in \`If-None-Match\`, and an unchanged fleet is answered with
 304 and no body. A fleet of more than some 60,000 devices is not held in memory: of its list only one that is shorter than 4 MiB
@@ -209,15 +212,17 @@ An unknown query parameter answers 422.`,
     body: null,
     result: { ...ok, geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true },
   },
-  async run({ query, caller }, services) {
+  async run({ query, caller, until }, services) {
     const limit = limitOf(query.limit);
     const asked: Asked = {
       names: membersOf(query.fields),
       limit,
       after: query.cursor ?? '',
       since: query.since === undefined ? null : Number(query.since),
-      hasZones: query.cursor === undefined,
+      // A token that names devices may not read the zones of the account.
+      hasZones: query.cursor === undefined && caller.scope.within === undefined,
       key: JSON.stringify(query),
+      until: until(),
     };
     return (await fromCache(services, caller, asked)) ?? fromStore(services, caller, asked);
   },

@@ -59,7 +59,7 @@ other parameter answer 422.`;
 /** What an answer without paging is. */
 export const wholeListText = `Without them the answer is complete, however many records there are: it is as of the moment of the request, and
 is sent while it is read. A fault on the way breaks the connection, so an answer that ended properly is complete. A client that takes
-nothing for ${pageLimits.stalledMs / 1000} seconds is cut. More than ${pageLimits.answers.account} long answers of an account at once answer 503 \`throttled\`.`;
+nothing for ${pageLimits.stalledMs / 1000} seconds is cut. More than ${pageLimits.answers.token} long answers of a token, ${pageLimits.answers.user} of a user or ${pageLimits.answers.account} of an account at once answer 503 \`throttled\`.`;
 
 export const recordMembers: readonly string[] = Object.keys(listedEvent.properties);
 

@@ -266,7 +266,7 @@ async function answerTrack(
   const points = pointsOf(query.points);
   await needDevice(services, caller, deviceID);
   const { fields, page } = await findDeviceEvents(services, caller, { ...asked, members: recordMembers });
-  services.exportLimit.begin(caller.accountID, until);
+  services.exportLimit.begin(caller, until);
   const track = { ...span, scope: caller.scope, deviceID };
   const events = withPlausibleTimes(numberedTrackEvents(services.archive, track), span);
   const { numbers, thinning } = thinnedNumbers({ points, events });
@@ -283,7 +283,7 @@ type DataQuery = Static<typeof dataQuery>;
 const dataAnswer = Type.Object({ ...eventListAnswer.properties, thinning: Type.Optional(thinningResult) });
 const dataText = `${queryText}
 
-${pointsText} With \`points\` only \`fields\` may stand; the call then counts as a report (${exportLimits.account} at once for an account).
+${pointsText} With \`points\` only \`fields\` may stand; the call then counts as a report (${exportLimits.token} at once for a token).
 
 ${wholeListText}`;
 

@@ -223,7 +223,7 @@ async function exported(
     daysMost,
   });
   const track = trackOf(services, { ...of, fromMs, toMs: spanOf(params).toMs }, query.points);
-  services.exportLimit.begin(caller.accountID, until);
+  services.exportLimit.begin(caller, until);
   return write(device, track);
 }
 
@@ -240,7 +240,7 @@ export const exportOperations = formats.map(({ id, path, produces, summary, form
 beginning, endTime 0 = up to now, including records of a vehicle whose clock runs ahead. The file is written while it is
 sent and may hold millions of records; a fault on the way breaks the connection, so a file that ended properly is complete.
 \`Content-Disposition\` names the file by device and period.
-A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} exports and reports of an account at once answer 503
+A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.token} exports and reports of a token, ${exportLimits.user} of a user or ${exportLimits.account} of an account at once answer 503
 \`throttled\`.
 
 ${formatText}

@@ -160,8 +160,8 @@ const periodText = (
   what: string,
 ): string => `${what} belongs to the period in which it begins, and is given whole
 also when it ends after endTime: adjoining periods share none and lose none, however they are cut. startTime 0 = from the
-beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} reports and exports of an account at
-once answer 503 \`throttled\`.`;
+beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.token} reports and exports of a token, ${exportLimits.user} of a user or
+${exportLimits.account} of an account at once answer 503 \`throttled\`.`;
 
 const tripExample: TripView = {
   deviceID: 'truck-17',
@@ -207,7 +207,7 @@ const trips = operation({
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
-    services.exportLimit.begin(caller.accountID, until());
+    services.exportLimit.begin(caller, until());
     return { ...ok, trips: found };
   },
 });
@@ -250,7 +250,7 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
-    services.exportLimit.begin(caller.accountID, until());
+    services.exportLimit.begin(caller, until());
     return { ...ok, stops: found };
   },
 });
@@ -375,15 +375,14 @@ sent as it is made.`,
     },
   },
   async run({ params, caller, until }, services) {
-    const { accountID } = caller;
     if (params.deviceID === '*') {
       const fleet = periodOf(services, { ...params, firstMs: 0, daysMost: periodDays.fleet });
-      services.exportLimit.begin(accountID, until());
+      services.exportLimit.begin(caller, until());
       return { ...ok, devices: summaries(services, caller, fleet) };
     }
     const device = await needDevice(services, caller, params.deviceID);
     const period = await periodOfDevice(services, caller, params);
-    services.exportLimit.begin(accountID, until());
+    services.exportLimit.begin(caller, until());
     return { ...ok, devices: one(() => summarise(services, caller, device, period)) };
   },
 });

@@ -87,14 +87,14 @@ export class AccountCache {
       const content = await this.#current(caller);
       const { devices, revisions } = content;
       const visible = caller.scope.limitedTo === null ? null : await this.#visible(content, caller.scope);
-      const view = await devices.prepare(range);
+      const isWhole = needsWholeList(revisions, range.since);
+      const { indexes, hasMore } = choose(devices, visible, isWhole ? { ...range, since: null } : range);
+      const pieces = await devices.prepare(range, indexes);
       // Devices or groups may have changed while that was read: positions of one fleet fit no other.
       if (this.#content?.devices !== devices || this.#content.revisions.members !== revisions.members)
         continue;
-      const isWhole = needsWholeList(revisions, range.since);
-      const { indexes, hasMore } = choose(devices, visible, isWhole ? { ...range, since: null } : range);
       return {
-        pieces: () => view.pieces(indexes),
+        pieces,
         next: hasMore ? devices.idAt(indexes?.at(-1) ?? 0) : null,
         isWhole,
         revision: revisions.fleet,

@@ -1,13 +1,16 @@
 // The devices of one account as bytes of JSON: a view with everything, from which each other view is made when it is first asked for.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { FleetView } from '../../ports/fleet-cache.ts';
+import type { FleetRange, FleetView } from '../../ports/fleet-cache.ts';
+import { answerEnded } from '../../scheduling/per-account-limits.ts';
 import { deviceOfView } from './device-json.ts';
 import { HeldView, viewKey } from './held-view.ts';
 
-/** Views held besides the one with everything; the least recently used is evicted. */
+/** Views held besides the one with everything. */
 const viewsMost = 6;
 /** Work at a time, before others have their turn. */
-const sliceMs = 5;
+const sliceMs = 2;
+/** A part of fewer devices than this is made for its answer alone and not held, so that it costs no more than its answer. */
+const partMost = 512;
 
 export interface Fragment {
   readonly deviceNo: number;
@@ -26,8 +29,8 @@ export class FragmentStore {
   readonly #nos: readonly number[];
   readonly #revisions: number[];
   readonly #whole: HeldView;
-  /** In the order of use, the most recently used last. */
-  readonly #views = new Map<string, HeldView>();
+  /** In the order of use, the most recently used last, with the user who asked for it first. */
+  readonly #views = new Map<string, { readonly held: HeldView; readonly userID: string }>();
 
   /** @param all in the order of ids. */
   constructor(all: readonly Fragment[]) {
@@ -43,7 +46,7 @@ export class FragmentStore {
 
   get bytes(): number {
     let bytes = this.#whole.bytes;
-    for (const view of this.#views.values()) bytes += view.bytes;
+    for (const { held } of this.#views.values()) bytes += held.bytes;
     return bytes;
   }
 
@@ -77,32 +80,74 @@ export class FragmentStore {
     if (this.#nos[index] !== deviceNo) return;
     this.#revisions[index] = revision;
     this.#whole.put(index, json);
-    for (const view of this.#views.values()) view.put(index, null);
+    for (const { held } of this.#views.values()) held.put(index, null);
   }
 
-  /** A view with every device made, a few milliseconds of work at a time. */
-  async prepare(view: FleetView): Promise<HeldView> {
-    const held = this.#held(view);
+  /**
+   * Makes devices of a view, a few milliseconds of work at a time; a short part that no held view has when it is asked for.
+   * @param indexes positions in ascending order; null: all.
+   * @returns what gives their bytes. @throws AppError when the answer ended before its turn, or too many wait.
+   */
+  async prepare(range: FleetRange, indexes: readonly number[] | null): Promise<() => readonly Buffer[]> {
+    const known = this.#known(range);
+    if (known === null && indexes !== null && indexes.length <= partMost) {
+      const part = new HeldView(range, indexes.length, (at) => this.#makeDevice(indexes[at] ?? 0, range));
+      return () => part.pieces(null);
+    }
+    const isMade = (held: HeldView): boolean => held.areMade(indexes);
+    if (known === null || !isMade(known)) await range.inTurn(() => this.#makeAll(range, indexes));
+    const held = this.#hold(range);
+    return () => held.pieces(indexes);
+  }
+
+  async #makeAll(range: FleetRange, indexes: readonly number[] | null): Promise<void> {
+    const held = this.#hold(range);
     let sinceMs = performance.now();
-    for (let index = 0; index < this.count; index++) {
+    const count = indexes?.length ?? this.count;
+    for (let at = 0; at < count; at++) {
+      const index = indexes?.[at] ?? at;
       if (held.isMade(index)) continue;
       held.fragment(index);
       if (performance.now() - sinceMs < sliceMs) continue;
       await turn();
+      if (range.until.aborted) throw answerEnded();
       sinceMs = performance.now();
     }
+  }
+
+  #makeDevice(index: number, view: FleetView): Buffer {
+    return deviceOfView(this.#whole.fragment(index), view);
+  }
+
+  #known(view: FleetView): HeldView | null {
+    const key = viewKey(view);
+    return key === viewKey(everything) ? this.#whole : (this.#views.get(key)?.held ?? null);
+  }
+
+  /** The view, from now on the most recently used. */
+  #hold(view: FleetRange): HeldView {
+    const known = this.#known(view);
+    if (known === this.#whole) return known;
+    const { mayUpdate, names } = view;
+    const held =
+      known ??
+      new HeldView({ mayUpdate, names }, this.count, (index) =>
+        this.#makeDevice(index, { mayUpdate, names }),
+      );
+    const key = viewKey(view);
+    const userID = this.#views.get(key)?.userID ?? view.userID;
+    this.#views.delete(key);
+    this.#views.set(key, { held, userID });
+    if (this.#views.size > viewsMost) this.#evict();
     return held;
   }
 
-  #held(view: FleetView): HeldView {
-    const key = viewKey(view);
-    if (key === viewKey(everything)) return this.#whole;
-    const make = (index: number): Buffer => deviceOfView(this.#whole.fragment(index), view);
-    const held = this.#views.get(key) ?? new HeldView(view, this.count, make);
-    this.#views.delete(key);
-    this.#views.set(key, held);
-    const [oldest] = this.#views.keys();
-    if (this.#views.size > viewsMost && oldest !== undefined) this.#views.delete(oldest);
-    return held;
+  /** Removes the least recently used view of the user with most views. */
+  #evict(): void {
+    const counts = new Map<string, number>();
+    for (const { userID } of this.#views.values()) counts.set(userID, (counts.get(userID) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const found = [...this.#views].find(([, { userID }]) => counts.get(userID) === most);
+    if (found !== undefined) this.#views.delete(found[0]);
   }
 }

@@ -32,6 +32,13 @@ export class HeldView {
     return this.#fragments[index] !== null;
   }
 
+  /** @param indexes null: every device. */
+  areMade(indexes: readonly number[] | null): boolean {
+    return indexes === null
+      ? !this.#fragments.includes(null)
+      : indexes.every((index) => this.#fragments[index] !== null);
+  }
+
   fragment(index: number): Buffer {
     const known = this.#fragments[index] ?? null;
     if (known !== null) return known;

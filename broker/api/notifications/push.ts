@@ -116,7 +116,11 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
     const id = known?.pushID ?? hexId(entropy.bytes(16));
     await db.write([
       auditEntry(services, { caller, source }, { action: 'push.subscribe', object: shortOf(id) }),
-      ...putSubscription(keyOf(caller, id), { endpoint, ...keys }, Math.floor(clock.utcMs() / 1000)),
+      ...putSubscription(
+        keyOf(caller, id),
+        { endpoint, ...keys },
+        { tokenHash: caller.tokenHash, nowS: Math.floor(clock.utcMs() / 1000) },
+      ),
     ]);
     return { ...ok, pushID: id };
   },
@@ -130,7 +134,8 @@ const registerPush = operation({
   access: 'viewer',
   tag: 'Notifications',
   summary: 'Register for push notifications',
-  description: `Switches the registration on for the caller. Doing it again changes nothing.
+  description: `Switches the registration on for the caller. It ends when the session of this call ends by a logout, a revocation or a new
+password, and goes on when that only runs out; doing it again from another session binds it to that one. \`getTokens\` lists them.
 
 For Web Push \`pushID\` is what \`subscribePush\` gave; then rules with the channel push reach it (\`isDeliverable\` true). Any other
 value is kept as an opaque token of an app: registered, listed and removed like the others, but this service speaks no
@@ -152,13 +157,14 @@ push service says that a subscription has ended (404, 410), it is removed here.`
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
     const known = await findRegistration(services.db, key);
-    if (known?.isRegistered !== true) {
+    const { tokenHash } = caller;
+    if (known?.isRegistered !== true || known.sessionHash !== tokenHash) {
       await services.db.write([
         auditEntry(services, { caller, source }, { action: 'push.register', object: shortOf(key.pushID) }),
-        ...register(key, Math.floor(services.clock.utcMs() / 1000)),
+        ...register(key, { tokenHash, nowS: Math.floor(services.clock.utcMs() / 1000) }),
       ]);
     }
-    return { ...ok, isDeliverable: known?.isDeliverable ?? false };
+    return { ...ok, isDeliverable: known !== null && known.endpoint !== '' };
   },
 });
 

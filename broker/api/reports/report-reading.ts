@@ -157,7 +157,9 @@ export function createReportReader(services: ReadingServices): ReportReader {
   return {
     async read(question, until) {
       const slot = new AbortController();
-      services.exportLimit.begin(question.scope.accountID, slot.signal);
+      // Mailed reports share the places of one user of the account.
+      const owner = { accountID: question.scope.accountID, userID: '', tokenHash: '' };
+      services.exportLimit.begin(owner, slot.signal);
       try {
         return await readRows({ ...question, services, until });
       } finally {

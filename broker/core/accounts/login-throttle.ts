@@ -1,6 +1,7 @@
 // Throttles password guessing, as a pure bounded table of counters. Failures count for the user at one address, the user
 // anywhere, and the address. It must never lock out a user because of other clients' failures: at an address with an
-// earlier login only failures from there count.
+// earlier login only failures from there count. For the user anywhere an address counts once: one address that goes on guessing does not
+// lock the user out at a new address.
 import { networkOf } from './source-network.ts';
 
 export interface LoginAttempt {
@@ -114,6 +115,11 @@ export function createLoginThrottle(): LoginThrottle {
     if (session !== undefined) return ['pair', 'user'];
     return knownPairs.has(pairKey) ? ['pair'] : ['pair', 'user', 'address'];
   };
+  /** The counters that the attempt raised: the user's only when it was the first from there. */
+  const namesToRelease = (attempt: LoginAttempt, pairKey: string): readonly StepName[] => {
+    const isFirst = attempt.session !== undefined || (tables.pair.get(pairKey)?.failures ?? 0) <= 1;
+    return countedBy(attempt, pairKey).filter((name) => name !== 'user' || isFirst);
+  };
   return {
     begin(attempt, nowMs) {
       const keys = keysOf(attempt);
@@ -122,7 +128,10 @@ export function createLoginThrottle(): LoginThrottle {
       const waitMs = Math.max(...waits);
       if (waitMs > 0)
         return { isAllowed: false, retryAfterS: Math.ceil(waitMs / 1000), isKnown: names.length < 3 };
+      // Of a session all failures count for the user.
+      const isFirst = fresh('pair', { key: keys.pair, nowMs }) === undefined || attempt.session !== undefined;
       for (const name of names) {
+        if (name === 'user' && !isFirst) continue;
         const value = counterAfter(throttleSteps[name], fresh(name, { key: keys[name], nowMs }), nowMs);
         put(tables[name], { key: keys[name], value });
       }
@@ -130,7 +139,7 @@ export function createLoginThrottle(): LoginThrottle {
     },
     succeed(attempt) {
       const keys = keysOf(attempt);
-      const names = countedBy(attempt, keys.pair);
+      const names = namesToRelease(attempt, keys.pair);
       tables.pair.delete(keys.pair);
       // One right password clears neither what others guessed at this user nor what this address guessed at others.
       for (const name of names) takeBack(tables[name], keys[name]);
@@ -139,7 +148,7 @@ export function createLoginThrottle(): LoginThrottle {
     remember: (attempt) => put(knownPairs, { key: keysOf(attempt).pair, value: true }),
     release(attempt) {
       const keys = keysOf(attempt);
-      for (const name of countedBy(attempt, keys.pair)) takeBack(tables[name], keys[name]);
+      for (const name of namesToRelease(attempt, keys.pair)) takeBack(tables[name], keys[name]);
     },
     size: () => tables.pair.size + tables.user.size + tables.address.size + knownPairs.size,
   };

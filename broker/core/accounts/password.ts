@@ -11,9 +11,17 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /**
    * @param known null for an unknown user: takes as long and returns false.
+   * @param asker for whom; absent: the service itself.
    * Rejects with AppError `throttled` when too many are waiting.
    */
-  verify(known: string | null, password: string): Promise<boolean>;
+  verify(known: string | null, password: string, asker?: PasswordAsker): Promise<boolean>;
+}
+
+/** Askers of one lane take turns by key; the lanes take turns too, so that logins keep no user who is logged in waiting. */
+export interface PasswordAsker {
+  readonly lane: 'login' | 'session' | 'service';
+  /** Source network of a login; user of a session. */
+  readonly key: string;
 }
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { FeatureState } from '../../../src/core/events/event.ts';
 
 export const capLimits = {
-  /** Commands that are not towards a safe state, of one user within a minute. */
+  /** Vehicles that one user gives commands that are not towards a safe state within a minute, and such commands to one of them. */
   userPerMinute: 10,
   accountPerMinute: 60,
   /** The account may cut so many times as often as one of its users. */
@@ -33,10 +33,12 @@ export interface CapFacts {
   readonly needsApproval: boolean;
   /** Restrictive commands and approvals need the password again. */
   readonly needsPassword: boolean;
-  /** Since when the breaker is open (epoch seconds), and the user that tripped it; null while it is closed. */
+  /** Since when the breaker of the account, else that of the user, is open (epoch seconds), and who opened it; null: both are closed. */
   readonly breakerS: number | null;
   readonly breakerBy: string | null;
-  /** Most cuts of one user within an hour. */
+  /** False: only the user's own is open. */
+  readonly isBreakerOfAccount: boolean;
+  /** Most vehicles that one user may cut within an hour. */
   readonly cutsPerHour: number;
   readonly userCuts: number;
   readonly accountCuts: number;
@@ -63,10 +65,12 @@ function rateRefusal(facts: CapFacts): AppError | null {
 export function refusalOf(facts: CapFacts, order: CappedOrder): AppError | null {
   if (!isLimited(order)) return null;
   if (isCut(order) && facts.breakerS !== null) {
-    const message = 'The account has asked for too many engine cuts: its breaker is open; nothing was sent';
+    const message = facts.isBreakerOfAccount
+      ? 'The account has asked for too many engine cuts: its breaker is open; nothing was sent'
+      : 'You have asked for too many engine cuts: your breaker is open; nothing was sent';
     const other = JSON.stringify(facts.breakerBy ?? '');
     return new AppError('conflict', message, {
-      hint: `An administrator other than ${other}, with role and password of at least a day, can reset it at /command/resetbreaker. Restores are still accepted.`,
+      hint: `An administrator other than ${other}, with role and password of at least a day, can reset it at /command/resetbreaker, or the operator of the service. Restores are still accepted.`,
     });
   }
   if (isCut(order) && facts.cutsPerHour === 0) {

@@ -7,11 +7,11 @@ import { numberOf, textOf, textOrNull } from '../base/row.ts';
 /** How long a key is kept, in ms. */
 const keyLifeMs = 24 * 3_600_000;
 
-/** Keys of one account that are kept at a time. */
-export const keysMost = 20_000;
-
-/** Additional keys for commands to vehicles, so that other requests of the account cannot block a restore. */
-const orderKeysMost = 20_000;
+/**
+ * Keys that are kept at a time. Those for commands to vehicles count apart and for each user alone, so that neither other requests nor
+ * other users can block a restore.
+ */
+export const keyLimits = { user: 5_000, account: 50_000, ordersOfUser: 20_000 } as const;
 
 /** Expired rows that one claim removes. */
 const clearedAtOnce = 100;
@@ -20,27 +20,34 @@ export interface KeyClaim {
   /** Hash of account, user and key. */
   readonly keyHash: string;
   readonly accountID: string;
+  readonly userID: string;
   /** Hash of the request. */
   readonly requestHash: string;
   readonly atMs: number;
   readonly isOrder: boolean;
 }
 
+/** Condition: there is a place for a further key. */
+function hasPlace({ accountID, userID, isOrder }: KeyClaim): Statement {
+  const kept = sql`SELECT COUNT(*) FROM idempotency_keys WHERE account_id = ${accountID} AND is_order = ${isOrder ? 1 : 0}`;
+  const ofUser = sql`(${kept} AND user_id = ${userID}) < ${isOrder ? keyLimits.ordersOfUser : keyLimits.user}`;
+  return isOrder ? ofUser : sql`${ofUser} AND (${kept}) < ${keyLimits.account}`;
+}
+
 /**
- * Claims the key unless it is taken or the account has too many. One batch; the second statement changes 1 row when the
+ * Claims the key unless it is taken or the user or the account has too many. One batch; the second statement changes 1 row when the
  * claim succeeded.
  */
 export function claimKey(claim: KeyClaim): readonly Statement[] {
-  const { keyHash, accountID, requestHash, atMs, isOrder } = claim;
-  const most = keysMost + (isOrder ? orderKeysMost : 0);
+  const { keyHash, accountID, userID, requestHash, atMs, isOrder } = claim;
   const overMs = atMs - keyLifeMs;
   return [
     sql`DELETE FROM idempotency_keys WHERE claimed_ms <= ${overMs} AND (key_hash = ${keyHash} OR key_hash IN (
       SELECT key_hash FROM idempotency_keys WHERE claimed_ms <= ${overMs} ORDER BY claimed_ms
       LIMIT ${clearedAtOnce}))`,
-    sql`INSERT INTO idempotency_keys (key_hash, account_id, request_hash, claimed_ms)
-      SELECT ${keyHash}, ${accountID}, ${requestHash}, ${atMs}
-      WHERE (SELECT COUNT(*) FROM idempotency_keys WHERE account_id = ${accountID}) < ${most}
+    sql`INSERT INTO idempotency_keys (key_hash, account_id, user_id, is_order, request_hash, claimed_ms)
+      SELECT ${keyHash}, ${accountID}, ${userID}, ${isOrder ? 1 : 0}, ${requestHash}, ${atMs}
+      WHERE ${hasPlace(claim)}
       ON CONFLICT (key_hash) DO NOTHING`,
   ];
 }

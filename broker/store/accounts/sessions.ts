@@ -210,10 +210,21 @@ export function hasToken(user: UserKey, tokenID: string): Statement {
     AND token_id = ${tokenID})`;
 }
 
-/** Ends one session of a user by its public id; changes 0 rows when the user has none of that id. */
-export function revokeToken(user: UserKey, tokenID: string): Statement {
-  return sql`DELETE FROM sessions
-    WHERE account_id = ${user.accountID} AND user_id = ${user.userID} AND token_id = ${tokenID}`;
+/**
+ * Ends push registrations of a user, under a condition on `push_registrations`: with a session that somebody ends, so that a browser
+ * that is signed out gets nothing more.
+ */
+export function endPush({ accountID, userID }: UserKey, which: Statement): Statement {
+  return sql`DELETE FROM push_registrations WHERE account_id = ${accountID} AND user_id = ${userID} AND ${which}`;
+}
+
+/** Ends one session of a user by its public id; the last result changes 0 rows when the user has none of that id. */
+export function revokeToken(user: UserKey, tokenID: string): readonly Statement[] {
+  const one = sql`account_id = ${user.accountID} AND user_id = ${user.userID} AND token_id = ${tokenID}`;
+  return [
+    endPush(user, sql`session_hash IN (SELECT token_hash FROM sessions WHERE ${one})`),
+    sql`DELETE FROM sessions WHERE ${one}`,
+  ];
 }
 
 /** Which sessions of a user end. */
@@ -234,9 +245,15 @@ export function hasOtherSessions(ended: EndedSessions): Statement {
   return sql`EXISTS (SELECT 1 FROM sessions WHERE ${areEnded(ended)})`;
 }
 
-/** Ends the sessions of a user but one; changes as many rows as it ends. */
-export function revokeSessions(ended: EndedSessions): Statement {
-  return sql`DELETE FROM sessions WHERE ${areEnded(ended)}`;
+/** Ends the sessions of a user but one; the last result changes as many rows as it ends. */
+export function revokeSessions(ended: EndedSessions): readonly Statement[] {
+  const { kind, exceptHash } = ended;
+  // With the logins end the registrations of sessions that have run out.
+  const which =
+    kind === 'api'
+      ? sql`session_hash IN (SELECT token_hash FROM sessions WHERE ${areEnded(ended)})`
+      : sql`session_hash <> ${exceptHash ?? ''}`;
+  return [endPush(ended, which), sql`DELETE FROM sessions WHERE ${areEnded(ended)}`];
 }
 
 /** Records that a session was used; the time never decreases. */
@@ -245,6 +262,9 @@ export function touchSession(tokenHash: string, atS: number): Statement {
 }
 
 /** Ends a session; idempotent. */
-export function endSession(tokenHash: string): Statement {
-  return sql`DELETE FROM sessions WHERE token_hash = ${tokenHash}`;
+export function endSession(user: UserKey, tokenHash: string): readonly Statement[] {
+  return [
+    endPush(user, sql`session_hash = ${tokenHash}`),
+    sql`DELETE FROM sessions WHERE token_hash = ${tokenHash}`,
+  ];
 }

@@ -7,6 +7,7 @@ import { parseRole, type Role } from '../../core/accounts/session.ts';
 import { numberOf, textOf, textOrNull } from '../base/row.ts';
 import { stopOwnedBy } from '../reports/owned-schedules.ts';
 import { lockAccount, type UserKey } from './accounts.ts';
+import { endPush } from './sessions.ts';
 
 /** Users of one account. */
 export const usersMost = 1000;
@@ -183,10 +184,13 @@ const isThere = ({ accountID, userID }: UserKey): Statement =>
 function endSessions(
   key: UserKey,
   options: { readonly exceptHash?: string; readonly onlyIf?: Statement } = {},
-): Statement {
+): readonly Statement[] {
   const { exceptHash = '', onlyIf = sql`1 = 1` } = options;
-  return sql`DELETE FROM sessions WHERE account_id = ${key.accountID} AND user_id = ${key.userID}
-    AND token_hash <> ${exceptHash} AND ${onlyIf}`;
+  return [
+    endPush(key, sql`session_hash <> ${exceptHash} AND ${onlyIf}`),
+    sql`DELETE FROM sessions WHERE account_id = ${key.accountID} AND user_id = ${key.userID}
+      AND token_hash <> ${exceptHash} AND ${onlyIf}`,
+  ];
 }
 
 /**
@@ -265,7 +269,7 @@ export function changeUser(change: UserChange, record: UserRecord): readonly Sta
     record.audit(onlyIf),
     ...record.notify(makesApprover(change, onlyIf)),
     recordGrants(change, onlyIf),
-    ...(isEnding ? [endSessions(change, { onlyIf })] : []),
+    ...(isEnding ? endSessions(change, { onlyIf }) : []),
     ...(fields.groups === undefined ? [] : [leave, ...joins]),
     sql`UPDATE users SET ${set} WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`,
   ];
@@ -292,7 +296,7 @@ export function changeOwnPassword(
   const onlyIf = isHolder(change, change.oldHash);
   return [
     audit(onlyIf),
-    endSessions(change, { exceptHash: change.tokenHash, onlyIf }),
+    ...endSessions(change, { exceptHash: change.tokenHash, onlyIf }),
     sql`UPDATE users SET password_hash = ${change.passwordHash}
       WHERE account_id = ${change.accountID} AND user_id = ${change.userID} AND password_hash = ${change.oldHash}`,
   ];

@@ -2,7 +2,7 @@
 // and the notifications of a deleted device disappear with it. Notices of the account about its users have no device; its
 // administrators see them.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
-import { sql } from '../../../src/sql.ts';
+import { sql, valueList } from '../../../src/sql.ts';
 import { type InboxEntry, parseTopic } from '../../core/notifications/notice.ts';
 import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
 import { isCrossingUnasked } from '../../core/notifications/status-episodes.ts';
@@ -30,17 +30,36 @@ export interface RuleEventRow {
   readonly isUnasked: boolean;
 }
 
-interface Progress {
+/** Cursor of the notifier; or of a device whose events are decided apart. */
+export interface Cursor {
+  /** Null: of all others. */
+  readonly deviceNo: number | null;
   /** Decided up to this event number. */
+  readonly eventNo: number;
+}
+
+export interface Progress {
+  /** Of the devices that are not decided apart. */
   readonly decidedNo: number;
+  readonly apart: readonly (Cursor & { readonly deviceNo: number })[];
   /** The newest event number. */
   readonly newestNo: number;
 }
 
+const cursorName = (deviceNo: number | null): string =>
+  deviceNo === null ? 'notifier' : `device ${deviceNo}`;
+
 /** How far the notifier is, and how far it could be. */
 export async function readProgress(db: Database): Promise<Progress> {
-  const [row] = await db.read(sql`SELECT event_no FROM notifier_cursor WHERE name = 'notifier'`);
-  return { decidedNo: row === undefined ? 0 : numberOf(row, 'event_no'), newestNo: await lastEventNo(db) };
+  const rows = await db.read(sql`SELECT name, event_no FROM notifier_cursor ORDER BY name`);
+  let decidedNo = 0;
+  const apart: (Cursor & { readonly deviceNo: number })[] = [];
+  for (const row of rows) {
+    const [name, eventNo] = [textOf(row, 'name'), numberOf(row, 'event_no')];
+    if (name === cursorName(null)) decidedNo = eventNo;
+    else apart.push({ deviceNo: Number(name.slice(name.indexOf(' ') + 1)), eventNo });
+  }
+  return { decidedNo, apart, newestNo: await lastEventNo(db) };
 }
 
 export interface EventPage {
@@ -50,11 +69,21 @@ export interface EventPage {
   readonly upTo: number;
 }
 
+/** Which devices; absent: all. */
+interface EventSpan extends NumberSpan {
+  readonly limit: number;
+  readonly only?: number;
+  readonly without?: readonly number[];
+}
+
+function isOfSpan({ after, upTo, only, without = [] }: EventSpan): Statement {
+  const numbers = sql`event_no > ${after} AND event_no <= ${upTo} AND ${isNotRoutine}`;
+  if (only !== undefined) return sql`${numbers} AND device_no = ${only}`;
+  return without.length === 0 ? numbers : sql`${numbers} AND device_no NOT IN (${valueList(without)})`;
+}
+
 /** Events of the span that are not routine, in the order of their numbers: of the first slice that has some. */
-export async function eventsAfter(
-  db: Database,
-  span: NumberSpan & { readonly limit: number },
-): Promise<EventPage> {
+export async function eventsAfter(db: Database, span: EventSpan): Promise<EventPage> {
   const slices = await slicesOfNumbers(db, span);
   for (const [at, { sliceNo, table }] of slices.entries()) {
     const rows = await readSlice(
@@ -62,7 +91,7 @@ export async function eventsAfter(
       sliceNo,
       sql`SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
           e.received_ms, e.geozone_id, e.command_id, e.attributes
-        FROM (SELECT * FROM ${table} WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
+        FROM (SELECT * FROM ${table} WHERE ${isOfSpan(span)}
           ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
         ORDER BY e.event_no`,
     );
@@ -95,14 +124,41 @@ function toRuleEvent(row: Row, sliceNo: number): RuleEventRow {
   };
 }
 
-/** Condition: no other process has decided beyond this number meanwhile. */
-export function isUndecidedAfter(eventNo: number): Statement {
-  return sql`EXISTS (SELECT 1 FROM notifier_cursor WHERE name = 'notifier' AND event_no = ${eventNo})`;
+/** Condition: no other process has moved the cursor meanwhile. */
+export function isUndecidedAfter({ deviceNo, eventNo }: Cursor): Statement {
+  return sql`EXISTS (SELECT 1 FROM notifier_cursor WHERE name = ${cursorName(deviceNo)} AND event_no = ${eventNo})`;
 }
 
-/** Moves the cursor; changes 0 rows when another process did. */
-export function moveCursor(from: number, to: number): Statement {
-  return sql`UPDATE notifier_cursor SET event_no = ${to} WHERE name = 'notifier' AND event_no = ${from}`;
+/** Condition: the cursor is at one of these. */
+const isOneOf = (cursors: readonly Cursor[]): Statement =>
+  cursors.reduce(
+    (one, { deviceNo, eventNo }) => sql`${one} OR (name = ${cursorName(deviceNo)} AND event_no = ${eventNo})`,
+    sql`1 = 0`,
+  );
+
+/**
+ * Moves the cursor; the last result changes 0 rows when another process moved it, or one of those released.
+ * @param released devices that are decided with the others again from here on, all at once.
+ */
+export function moveCursor(
+  { deviceNo, eventNo }: Cursor,
+  to: number,
+  { released, onlyIf }: { readonly released: readonly Cursor[]; readonly onlyIf: Statement },
+): readonly Statement[] {
+  const move = sql`UPDATE notifier_cursor SET event_no = ${to}
+    WHERE name = ${cursorName(deviceNo)} AND event_no = ${eventNo}`;
+  if (released.length === 0) return [move];
+  const names = valueList(released.map((one) => cursorName(one.deviceNo)));
+  return [
+    sql`DELETE FROM notifier_cursor WHERE (${isOneOf(released)}) AND ${onlyIf}`,
+    sql`${move} AND NOT EXISTS (SELECT 1 FROM notifier_cursor r WHERE r.name IN (${names}))`,
+  ];
+}
+
+/** From this number on events of the device are decided apart. */
+export function decideApart({ deviceNo, eventNo }: Cursor, onlyIf: Statement): Statement {
+  return sql`INSERT INTO notifier_cursor (name, event_no)
+    SELECT ${cursorName(deviceNo)}, CAST(${eventNo} AS BIGINT) WHERE ${onlyIf} ON CONFLICT (name) DO NOTHING`;
 }
 
 /** Puts an event into the inbox, once. */

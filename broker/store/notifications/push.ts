@@ -14,6 +14,12 @@ export interface PushOwner {
   readonly userID: string;
 }
 
+/** A session of the owner; see `schema/notifications.ts`. */
+interface PushSession {
+  readonly tokenHash: string;
+  readonly nowS: number;
+}
+
 export interface PushKey extends PushOwner {
   readonly pushID: string;
 }
@@ -28,19 +34,34 @@ export interface Subscription {
 
 export interface RegistrationRow {
   readonly pushID: string;
-  readonly isDeliverable: boolean;
+  readonly endpoint: string;
   readonly isRegistered: boolean;
+  readonly sessionHash: string;
+  readonly createdS: number;
 }
 
 const toRegistration = (row: Row): RegistrationRow => ({
   pushID: textOf(row, 'push_id'),
-  isDeliverable: textOf(row, 'endpoint') !== '',
+  endpoint: textOf(row, 'endpoint'),
   isRegistered: numberOf(row, 'is_registered') === 1,
+  sessionHash: textOf(row, 'session_hash'),
+  createdS: numberOf(row, 'created_s'),
 });
+
+/** All registrations of a user, newest first. */
+export async function listRegistrations(
+  db: Database,
+  { accountID, userID }: PushOwner,
+): Promise<readonly RegistrationRow[]> {
+  const rows = await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s
+    FROM push_registrations WHERE account_id = ${accountID} AND user_id = ${userID} ORDER BY registration_no DESC`);
+  return rows.map(toRegistration);
+}
 
 /** A user's registration of that id, or null. */
 export async function findRegistration(db: Database, key: PushKey): Promise<RegistrationRow | null> {
-  const [row] = await db.read(sql`SELECT push_id, endpoint, is_registered FROM push_registrations
+  const [row] =
+    await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s FROM push_registrations
     WHERE account_id = ${key.accountID} AND user_id = ${key.userID} AND push_id = ${key.pushID}`);
   return row === undefined ? null : toRegistration(row);
 }
@@ -51,7 +72,8 @@ export async function findByEndpoint(
   owner: PushOwner,
   endpoint: string,
 ): Promise<RegistrationRow | null> {
-  const [row] = await db.read(sql`SELECT push_id, endpoint, is_registered FROM push_registrations
+  const [row] =
+    await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s FROM push_registrations
     WHERE endpoint = ${endpoint} AND account_id = ${owner.accountID} AND user_id = ${owner.userID}`);
   return row === undefined ? null : toRegistration(row);
 }
@@ -70,27 +92,31 @@ function trim({ accountID, userID }: PushOwner): Statement {
 export function putSubscription(
   key: PushKey,
   subscription: Subscription,
-  nowS: number,
+  { tokenHash, nowS }: PushSession,
 ): readonly Statement[] {
   const { accountID, userID, pushID } = key;
   const { endpoint, p256dh, auth } = subscription;
   return [
     sql`DELETE FROM push_registrations WHERE endpoint = ${endpoint}
       AND account_id = ${accountID} AND user_id <> ${userID} AND auth = ${auth} AND p256dh = ${p256dh}`,
-    sql`INSERT INTO push_registrations (account_id, user_id, push_id, endpoint, p256dh, auth, is_registered, created_s)
-      VALUES (${accountID}, ${userID}, ${pushID}, ${endpoint}, ${p256dh}, ${auth}, 0, ${nowS})
-      ON CONFLICT (account_id, user_id, push_id) DO UPDATE SET
-        endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth`,
+    sql`INSERT INTO push_registrations (account_id, user_id, push_id, endpoint, p256dh, auth, is_registered, session_hash,
+        created_s)
+      VALUES (${accountID}, ${userID}, ${pushID}, ${endpoint}, ${p256dh}, ${auth}, 0, ${tokenHash}, ${nowS})
+      ON CONFLICT (account_id, user_id, push_id) DO UPDATE SET endpoint = excluded.endpoint,
+        p256dh = excluded.p256dh, auth = excluded.auth, session_hash = excluded.session_hash`,
     trim(key),
   ];
 }
 
 /** Switches a registration on; an id that is not known is kept as an opaque token. */
-export function register({ accountID, userID, pushID }: PushKey, nowS: number): readonly Statement[] {
+export function register(
+  { accountID, userID, pushID }: PushKey,
+  { tokenHash, nowS }: PushSession,
+): readonly Statement[] {
   return [
-    sql`INSERT INTO push_registrations (account_id, user_id, push_id, is_registered, created_s)
-      VALUES (${accountID}, ${userID}, ${pushID}, 1, ${nowS})
-      ON CONFLICT (account_id, user_id, push_id) DO UPDATE SET is_registered = 1`,
+    sql`INSERT INTO push_registrations (account_id, user_id, push_id, is_registered, session_hash, created_s)
+      VALUES (${accountID}, ${userID}, ${pushID}, 1, ${tokenHash}, ${nowS})
+      ON CONFLICT (account_id, user_id, push_id) DO UPDATE SET is_registered = 1, session_hash = excluded.session_hash`,
     trim({ accountID, userID }),
   ];
 }

@@ -4,8 +4,8 @@ import type { Statement } from '../../../src/ports.ts';
 
 export const accountTables: readonly Statement[] = [
   // `expires_s`, `device_limit`, `retained_days`: null = no limit. `needs_approval`: an engine cut then needs a second
-  // user. `needs_password`: restrictive commands and approvals then need the password again. `cuts_per_hour`: restrictive commands of one user. `breaker_s`, `breaker_by`: since when the breaker is open
-  // and who tripped it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
+  // user. `needs_password`: restrictive commands and approvals then need the password again. `cuts_per_hour`: vehicles that one user may cut
+  // within an hour. `breaker_s`, `breaker_by`: since when the account's breaker is open, and the user who opened it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
   // `retained_most_days`: limit set by the service's operator; the account itself may keep less. `approval_off_*`: open request
   // to switch the second-person rule off. `deleting_s`: since when the account is being deleted, or null.
   // `fleet_revision`: grows with every commit that changes what a list of the account's devices shows. `members_revision`,
@@ -40,7 +40,8 @@ export const accountTables: readonly Statement[] = [
   // `sees_all` 0: the user sees the devices of its groups only, none without a group. `viewed_up_to`: notifications up
   // to this number are viewed. `granted_s`: last time another user created it, changed its role, set its password,
   // re-enabled it or gave it more devices: a second person must not be a user that the first has just created.
-  // `granted_by`: the administrator of an unconfirmed grant; null: confirmed, or none. `identity`: issuer and subject at the
+  // `granted_by`: the administrator of an unconfirmed grant; null: confirmed, or none. `breaker_s`: since when the
+  // user's cuts are refused after too many; null: they are not. `identity`: issuer and subject at the
   // login provider, separated by a space; null: a user with a password. One with an identity has a mark in place of the hash,
   // which no password has.
   ddl(`CREATE TABLE users (
@@ -58,6 +59,7 @@ export const accountTables: readonly Statement[] = [
     created_s BIGINT NOT NULL,
     granted_s BIGINT NOT NULL DEFAULT 0,
     granted_by TEXT,
+    breaker_s BIGINT,
     identity TEXT,
     PRIMARY KEY (account_id, user_id))`),
   ddl('CREATE UNIQUE INDEX users_by_identity ON users (account_id, identity) WHERE identity IS NOT NULL'),
@@ -138,10 +140,12 @@ export const accountTables: readonly Statement[] = [
   ddl(`CREATE TABLE idempotency_keys (
     key_hash TEXT NOT NULL PRIMARY KEY,
     account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    is_order INTEGER NOT NULL,
     request_hash TEXT NOT NULL,
     claimed_ms BIGINT NOT NULL,
     answer TEXT)`),
-  ddl('CREATE INDEX idempotency_keys_by_account ON idempotency_keys (account_id)'),
+  ddl('CREATE INDEX idempotency_keys_by_user ON idempotency_keys (account_id, is_order, user_id)'),
   ddl('CREATE INDEX idempotency_keys_by_age ON idempotency_keys (claimed_ms)'),
   ddl('CREATE INDEX audit_by_account ON audit (account_id, audit_no)'),
   ddl('CREATE INDEX audit_by_object ON audit (account_id, object, audit_no)'),

@@ -67,7 +67,8 @@ export const notificationTables: readonly Statement[] = [
     notification_no BIGINT NOT NULL,
     PRIMARY KEY (account_id, user_id, notification_no))`),
   ddl('CREATE INDEX notification_views_by_number ON notification_views (notification_no)'),
-  // How far the notifier has decided; it begins with what comes next.
+  // How far the notifier has decided; it begins with what comes next. Rows 'device <number>': events of that device are so many that they
+  // are decided apart, from this number up to that of 'notifier'.
   ddl('CREATE TABLE notifier_cursor (name TEXT NOT NULL PRIMARY KEY, event_no BIGINT NOT NULL)'),
   ddl("INSERT INTO notifier_cursor (name, event_no) VALUES ('notifier', 0)"),
   // One row for each target that one rule notifies of one event; `rule_no` 0: a notice of the account, by no rule. `target`: '' for the rule's webhook, an e-mail
@@ -98,7 +99,8 @@ export const notificationTables: readonly Statement[] = [
   ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
   ddl('CREATE INDEX deliveries_by_mail ON deliveries (mail_no) WHERE mail_no IS NOT NULL'),
-  // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on.
+  // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on. `session_hash`: the
+  // session that stored it last: it ends with that session, unless that just runs out.
   ddl(`CREATE TABLE push_registrations (
     registration_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL,
@@ -108,6 +110,7 @@ export const notificationTables: readonly Statement[] = [
     p256dh TEXT NOT NULL DEFAULT '',
     auth TEXT NOT NULL DEFAULT '',
     is_registered INTEGER NOT NULL,
+    session_hash TEXT NOT NULL,
     created_s BIGINT NOT NULL,
     UNIQUE (account_id, user_id, push_id))`),
   ddl("CREATE INDEX push_registrations_by_endpoint ON push_registrations (endpoint) WHERE endpoint <> ''"),

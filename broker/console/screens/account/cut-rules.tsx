@@ -207,6 +207,8 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
 function Breaker({ accountID }: { readonly accountID: string }) {
   const { account: words, approvals, cutLimits } = useWords(accountWords, cutWords);
   const { data: limits, error } = useLimits(true);
+  const stopped = limits?.stoppedUsers ?? [];
+  const isOpen = limits?.isBreakerOpen === true || stopped.length > 0;
   return (
     <li className="stack tight">
       <View error={error} isLoaded={limits !== undefined} empty={null}>
@@ -214,13 +216,10 @@ function Breaker({ accountID }: { readonly accountID: string }) {
           <>
             <div className="row wrap">
               <h3>{approvals.breaker}</h3>
-              <Badge
-                icon={limits.isBreakerOpen ? 'triangle-alert' : 'circle-check'}
-                tone={limits.isBreakerOpen ? 'look' : 'ok'}
-              >
-                {limits.isBreakerOpen ? approvals.open : approvals.closed}
+              <Badge icon={isOpen ? 'triangle-alert' : 'circle-check'} tone={isOpen ? 'look' : 'ok'}>
+                {isOpen ? approvals.open : approvals.closed}
               </Badge>
-              {limits.isBreakerOpen ? (
+              {isOpen ? (
                 <span className="push">
                   <Opener name="breaker">{words.breaker.reset}</Opener>
                 </span>
@@ -229,9 +228,11 @@ function Breaker({ accountID }: { readonly accountID: string }) {
             <p className="muted">
               {limits.isBreakerOpen
                 ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
-                : approvals.cuts(limits.accountCuts, limits.accountCutsPerHour)}
+                : isOpen
+                  ? cutLimits.breakerStopped(stopped.join(', '))
+                  : approvals.cuts(limits.accountCuts, limits.accountCutsPerHour)}
             </p>
-            {limits.isBreakerOpen ? <ResetDialog accountID={accountID} /> : null}
+            {isOpen ? <ResetDialog accountID={accountID} /> : null}
           </>
         )}
       </View>

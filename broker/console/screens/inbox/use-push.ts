@@ -9,7 +9,7 @@ import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
 import { language } from '../../words/word-set.ts';
 
-/** The worker and this browser's registration belong together: both stay when the session ends. */
+/** The worker and this browser's registration belong together: both stay when the session runs out, and end when it is ended. */
 const key = 'fleetward.push';
 
 const kept = (): KeptPush | null => parsePush(localStorage.getItem(key));
@@ -26,7 +26,22 @@ async function readState(present: Session | null): Promise<PushState> {
   if (Notification.permission === 'denied') return 'refused';
   const own = kept();
   if (own === null || (await subscriptionHere()) === null) return 'off';
-  return own.userID === present?.userID && own.accountID === present.accountID ? 'on' : 'other';
+  if (own.userID !== present?.userID || own.accountID !== present.accountID) return 'other';
+  return (await isHeld(own)) ? 'on' : 'off';
+}
+
+/** Whether the service still holds the registration; from now on it ends with this session. What the service ended is forgotten. */
+async function isHeld({ pushID }: KeptPush): Promise<boolean> {
+  const { pushes } = await call('getTokens', { query: {} });
+  const held = pushes.find((one) => one.pushID === pushID && one.isRegistered);
+  if (held === undefined) await forget();
+  else if (held.tokenID === '') await call('registerPush', { params: { pushID } });
+  return held !== undefined;
+}
+
+async function forget(): Promise<void> {
+  await (await subscriptionHere())?.unsubscribe();
+  localStorage.removeItem(key);
 }
 
 async function subscribe(): Promise<PushSubscription> {
@@ -60,8 +75,7 @@ async function switchOn({ accountID, userID }: Session): Promise<void> {
 async function switchOff(): Promise<void> {
   const own = kept();
   if (own !== null) await call('unregisterPush', { params: { pushID: own.pushID } });
-  await (await subscriptionHere())?.unsubscribe();
-  localStorage.removeItem(key);
+  await forget();
 }
 
 export function usePush() {

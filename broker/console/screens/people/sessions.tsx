@@ -1,6 +1,8 @@
 // Open sessions and tokens of one user, each with its end.
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
+import type { Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, Empty, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -54,6 +56,38 @@ function Row({ one }: { readonly one: OpenSession }) {
   );
 }
 
+type Push = Result<'getTokens'>['pushes'][number];
+
+/** Browsers and apps that get notifications. */
+function PushRow({ one }: { readonly one: Push }) {
+  const { sessions: texts } = useWords(peopleWords).people;
+  const queries = useQueryClient();
+  const removing = useMutation({
+    mutationFn: () => call('unregisterPush', { params: { pushID: one.pushID } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['people', 'sessions'] }),
+  });
+  const name = `${texts.push} ${one.service}`;
+  return (
+    <li className="row wrap">
+      <Icon name="bell" />
+      <span className="strong cut-off">{name}</span>
+      <small>
+        <Time at={one.createdOn} />
+      </small>
+      {one.pushID === '' ? null : (
+        <Button
+          className="button small push"
+          aria-label={texts.endOf(name)}
+          isDisabled={removing.isPending}
+          onPress={() => removing.mutate()}
+        >
+          {texts.end}
+        </Button>
+      )}
+    </li>
+  );
+}
+
 export function Sessions({ userID }: { readonly userID: string }) {
   const { sessions: texts } = useWords(peopleWords).people;
   const present = useValue(session);
@@ -87,6 +121,9 @@ export function Sessions({ userID }: { readonly userID: string }) {
         <ul className="card-body stack">
           {data?.tokens.map((one) => (
             <Row key={one.tokenID} one={one} />
+          ))}
+          {data?.pushes.map((one) => (
+            <PushRow key={`${one.pushID} ${one.createdOn}`} one={one} />
           ))}
         </ul>
       </View>

@@ -199,6 +199,7 @@ export const cutLimits: CutLimitTexts = {
     `عمليات القطع خلال الساعة الأخيرة: ${n(used)} من ${n(most)} · الحساب: ${n(account)} من ${n(accountMost)}`,
   limitNext: 'عملية قطع واحدة أخرى تفصل قاطع الحماية: عندها لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه',
   breakerClosed: 'قاطع الحماية غير مفصول',
+  breakerStopped: (users) => `تُرفض أوامر القطع من ${isolated(users)} حتى يعيد مدير آخر ضبط قاطع الحماية`,
   breakerOpen: (time, user) =>
     `قاطع الحماية مفصول منذ ${time} بفعل ${isolated(user)}: لا يُقبل أي قطع حتى يعيد مدير آخر ضبطه`,
 };

@@ -205,6 +205,8 @@ export const cutLimits: CutLimitTexts = {
   limitNext:
     'Eine weitere Sperre löst die Sicherung aus: Dann wird keine angenommen, bis ein anderer Administrator sie zurücksetzt',
   breakerClosed: 'Sicherung nicht ausgelöst',
+  breakerStopped: (users) =>
+    `Sperren von ${users} werden abgelehnt, bis ein anderer Administrator die Sicherung zurücksetzt`,
   breakerOpen: (time, user) =>
     `Die Sicherung ist seit ${time} ausgelöst, durch ${user}: Keine Sperre wird angenommen, bis ein anderer Administrator sie zurücksetzt`,
 };

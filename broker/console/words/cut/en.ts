@@ -202,6 +202,8 @@ export const cutLimits = {
     `${used} of ${most} cuts this hour · account ${account} of ${accountMost}`,
   limitNext: 'One more cut opens the breaker: then no cut is taken until another administrator resets it',
   breakerClosed: 'Breaker closed',
+  breakerStopped: (users: string) =>
+    `Cuts of ${users} are refused until another administrator resets the breaker`,
   breakerOpen: (time: string, user: string) =>
     `The breaker is open since ${time}, by ${user}: no cut is taken until another administrator resets it`,
 } as const;

@@ -203,6 +203,8 @@ export const cutLimits: CutLimitTexts = {
   limitNext:
     'Un corte más abre el disyuntor: entonces no se acepta ninguno hasta que otro administrador lo restablezca',
   breakerClosed: 'Disyuntor cerrado',
+  breakerStopped: (users) =>
+    `Los cortes de ${users} se rechazan hasta que otro administrador restablezca el disyuntor`,
   breakerOpen: (time, user) =>
     `El disyuntor está abierto desde ${time}, por ${user}: no se acepta ningún corte hasta que otro administrador lo restablezca`,
 };

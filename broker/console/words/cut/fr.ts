@@ -206,6 +206,8 @@ export const cutLimits: CutLimitTexts = {
   limitNext:
     'Une coupure de plus ouvre le disjoncteur : aucune n’est alors acceptée avant sa remise par un autre administrateur',
   breakerClosed: 'Disjoncteur fermé',
+  breakerStopped: (users) =>
+    `Les coupures de ${users} sont refusées jusqu’à la remise du disjoncteur par un autre administrateur`,
   breakerOpen: (time, user) =>
     `Le disjoncteur est ouvert depuis ${time}, par ${user} : aucune coupure n’est acceptée avant sa remise par un autre administrateur`,
 };

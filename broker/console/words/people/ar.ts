@@ -109,6 +109,7 @@ export const peopleTexts: PeopleTexts = {
       endAll: 'أنهِ كل ما سواها',
       endAllOf: (user) => `أنهِ كل ما لـ ${isolated(user)}`,
       endAllTitle: (user) => `إنهاء كل جلسات ${isolated(user)} ورموزه`,
+      push: 'الإشعارات عبر',
       endAllText: 'تتوقف البرامج التي تستخدم هذه الرموز. تبقى هذه الجلسة',
     },
     token: {

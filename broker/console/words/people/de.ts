@@ -119,6 +119,7 @@ export const peopleTexts: PeopleTexts = {
       endAll: 'Alle anderen beenden',
       endAllOf: (user) => `Alle von ${user} beenden`,
       endAllTitle: (user) => `Alle Sitzungen und Token von ${user} beenden`,
+      push: 'Benachrichtigungen über',
       endAllText: 'Programme mit diesen Token hören auf zu arbeiten. Diese Sitzung bleibt',
     },
     token: {

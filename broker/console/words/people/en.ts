@@ -116,6 +116,7 @@ export const peopleTexts = {
       endAll: 'End all others',
       endAllOf: (user: string) => `End all of ${user}`,
       endAllTitle: (user: string) => `End all sessions and tokens of ${user}`,
+      push: 'Notifications by',
       endAllText: 'Programs with these tokens stop working. This session stays',
     },
     token: {

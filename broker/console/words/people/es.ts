@@ -116,6 +116,7 @@ export const peopleTexts: PeopleTexts = {
       endAll: 'Terminar todas las demás',
       endAllOf: (user) => `Terminar todo de ${user}`,
       endAllTitle: (user) => `Terminar todas las sesiones y tokens de ${user}`,
+      push: 'Notificaciones por',
       endAllText: 'Los programas con estos tokens dejan de funcionar. Esta sesión queda',
     },
     token: {

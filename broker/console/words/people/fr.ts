@@ -119,6 +119,7 @@ export const peopleTexts: PeopleTexts = {
       endAll: 'Terminer toutes les autres',
       endAllOf: (user) => `Tout terminer pour ${user}`,
       endAllTitle: (user) => `Terminer toutes les sessions et tous les jetons de ${user}`,
+      push: 'Notifications par',
       endAllText: 'Les programmes qui utilisent ces jetons cessent de fonctionner. Cette session reste',
     },
     token: {
