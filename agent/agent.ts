@@ -17,6 +17,7 @@ import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import { describeUpdate } from './core/vehicle/vehicle-update.ts';
 import type { KeyReader } from './driver/key-reader.ts';
 import { createEffectRunner } from './effect-runner.ts';
+import type { LlsReader } from './lls/lls-reader.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 import { createSerialPorts } from './serial-ports.ts';
@@ -126,6 +127,18 @@ async function loadKeyReader({ driverReader: config }: AgentConfig, ports: Agent
     });
 }
 
+/** Code of the digital fuel sender, loaded only where one is configured. */
+async function loadFuelSender({ fuelSender: config }: AgentConfig, ports: AgentPorts) {
+  if (config === undefined) return () => null;
+  const { startLlsReader } = await import('./lls/lls-reader.ts');
+  return (dispatch: (event: VehicleEvent) => void): LlsReader | null =>
+    startLlsReader({ ...ports, config, onReading: (reading) => dispatch({ kind: 'fuelSender', reading }) });
+}
+
+/** What reads a further port, where one is configured. */
+const loadReaders = (config: AgentConfig, ports: AgentPorts) =>
+  Promise.all([loadBus(config, ports), loadKeyReader(config, ports), loadFuelSender(config, ports)]);
+
 /** What the last run left: in the outbox, and the slots of settings. */
 async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
   const record = await readVehicleRecord(outbox);
@@ -145,7 +158,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const started = startOf(ports);
   const { bootMonoMs } = started;
   // Before anything is open: code that cannot be loaded leaves nothing behind.
-  const startReaders = await Promise.all([loadBus(config, ports), loadKeyReader(config, ports)]);
+  const startReaders = await loadReaders(config, ports);
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const stored = await readStored(outbox, ports).catch(async (thrown: unknown) => {
     // A further start in this process must find the file closed.

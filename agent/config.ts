@@ -24,6 +24,13 @@ import {
   driverReaderOf,
   driverReaderSchema,
 } from './core/driver/driver-config.ts';
+import {
+  describeLls,
+  fuelSenderSchema,
+  type LlsConfig,
+  llsConfigOf,
+  llsFault,
+} from './core/lls/lls-config.ts';
 import { type ModemConfig, modemConfigOf, modemSchema } from './core/modem/modem-config.ts';
 import {
   type Protection,
@@ -107,6 +114,7 @@ export const agentFileSchema = Type.Object({
   }),
   bus: Type.Optional(busSchema),
   driverReader: Type.Optional(driverReaderSchema),
+  fuelSender: Type.Optional(fuelSenderSchema),
   modem: Type.Optional(modemSchema),
   network: Type.Object({
     stateFile: Type.Optional(
@@ -176,6 +184,8 @@ export interface AgentConfig {
   readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
+  /** The digital fuel sender; absent: none. Never beside a fuel signal of the board. */
+  readonly fuelSender?: LlsConfig;
   /** The car that is asked; absent: none. Never beside `bus`. */
   readonly obd?: ObdConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
@@ -201,13 +211,14 @@ export interface AgentSecrets {
 }
 
 /** Why a port cannot be what it is; '' when each is another one. */
-function portFault({ bus, driverReader, board, gnss }: AgentFile): string {
+function portFault({ bus, driverReader, fuelSender, board, gnss }: AgentFile): string {
   const taken = new Map<string, string>();
   for (const [name, port] of Object.entries({
     'board.port': board.port,
     'gnss.port': gnss.port,
     'bus.port': bus?.port,
     'driverReader.port': driverReader?.port,
+    'fuelSender.port': fuelSender?.port,
   })) {
     if (port === undefined) continue;
     const other = taken.get(port);
@@ -247,15 +258,20 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  const wrong = [unfit, updateFault(file.update), portFault(file), modemFault(file)].filter(
-    (words) => words !== '',
-  );
+  const wrong = [
+    unfit,
+    updateFault(file.update),
+    portFault(file),
+    modemFault(file),
+    llsFault(file.fuelSender, profile.analogs.fuel !== undefined),
+  ].filter((words) => words !== '');
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
   const bus = busConfigOf(file.bus);
   const driverReader = driverReaderOf(file.driverReader);
+  const fuelSender = llsConfigOf(file.fuelSender);
   const modem = modemConfigOf(file.modem);
   const sleep = sleepConfigOf(file.sleep);
   const obd = obdConfigOf(file.bus);
@@ -283,6 +299,7 @@ export async function toAgentConfig(
     settings: settingsIn(file),
     ...(bus === null ? {} : { bus }),
     ...(driverReader === null ? {} : { driverReader }),
+    ...(fuelSender === null ? {} : { fuelSender }),
     ...(obd === null ? {} : { obd }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
@@ -299,6 +316,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     gnss: config.gnssPort.path,
     ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
     ...(config.driverReader === undefined ? {} : { driverReader: describeDriverReader(config.driverReader) }),
+    ...(config.fuelSender === undefined ? {} : { fuelSender: describeLls(config.fuelSender) }),
     ...(config.modem === undefined
       ? {}
       : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),

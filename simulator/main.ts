@@ -58,6 +58,10 @@ function withHardware(command: Argv) {
       default: './ttyGnss',
       describe: "path of the receiver's serial port",
     })
+    .option('link-fuel', {
+      type: 'string',
+      describe: 'path of a further serial port, with a fuel sender of the LLS protocol at address 1',
+    })
     .option('board', {
       choices: boardNames,
       default: 'waveshare-io-analog' as const,
@@ -96,6 +100,7 @@ async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']
     wiring: options.wiring,
     boardLink: options['link-board'],
     gnssLink: options['link-gnss'],
+    fuelLink: options['link-fuel'] ?? null,
     boardBaud: options['board-baud'],
     routeFile: options.route ?? null,
     city: parseCity(options.city ?? standardCity),

@@ -148,7 +148,8 @@ function parseText(text: string, schema: TSchema): unknown {
   const type = typeOf(schema);
   if ((type === 'integer' || type === 'number') && /^[+-]?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  if (type === 'array') return text === '' ? [] : text.split(',').map((item) => item.trim());
+  if (IsArray(schema))
+    return text === '' ? [] : text.split(',').map((item) => parseText(item.trim(), schema.items));
   return text;
 }
 

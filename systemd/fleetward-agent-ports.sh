@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives the serial ports of a vehicle their steady names /dev/fleet-board, /dev/fleet-gnss and, where they are fitted, /dev/fleet-bus and
-# /dev/fleet-driver: lists the ports, and writes the udev rule for those that were chosen. Needs no network. Never guesses which port is which.
+# Gives the serial ports of a vehicle their steady names /dev/fleet-board, /dev/fleet-gnss and, where they are fitted, /dev/fleet-bus,
+# /dev/fleet-driver and /dev/fleet-fuel: lists the ports, and writes the udev rule for those that were chosen. Needs no network. Never guesses which port is which.
 set -eu
 
 rules=/etc/udev/rules.d/70-fleetward.rules
@@ -11,7 +11,7 @@ usage() {
 		fleetward-agent-ports list                                   the serial ports of this machine
 		fleetward-agent-ports set --board /dev/X --gnss /dev/Y       name them, by the place that they are plugged into
 		fleetward-agent-ports show                                   what the names stand for now
-		Options of set: --bus /dev/Z (adapter of the vehicle bus), --driver /dev/Z (reader of drivers' keys), --rules FILE (standard: $rules), --no-reload (write the file and do no more)
+		Options of set: --bus /dev/Z (adapter of the vehicle bus), --driver /dev/Z (reader of drivers' keys), --fuel /dev/Z (digital fuel sender), --rules FILE (standard: $rules), --no-reload (write the file and do no more)
 		Which is which: unplug one, and look at what is gone from the list.
 		Exit codes: 0 good, 64 wrong command line, 69 no such port, 77 not root.
 	END
@@ -59,7 +59,7 @@ list() {
 }
 
 show() {
-	for name in fleet-board fleet-gnss fleet-bus fleet-driver; do
+	for name in fleet-board fleet-gnss fleet-bus fleet-driver fleet-fuel; do
 		if [ -e "/dev/$name" ]; then
 			echo "/dev/$name -> $(readlink -f "/dev/$name")"
 		else
@@ -112,12 +112,14 @@ set_ports() {
 	gnss=
 	bus=
 	driver=
+	fuel=
 	while [ $# -gt 0 ]; do
 		case "$1" in
 		--board) board=${2:-} ;;
 		--gnss) gnss=${2:-} ;;
 		--bus) bus=${2:-} ;;
 		--driver) driver=${2:-} ;;
+		--fuel) fuel=${2:-} ;;
 		--rules) rules=${2:-} ;;
 		--no-reload) reload=no ;;
 		*) die 64 "unknown: $1" 'Try fleetward-agent-ports --help.' ;;
@@ -145,6 +147,14 @@ set_ports() {
 			[ "$driver_match" != "$taken" ] || die 64 "$driver is another port already"
 		done
 	fi
+	fuel_match=
+	if [ -n "$fuel" ]; then
+		fuel=$(node_of "$fuel")
+		fuel_match=$(match "$fuel")
+		for taken in "$board_match" "$gnss_match" "$bus_match" "$driver_match"; do
+			[ "$fuel_match" != "$taken" ] || die 64 "$fuel is another port already"
+		done
+	fi
 	[ "$(id -u)" = 0 ] || die 77 "only root can write $rules" 'Run it with sudo.'
 	{
 		echo '# Written by fleetward-agent-ports; run it again when a port was plugged in elsewhere.'
@@ -152,6 +162,7 @@ set_ports() {
 		rule gnss "$gnss_match"
 		[ -z "$bus_match" ] || rule bus "$bus_match"
 		[ -z "$driver_match" ] || rule driver "$driver_match"
+		[ -z "$fuel_match" ] || rule fuel "$fuel_match"
 	} >"$rules.new"
 	chmod 0644 "$rules.new"
 	sync "$rules.new"

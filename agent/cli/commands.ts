@@ -71,7 +71,7 @@ async function runEnrol(flags: Flags): Promise<void> {
 
 async function calibrateFuel(flags: Flags): Promise<void> {
   const { value: file } = loadSettings(flags);
-  const { profile, boardPort } = await toAgentConfig(file, {
+  const { profile, boardPort, fuelSender } = await toAgentConfig(file, {
     secret: '',
     agentVersion: readVersion(),
     hardwareID: '',
@@ -80,6 +80,7 @@ async function calibrateFuel(flags: Flags): Promise<void> {
   await fuelCalibrate({
     profile,
     port: boardPort,
+    fuelSender,
     clock: createSystemClock(),
     openByteLink: openSerialPort,
     plan:

@@ -22,6 +22,7 @@ import {
 import { clockCheck } from '../doctor/clock.ts';
 import { driverReaderCheck } from '../doctor/driver-reader.ts';
 import { configurationCheck, portCheck, storageCheck } from '../doctor/file-checks.ts';
+import { fuelSenderCheck } from '../doctor/fuel-sender.ts';
 import { gnssCheck } from '../doctor/gnss.ts';
 import { obdCheck } from '../doctor/obd-bus.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
@@ -152,15 +153,24 @@ function busChecks(
   return [portCheck('bus', bus.port.path, given.ports), vehicleBusCheck({ bus, ...given })];
 }
 
-/** The check of the reader of drivers' keys, where one is configured. */
+/** The checks of the reader of drivers' keys and of the fuel sender, where they are configured. */
 function readerChecks(
-  { driverReader, settings }: AgentConfig,
+  { driverReader, fuelSender, settings }: AgentConfig,
   given: Pick<DoctorIo, 'ports' | 'say'> & { isStopped(): boolean },
 ): readonly Check[] {
-  if (driverReader === undefined) return [];
+  const driver =
+    driverReader === undefined
+      ? []
+      : [
+          portCheck('driverReader', driverReader.port.path, given.ports),
+          driverReaderCheck({ config: driverReader, settings: settings.driver, ...given }),
+        ];
+  if (fuelSender === undefined) return driver;
+  const { path } = fuelSender.port;
   return [
-    portCheck('driverReader', driverReader.port.path, given.ports),
-    driverReaderCheck({ config: driverReader, settings: settings.driver, ...given }),
+    ...driver,
+    portCheck('fuelSender', path, given.ports),
+    fuelSenderCheck({ config: fuelSender, ...given }),
   ];
 }
 

@@ -15,6 +15,8 @@ import {
   stepCalibration,
 } from '../core/fuel/fuel-calibration.ts';
 import type { TankPoint, TankTable } from '../core/fuel/tank-table.ts';
+import type { LlsConfig } from '../core/lls/lls-config.ts';
+import { startLlsReader } from '../lls/lls-reader.ts';
 import { openBoardReading } from './board-reading.ts';
 import { parseFuelAnswers } from './fuel-answers.ts';
 
@@ -22,6 +24,8 @@ export interface FuelCalibrateIo {
   /** With the installer's overrides. */
   readonly profile: BoardProfile;
   readonly port: SerialSettings;
+  /** The digital sender that is read in place of the board. */
+  readonly fuelSender?: LlsConfig | undefined;
   readonly clock: Clock;
   readonly openByteLink: OpenByteLink;
   /** Null with `answers`. */
@@ -65,10 +69,11 @@ interface Session {
  * @throws AppError `unsupported` without a fuel signal, `serial`, `storage`, `invalid_content` for an answers file.
  */
 export async function fuelCalibrate(io: FuelCalibrateIo): Promise<FuelCalibrateResult> {
-  const signal = io.profile.analogs.fuel;
+  const signal =
+    io.fuelSender === undefined ? io.profile.analogs.fuel : { valid: [0, io.fuelSender.full] as const };
   if (signal === undefined) {
     throw new AppError('unsupported', `Board profile ${io.profile.name} has no fuel signal`, {
-      hint: 'Take a board with analog inputs, or wire one in [board.overrides.analogs.fuel].',
+      hint: 'Take a board with analog inputs, wire one in [board.overrides.analogs.fuel], or a digital sender in [fuelSender].',
     });
   }
   const answers = io.answers === null ? null : parseFuelAnswers(io.answers);
@@ -88,6 +93,7 @@ export async function fuelCalibrate(io: FuelCalibrateIo): Promise<FuelCalibrateR
     startL: given.startL,
     valid: [signal.valid[0], signal.valid[1]],
     settleMs: answers?.settleMs ?? settleMs,
+    place: io.fuelSender === undefined ? 'board.overrides.analogs.fuel' : 'fuelSender',
   };
   const kept = readProgress(io.progressPath, plan);
   return runSession(io, plan, { kept, steps: answers?.steps ?? null, stepMs: answers?.stepMs ?? Infinity });
@@ -131,15 +137,7 @@ async function runSession(
       reject(error);
     },
   };
-  const reading = await openBoardReading({
-    ...io,
-    analog: 'fuel',
-    onMeasure: (measure, atMs) => feed(session, { kind: 'measure', atMs, measure }),
-    onDown(reason) {
-      const message = `The I/O board at ${io.port.path} is gone: ${reason}`;
-      session.fail(new AppError('serial', message, { hint: resumeHint(session) }));
-    },
-  }).catch((thrown: unknown) => {
+  const reading = await openSender(session).catch((thrown: unknown) => {
     throw busyHint(thrown);
   });
   perform(session, started.outputs);
@@ -156,6 +154,34 @@ async function runSession(
     lines?.close();
     await reading.close();
   }
+}
+
+/** The sender behind the board, or the digital one. */
+async function openSender(session: Session): Promise<{ close(): Promise<void> }> {
+  const { io } = session;
+  const onMeasure = (measure: number | null, atMs: number): void =>
+    feed(session, { kind: 'measure', atMs, measure });
+  const lose = (what: string, reason: string): void => {
+    const error = new AppError('serial', `${what} is gone: ${reason}`, { hint: resumeHint(session) });
+    session.fail(busyHint(error));
+  };
+  if (io.fuelSender === undefined)
+    return openBoardReading({
+      ...io,
+      analog: 'fuel',
+      onMeasure,
+      onDown: (reason) => lose(`The I/O board at ${io.port.path}`, reason),
+    });
+  const { fuelSender: config } = io;
+  return startLlsReader({
+    ...io,
+    config,
+    log: { info: () => undefined, warn: () => undefined },
+    onReading({ measure, fault, portFault }) {
+      if (fault === 'port') return lose(`The fuel sender at ${config.port.path}`, portFault ?? '');
+      if (measure !== 'unknown') onMeasure(measure, io.clock.monoMs());
+    },
+  });
 }
 
 function tick(session: Session): Cancel {
@@ -248,7 +274,7 @@ function stop(session: Session): void {
 }
 
 /** The agent has the port while it runs. */
-function busyHint(thrown: unknown): unknown {
+function busyHint<Thrown>(thrown: Thrown): Thrown | AppError {
   if (!(thrown instanceof AppError) || !thrown.message.includes('in use')) return thrown;
   const hint = 'Stop the agent first (systemctl stop fleetward-agent) and start it again afterwards.';
   return new AppError(thrown.code, thrown.message, { hint, cause: thrown });

@@ -79,6 +79,7 @@ const portTitles = {
   gnss: 'Port of the GNSS receiver',
   bus: 'Port of the bus adapter',
   driverReader: "Port of the reader of drivers' keys",
+  fuelSender: 'Port of the fuel sender',
 } as const;
 
 /** Where a serial port is, whether the agent may open it, and which process has it open. */

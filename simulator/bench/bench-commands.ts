@@ -4,6 +4,7 @@ import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
 import type { Gnss } from '../hardware/gnss.ts';
+import { type LlsSenders, llsFaultKinds } from '../hardware/lls-sender.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
 
@@ -13,6 +14,7 @@ export interface BenchDeps {
   readonly cables: Cables;
   readonly board: Board;
   readonly gnss: Gnss;
+  readonly sender: LlsSenders;
   readonly driver: Driver;
   /** Signals set by hand, and the tank. */
   readonly manual: Map<InputName, boolean>;
@@ -130,6 +132,16 @@ const commands: Readonly<Record<string, Command>> = {
       if (fraction === null) return null;
       deps.setFuel(fraction);
       return `fuel ${fraction}`;
+    },
+  },
+  sender: {
+    usage: `sender ${llsFaultKinds.join('|')}`,
+    help: 'a fault of the digital fuel sender of --link-fuel or of its line',
+    run([word], { sender }) {
+      const kind = llsFaultKinds.find((known) => known === word);
+      if (kind === undefined) return null;
+      sender.setFault(kind);
+      return `sender ${kind}`;
     },
   },
   volts: {

@@ -6,6 +6,7 @@ import type { SeededEntropy } from '../core/random.ts';
 import { type Board, createBoard } from '../hardware/board.ts';
 import type { BoardName, WiringName } from '../hardware/board-maps.ts';
 import { createGnss } from '../hardware/gnss.ts';
+import { createLlsSenders } from '../hardware/lls-sender.ts';
 import { createDriver } from '../world/driver.ts';
 import type { Route } from '../world/routes.ts';
 import { type BenchDeps, runBenchCommand } from './bench-commands.ts';
@@ -20,11 +21,15 @@ export interface BenchOptions {
   readonly boardBaud: number;
   readonly route: Route;
   send(device: Device, bytes: Uint8Array): void;
+  /** Bytes of the digital fuel sender. */
+  sendFuel(bytes: Uint8Array): void;
   readonly cables: Cables;
 }
 
 export interface Bench {
   receive(bytes: Uint8Array): void;
+  /** Bytes to the digital fuel sender. */
+  receiveFuel(bytes: Uint8Array): void;
   state(): BenchState;
   relayLog(): ReturnType<Board['relayLog']>;
   /** Runs one command line. @returns its output. Rejects with AppError `usage`. */
@@ -68,6 +73,7 @@ export function createBench(options: BenchOptions): Bench {
     send: (bytes) => options.send('gnss', bytes),
     extra: ['ZDA'],
   });
+  const sender = createLlsSenders({ clock, level: () => fuel, send: options.sendFuel });
   const setFuel = (fraction: number): void => {
     fuel = fraction;
     board.setFuel(fraction);
@@ -89,7 +95,8 @@ export function createBench(options: BenchOptions): Bench {
     };
   };
   setFuel(fuel);
-  const deps: BenchDeps = { clock, cables: options.cables, board, gnss, driver, manual, setFuel, state };
+  const { cables } = options;
+  const deps: BenchDeps = { clock, cables, board, gnss, sender, driver, manual, setFuel, state };
   // The driver is updated every second: after a long gap the vehicle must not jump.
   let tick: Cancel | null = null;
   const keepDriving = (): void => {
@@ -99,12 +106,14 @@ export function createBench(options: BenchOptions): Bench {
   keepDriving();
   return {
     receive: (bytes) => board.receive(bytes),
+    receiveFuel: (bytes) => sender.receive(bytes),
     state,
     relayLog: () => board.relayLog(),
     run: (line) => runBenchCommand(line, deps),
     close() {
       tick?.();
       gnss.close();
+      sender.close();
     },
   };
 }

@@ -5,7 +5,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 import { createSeededEntropy, type SeededEntropy } from '../core/random.ts';
-import { type BoardName, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
+import { type BoardName, boardMaps, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
 import { createLane, type Lane, noPipeFaults } from '../hardware/pipe.ts';
 import { openPty, type Pty } from '../hardware/pty.ts';
 import { createCityRoute } from '../world/city-route.ts';
@@ -23,6 +23,8 @@ export interface HardwareOptions {
   readonly wiring: WiringName;
   readonly boardLink: string;
   readonly gnssLink: string;
+  /** With a digital fuel sender at a port of its own; null: none. */
+  readonly fuelLink: string | null;
   /** A track file, or else a city. */
   readonly routeFile: string | null;
   readonly city: { readonly latitude: number; readonly longitude: number };
@@ -35,6 +37,7 @@ export interface HardwareOptions {
 }
 
 const line = { baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 } as const;
+const fuelLine = { ...line, baudRate: 19_200 } as const;
 /** That boards can be set to. */
 export const boardBauds = [4800, 9600, 19_200, 38_400, 57_600, 115_200] as const;
 
@@ -51,7 +54,7 @@ async function loadRoute(options: HardwareOptions, entropy: SeededEntropy): Prom
 
 interface HardwareBench {
   readonly bench: Bench;
-  readonly ptys: Readonly<Record<Device, Pty>>;
+  readonly ptys: Readonly<Record<Device, Pty>> & { readonly fuel: Pty | null };
   close(): Promise<void>;
 }
 
@@ -86,7 +89,20 @@ async function openHardware(
       throw error;
     },
   );
-  const ptys = { board, gnss };
+  const toSender = lane(fuelLine, (bytes) => bench.receiveFuel(bytes));
+  const fuel =
+    options.fuelLink === null
+      ? null
+      : await openPty({
+          linkPath: options.fuelLink,
+          onBytes: (bytes) => void toSender.carry(bytes, noPipeFaults),
+          onLost,
+        }).catch(async (error: unknown) => {
+          await Promise.all([board.close(), gnss.close()]);
+          throw error;
+        });
+  const ptys = { board, gnss, fuel };
+  const fromSender = lane(fuelLine, (bytes) => void fuel?.write(bytes));
   const lanes = {
     board: lane(boardLine, (bytes) => ptys.board.write(bytes)),
     gnss: lane(line, (bytes) => ptys.gnss.write(bytes)),
@@ -99,6 +115,7 @@ async function openHardware(
     wiring: options.wiring,
     boardBaud: options.boardBaud,
     send: (device, bytes) => carryBySentence(lanes[device], bytes),
+    sendFuel: (bytes) => void fromSender.carry(bytes, noPipeFaults),
     cables: {
       plug: (device) => ptys[device].plug(),
       unplug: (device) => ptys[device].unplug(),
@@ -110,7 +127,7 @@ async function openHardware(
     ptys,
     async close() {
       bench.close();
-      await Promise.all([board.close(), gnss.close()]);
+      await Promise.all([board.close(), gnss.close(), fuel?.close()]);
     },
   };
 }
@@ -140,12 +157,13 @@ function tableLines(name: string, table: object): readonly string[] {
 }
 
 function formatWelcome(options: HardwareOptions, hardware: HardwareBench, control: Control | null): string {
-  const { board, gnss } = hardware.ptys;
+  const { board, gnss, fuel } = hardware.ptys;
   if (options.json) {
     return JSON.stringify({
       event: 'ready',
       board: { path: board.linkPath, profile: options.boardName },
       gnss: { path: gnss.linkPath },
+      ...(fuel === null ? {} : { fuelSender: { path: fuel.linkPath } }),
       control: control === null ? null : `http://127.0.0.1:${control.port}`,
     });
   }
@@ -160,10 +178,14 @@ function formatWelcome(options: HardwareOptions, hardware: HardwareBench, contro
     ...(options.boardBaud === line.baudRate
       ? []
       : ['  [board.overrides.serial]', `  baudRate = ${options.boardBaud}`]),
+    ...(fuel === null || boardMaps[options.boardName].wiring.fuel === null
+      ? []
+      : ['  [board.overrides.analogs]', '  fuel = false']),
     ...proofLines(options),
     '  [gnss]',
     `  port = "${gnss.linkPath}"`,
     '  baud = 9600',
+    ...(fuel === null ? [] : ['  [fuelSender]', `  port = "${fuel.linkPath}"`]),
     '',
     ...(control === null
       ? ['No control port and no panel (--control-port 0 opens both).']

@@ -70,6 +70,7 @@ describe('the unit', () => {
       '/dev/fleet-gnss rw',
       '/dev/fleet-bus rw',
       '/dev/fleet-driver rw',
+      '/dev/fleet-fuel rw',
       'any',
     ]);
   });
@@ -309,6 +310,8 @@ END
       'DeviceAllow=/dev/fleet-bus rw',
       'DeviceAllow=/dev/fleet-driver rw',
       'DeviceAllow=/dev/fleet-driver rw',
+      'DeviceAllow=/dev/fleet-fuel rw',
+      'DeviceAllow=/dev/fleet-fuel rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DevicePolicy=closed',

@@ -1,8 +1,9 @@
 // The two kinds of readers of drivers' keys, byte by byte: what counts as a key, and what does not.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { crc8 } from '../../agent/core/crc8.ts';
 import { createDs2480b } from '../../agent/core/driver/ds2480b.ts';
-import { crc8, isKeyID, maskKey, parseKeyList } from '../../agent/core/driver/key-id.ts';
+import { isKeyID, maskKey, parseKeyList } from '../../agent/core/driver/key-id.ts';
 import type { KeyStep } from '../../agent/core/driver/key-protocol.ts';
 import { createRfidFrames } from '../../agent/core/driver/rfid-frames.ts';
 import { createLineDriver, idOfRom, rfidFrame, romOf } from '../support/serial/key-readers.ts';

@@ -12,7 +12,14 @@ import {
 } from '../../agent/core/fuel/fuel-calibration.ts';
 import type { TankPoint } from '../../agent/core/fuel/tank-table.ts';
 
-const plan: CalibrationPlan = { capacityL: 200, mode: 'fill', startL: 0, valid: [0, 5.2], settleMs: 5000 };
+const plan: CalibrationPlan = {
+  capacityL: 200,
+  mode: 'fill',
+  startL: 0,
+  valid: [0, 5.2],
+  settleMs: 5000,
+  place: 'board.overrides.analogs.fuel',
+};
 
 function session(of: CalibrationPlan = plan, points: readonly TankPoint[] = []) {
   const started = startCalibration(of, points);

@@ -149,7 +149,7 @@ describe('a tank table', () => {
   it('as lines of agent.toml is what the board profile takes', async () => {
     const points = [0, 50, 100, 150, 200].map((litres) => ({ litres, measure: 0.5 + litres / 50 }));
     const { table } = tableOf(points, 200);
-    const file = parse(formatTankTable(table, 200)) as {
+    const file = parse(formatTankTable(table, { capacityL: 200, place: 'board.overrides.analogs.fuel' })) as {
       board: { overrides: Parameters<typeof applyOverrides>[1] };
       fuel: { capacityL: number };
     };

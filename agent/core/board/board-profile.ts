@@ -253,7 +253,7 @@ export function readAddress(relay: BoardRelay): number {
 }
 
 /** The value of an analog signal from a register, in the table's unit (fuel: 0 to 1; supply: volts); null = unknown. */
-export function analogValue(signal: BoardAnalog, raw: number): number | null {
+export function analogValue(signal: Omit<BoardAnalog, 'poll' | 'address'>, raw: number): number | null {
   const measure = raw * signal.scale + signal.offset;
   if (measure < signal.valid[0] || measure > signal.valid[1]) return null;
   if (signal.table === undefined) return measure;

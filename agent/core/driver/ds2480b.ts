@@ -1,7 +1,8 @@
 // iButtons over a serial 1-Wire line driver DS2480B (Maxim data sheet 19-5047; DS9097U adapters, LINK, and USB adapters with that chip), at 9600
 // baud. A reset twice a second; where a presence pulse answers, READ ROM (33h) gives 64 bits: family, 48 bits of serial number, CRC-8. Of two
 // iButtons at once the bits mix and the CRC does not fit, so that neither counts. Nothing but resets and READ ROM is ever sent.
-import { crc8, keyOf } from './key-id.ts';
+import { crc8 } from '../crc8.ts';
+import { keyOf } from './key-id.ts';
 import { type KeyProtocol, type KeyStep, noStep, type ReaderFault } from './key-protocol.ts';
 
 const toDataMode = 0xe1;

@@ -19,16 +19,6 @@ export function maskKey(id: string): string {
   return `…${id.length === 16 ? id.slice(10, 14) : id.slice(-4)}`;
 }
 
-/** CRC-8 of 1-Wire (Maxim application note 27): x^8 + x^5 + x^4 + 1, lowest bit first. 0 over a ROM with its CRC. */
-export function crc8(bytes: Iterable<number>): number {
-  let crc = 0;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >> 1) ^ 0x8c : crc >> 1;
-  }
-  return crc;
-}
-
 /** Bytes as an id, in the given order. */
 export function keyOf(bytes: readonly number[]): string {
   return bytes

@@ -13,6 +13,8 @@ export interface CalibrationPlan {
   readonly valid: readonly [number, number];
   /** A reading is at rest when it has not moved for so long. */
   readonly settleMs: number;
+  /** The table of agent.toml that the result belongs to. */
+  readonly place: string;
 }
 
 export type CalibrationInput =
@@ -203,7 +205,7 @@ function finish(state: CalibrationState): Step {
     return { state, outputs: [...verdict.reasons.map(say), { kind: 'ask' }] };
   }
   const { table } = verdict;
-  const toml = formatTankTable(table, plan.capacityL);
+  const toml = formatTankTable(table, plan);
   const warnings = verdict.warnings.map((text) => say(`Note: ${text}`));
   return { state: { ...state, waiting: null }, outputs: [...warnings, { kind: 'table', table, toml }] };
 }

@@ -208,15 +208,10 @@ const short = (value: number): string => String(Number(value.toPrecision(4)));
 const litresOf = (point: TankPoint): string => `${short(point.litres)} L`;
 
 /** The lines for agent.toml. */
-export function formatTankTable(table: TankTable, capacityL: number): string {
+export function formatTankTable(
+  table: TankTable,
+  { capacityL, place }: { readonly capacityL: number; readonly place: string },
+): string {
   const pairs = table.map(([measure, fraction]) => `  [${measure}, ${fraction}],`);
-  return [
-    '[board.overrides.analogs.fuel]',
-    'table = [',
-    ...pairs,
-    ']',
-    '',
-    '[fuel]',
-    `capacityL = ${capacityL}`,
-  ].join('\n');
+  return [`[${place}]`, 'table = [', ...pairs, ']', '', '[fuel]', `capacityL = ${capacityL}`].join('\n');
 }

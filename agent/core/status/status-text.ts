@@ -3,6 +3,7 @@
 
 import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import { witnessNames } from '../../../src/core/verdict/witness.ts';
+import { llsText } from '../lls/lls-status.ts';
 import type { ModemReading } from '../modem/modem-reading.ts';
 import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
@@ -290,6 +291,12 @@ function modemLines({ modem }: VehicleStatus): readonly StatusLine[] {
     : [{ level: 'ok', name, words: modemText(modem.reading), todo: '' }];
 }
 
+function fuelSenderLines({ fuelSender, inputs }: VehicleStatus): readonly StatusLine[] {
+  if (fuelSender === null) return [];
+  const isOff = inputs.some(({ input, reading }) => input === 'ignition' && reading === 'off');
+  return [{ name: 'Fuel', ...llsText(fuelSender, isOff) }];
+}
+
 const updatePhases = {
   fetching: 'is being fetched',
   staged: 'is ready',
@@ -322,6 +329,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
     ...modemLines(vehicle),
     ...(vehicle.driver === null ? [] : [{ name: 'Driver', ...driverText(vehicle.driver) }]),
+    ...fuelSenderLines(vehicle),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

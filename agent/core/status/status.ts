@@ -10,6 +10,7 @@ import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
+import type { LlsReading } from '../lls/lls.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
 import type { PortState } from '../serial-port-state.ts';
@@ -100,6 +101,8 @@ export interface VehicleStatus {
   readonly bus: BusStatus | null;
   /** Null: no reader of keys is configured. */
   readonly driver: DriverStatus | null;
+  /** With the fraction of the tank; null: no digital fuel sender is configured. */
+  readonly fuelSender: (LlsReading & { readonly level: number | null }) | null;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
@@ -321,6 +324,7 @@ export function statusOfVehicle(
     bus: state.bus === null ? null : busStatus(state.bus, nowMs),
     driver:
       state.driver === null ? null : driverStatus(state.driver, { nowMs, settings: state.settings.driver }),
+    fuelSender: state.fuelSender === null ? null : { ...state.fuelSender, level: state.analogs.fuel ?? null },
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,

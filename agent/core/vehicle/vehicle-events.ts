@@ -14,6 +14,7 @@ import type { DriverInput } from '../driver/driver.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
+import type { LlsReading } from '../lls/lls.ts';
 import type { ModemSight } from '../modem/modem-reading.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
@@ -49,6 +50,8 @@ export type VehicleEvent =
   | { readonly kind: 'bus'; readonly reading: BusReading }
   /** A key was read, or the state of its reader changed. */
   | { readonly kind: 'driverReader'; readonly input: Exclude<DriverInput, { kind: 'time' }> }
+  /** What the digital fuel sender shows, once a second. */
+  | { readonly kind: 'fuelSender'; readonly reading: LlsReading }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */

@@ -8,6 +8,8 @@ import { stepFuel } from '../fuel/fuel.ts';
 import { fuelEventDraft } from '../fuel/fuel-events.ts';
 import type { Motion } from '../fuel/fuel-types.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import type { LlsReading } from '../lls/lls.ts';
+import { llsLevel } from '../lls/lls-config.ts';
 import { log, put, record, type StepContext, sensed, vehicleLimits } from './vehicle-state.ts';
 
 function motionOf(context: StepContext): Motion {
@@ -31,7 +33,7 @@ function fixOf({ state, now }: StepContext, atMs: number): Fix | null {
  */
 export function watchFuel(context: StepContext, level: number | null | 'unknown'): void {
   const { state, now, config } = context;
-  if (config.profile.analogs.fuel === undefined) return;
+  if (config.profile.analogs.fuel === undefined && config.fuelSender === undefined) return;
   const surroundings = {
     ignition: readingOf(state.inputs, 'ignition').reading,
     motion: motionOf(context),
@@ -49,4 +51,21 @@ export function watchFuel(context: StepContext, level: number | null | 'unknown'
     });
     record(context, draft, event.atMs, fixOf(context, event.atMs));
   }
+}
+
+/** What is known without the board: the level of a digital sender. */
+export function fuelOf({ config, state }: StepContext): { readonly fuel?: number | null } {
+  return config.fuelSender === undefined ? {} : { fuel: state.analogs.fuel ?? null };
+}
+
+/** What the digital sender shows takes the place of the analog signal. A silent one makes the level unknown, never zero. */
+export function handleFuelSender(context: StepContext, reading: LlsReading): void {
+  const { fuelSender } = context.config;
+  const { measure } = reading;
+  if (fuelSender === undefined) return;
+  put(context, { fuelSender: reading });
+  if (measure === 'unknown') return;
+  const fuel = measure === null ? null : llsLevel(fuelSender, measure);
+  put(context, { analogs: { ...context.state.analogs, fuel } });
+  watchFuel(context, fuel);
 }

@@ -20,7 +20,7 @@ import { fixReferenceUtcMs, offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
-import { watchFuel } from './vehicle-fuel.ts';
+import { fuelOf, watchFuel } from './vehicle-fuel.ts';
 import { putLoopback } from './vehicle-loopback.ts';
 import { commitNow, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
@@ -51,7 +51,7 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
         if (answersWhole(context)) reportBoard(context, 'answers', output.reason);
         break;
       case 'boardDown':
-        put(context, { isBoardFresh: true, relaysReadMs: null, analogs: {} });
+        put(context, { isBoardFresh: true, relaysReadMs: null, analogs: fuelOf(context) });
         reportBoard(context, 'lost', output.reason);
         break;
       case 'problem':

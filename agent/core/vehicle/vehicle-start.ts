@@ -100,6 +100,7 @@ export function createVehicle(
     bus: null,
     busReport: createBusReport(),
     driver: config.driverReader === undefined ? null : createDriver(memory.driver, monoMs),
+    fuelSender: null,
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),

@@ -33,6 +33,7 @@ import type { PlausibilityState } from '../gnss/plausibility.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestsState } from '../link/requests.ts';
+import type { LlsReading } from '../lls/lls.ts';
 import type { ModemSight } from '../modem/modem-reading.ts';
 import type { ModemReportState } from '../modem/modem-report.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
@@ -85,6 +86,8 @@ export interface VehicleState {
   readonly busReport: BusReportState;
   /** Who drives; null: no reader of keys is configured. */
   readonly driver: DriverState | null;
+  /** What the digital fuel sender showed last; null: nothing yet. Its level is among the analogs. */
+  readonly fuelSender: LlsReading | null;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;

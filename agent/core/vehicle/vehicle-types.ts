@@ -13,6 +13,7 @@ import type { DriverReaderConfig } from '../driver/driver-config.ts';
 import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import type { FuelMemory } from '../fuel/fuel-memory.ts';
 import type { Traffic } from '../link/data-budget.ts';
+import type { LlsConfig } from '../lls/lls-config.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ServiceCodes } from '../protection/service-code.ts';
 import type { EntryState } from '../protection/service-entry.ts';
@@ -31,6 +32,8 @@ export interface VehicleConfig {
   readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
+  /** The digital fuel sender, in place of an analog one; absent: none. */
+  readonly fuelSender?: LlsConfig;
   /** When the machine of a parked unit is suspended; absent: never. */
   readonly sleep?: SleepConfig;
   /** The car that is asked; absent: none. It is no witness: it only refuses. */

@@ -37,7 +37,7 @@ import { deliver, handleWelcome, reportTimeDispute } from './vehicle-delivery.ts
 import { handleDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
-import { watchFuel } from './vehicle-fuel.ts';
+import { handleFuelSender, watchFuel } from './vehicle-fuel.ts';
 import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from './vehicle-ports.ts';
 import {
@@ -60,7 +60,7 @@ import {
   type VehicleState,
   vehicleLimits,
 } from './vehicle-state.ts';
-import { type Now, type VehicleConfig } from './vehicle-types.ts';
+import { type Now, type PortName, type VehicleConfig } from './vehicle-types.ts';
 import { handleUpdateResult, isUpdateToken, stepUpdateOf, watchSleep } from './vehicle-update.ts';
 import { requestAutomations } from './vehicle-zones.ts';
 
@@ -128,6 +128,12 @@ function begin(context: StepContext): void {
   stepUpdateOf(context, { kind: 'start' });
 }
 
+function handleOpened(context: StepContext, port: PortName): void {
+  if (isFirstOpening(context.state.ports[port])) log(context, 'info', 'port_open', { port });
+  stepPortOf(context, port, { kind: 'opened' });
+  if (port === 'board') feedBoard(context, { kind: 'up', atMs: context.now.monoMs });
+}
+
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
   switch (event.kind) {
     case 'start':
@@ -140,10 +146,7 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       commitNow(context, [stamp(context, { statusCode: statusCodes.SHUTDOWN.code })], { record: true });
       break;
     case 'opened':
-      if (isFirstOpening(context.state.ports[event.port]))
-        log(context, 'info', 'port_open', { port: event.port });
-      stepPortOf(context, event.port, { kind: 'opened' });
-      if (event.port === 'board') feedBoard(context, { kind: 'up', atMs: context.now.monoMs });
+      handleOpened(context, event.port);
       break;
     case 'failed':
     case 'down':
@@ -170,6 +173,9 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'driverReader':
       watchDriver(context, event.input);
+      break;
+    case 'fuelSender':
+      handleFuelSender(context, event.reading);
       break;
     case 'welcome':
       handleWelcome(context, event.welcome);

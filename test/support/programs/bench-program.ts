@@ -13,11 +13,25 @@ export interface BenchProgram {
   close(): Promise<void>;
 }
 
-/** @param boardName as of `hardware --board`. */
-export async function startBenchProgram(folder: string, boardName: string): Promise<BenchProgram> {
+/** @param boardName as of `hardware --board`. @param more further options. */
+export async function startBenchProgram(
+  folder: string,
+  boardName: string,
+  more: readonly string[] = [],
+): Promise<BenchProgram> {
   const program = new URL('../../../dist/simulator/main.js', import.meta.url).pathname;
   const links = ['--link-board', join(folder, 'board'), '--link-gnss', join(folder, 'gnss')];
-  const args = [program, 'hardware', '--board', boardName, ...links, '--control-port', '0', '--json'];
+  const args = [
+    program,
+    'hardware',
+    '--board',
+    boardName,
+    ...links,
+    '--control-port',
+    '0',
+    '--json',
+    ...more,
+  ];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   let said = '';

@@ -1,6 +1,6 @@
 // Readers of drivers' keys as the far end of a serial line: an RFID reader that sends by itself, and a DS2480B line driver with an iButton probe, written
 // from its data sheet.
-import { crc8 } from '../../../agent/core/driver/key-id.ts';
+import { crc8 } from '../../../agent/core/crc8.ts';
 
 /** A frame of an RFID reader; ID-12LA ends it with CR and LF. @param id ten hex digits. */
 export function rfidFrame(id: string, kind: 'rdm6300' | 'id12la' = 'rdm6300'): Buffer {

@@ -7,6 +7,7 @@ import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts'
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
 import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
+import type { LlsConfig } from '../../../agent/core/lls/lls-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { SleepConfig } from '../../../agent/core/sleep/sleep.ts';
@@ -50,6 +51,8 @@ export interface RigOptions {
   readonly bus?: BusConfig;
   /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
   readonly driverReader?: DriverReaderConfig;
+  /** Its digital fuel sender; none unless given. What it shows comes by `dispatch`. */
+  readonly fuelSender?: LlsConfig;
   /** The receiver smooths its speed with this time constant, ms; not unless given. */
   readonly smoothMs?: number;
   /** When its machine is suspended; never unless given. */
@@ -117,6 +120,7 @@ export async function createVehicleRig({
   isCommissioned = true,
   bus,
   driverReader,
+  fuelSender,
   smoothMs = 0,
   sleep,
   settings,
@@ -235,6 +239,7 @@ export async function createVehicleRig({
       profile: verdict.profile,
       ...(bus === undefined ? {} : { bus }),
       ...(driverReader === undefined ? {} : { driverReader }),
+      ...(fuelSender === undefined ? {} : { fuelSender }),
       ...(sleep === undefined ? {} : { sleep }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
@@ -260,6 +265,7 @@ export async function createVehicleRig({
 
   return {
     board,
+    clock,
     line,
     clocks,
     performed,
