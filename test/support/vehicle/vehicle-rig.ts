@@ -217,7 +217,7 @@ export async function createVehicleRig({
       onContact?.(change);
     },
   });
-  createGnss({
+  const gnss = createGnss({
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs() + clocks.skyAheadMs,
@@ -260,6 +260,7 @@ export async function createVehicleRig({
 
   return {
     board,
+    gnss,
     line,
     clocks,
     performed,
