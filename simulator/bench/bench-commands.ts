@@ -86,6 +86,26 @@ function fault(given: readonly string[], deps: BenchDeps): string | null {
   return `faults: ${JSON.stringify(deps.board.faults())}`;
 }
 
+const tripKmh = 40;
+const standingCheckMs = 500;
+
+/** Turns the key, drives, stops, and turns it back once the vehicle stands; another command meanwhile counts as well. */
+function trip([word]: readonly string[], { clock, driver }: BenchDeps): string | null {
+  const forS = word === undefined ? 60 : numberIn(word, 1, 3600);
+  if (forS === null) return null;
+  driver.setIgnition(true);
+  if (!driver.setSpeed(tripKmh)) return notStarting;
+  const park = (): void => {
+    if (driver.now().speedKmh === 0) driver.setIgnition(false);
+    else clock.after(standingCheckMs, park);
+  };
+  clock.after(forS * 1000, () => {
+    driver.setSpeed(0);
+    park();
+  });
+  return `a trip of ${forS} s at ${tripKmh} km/h; it ends with the ignition off`;
+}
+
 /** Sentences too seldom, a date that is wrong, and what it says of its antenna. */
 function receiver(given: readonly string[], { gnss }: BenchDeps): string | null {
   const [habit, word] = given;
@@ -164,6 +184,11 @@ const commands: Readonly<Record<string, Command>> = {
     usage: 'drive',
     help: 'drives on along the route, by its timetable',
     run: (_, { driver }) => (driver.drive() ? 'driving' : notStarting),
+  },
+  trip: {
+    usage: 'trip [s]',
+    help: 'ignition on, drives for a minute or these seconds, stops, ignition off',
+    run: trip,
   },
   stop: {
     usage: 'stop',
