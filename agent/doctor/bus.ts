@@ -103,7 +103,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
 }
 
 /** What a line said while it was listened to. */
-export interface Heard {
+export interface Capture {
   readonly bytes: Uint8Array;
   /** Since the last byte, and bursts of bytes with a pause before each. */
   readonly quietMs: number;
@@ -114,7 +114,7 @@ const lookMs = 100;
 const burstPauseMs = 300;
 
 /**
- * Listens without sending for `forMs`, or until enough was heard.
+ * Listens without sending for `forMs`, or until enough has come.
  * @param isEnough asked ten times a second.
  * @throws AppError `serial`.
  */
@@ -122,8 +122,8 @@ export async function listen(
   settings: SerialSettings,
   forMs: number,
   { clock, openByteLink }: BusOptions,
-  isEnough: (heard: Heard) => boolean,
-): Promise<Heard> {
+  isEnough: (capture: Capture) => boolean,
+): Promise<Capture> {
   const bus = await openBus(settings, { clock, openByteLink });
   const endMs = clock.monoMs() + forMs;
   let [count, byteMs, bursts] = [0, Number.NEGATIVE_INFINITY, 0];
@@ -135,8 +135,8 @@ export async function listen(
         if (nowMs - byteMs >= burstPauseMs) bursts += 1;
         [count, byteMs] = [bus.count(), nowMs];
       }
-      const heard = { bytes: bus.received(), quietMs: nowMs - byteMs, bursts };
-      if (nowMs >= endMs || isEnough(heard)) return heard;
+      const capture = { bytes: bus.received(), quietMs: nowMs - byteMs, bursts };
+      if (nowMs >= endMs || isEnough(capture)) return capture;
     }
   } finally {
     await bus.close();

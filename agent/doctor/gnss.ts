@@ -11,13 +11,13 @@ import {
   type ReceiverPace,
 } from '../core/status/receiver-text.ts';
 import { usualBauds } from './board-search.ts';
-import { type Heard, listen, openBus } from './bus.ts';
+import { type Capture, listen, openBus } from './bus.ts';
 import { type Check, type Finding, fault, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
 import type { Sightings } from './sightings.ts';
 
 /** A receiver of 0.2 Hz is silent for up to 5 s, and its burst lasts a second at 4800 baud. A wrong speed shows bytes too, so a silent line is silent at each. */
-const firstLookMs = { heard: 6500, silent: 1500, again: 11_000 } as const;
+const firstLookMs = { whole: 6500, silent: 1500, again: 11_000 } as const;
 /** Two epochs of such a receiver; less where all that is needed was seen. */
 const longLookMs = 12_500;
 /** So many bytes without a sentence are none at this speed. */
@@ -107,17 +107,17 @@ async function findBaud({
 }: GnssContext): Promise<{ baud: number | null; bytes: number }> {
   const { gnssPort, earliestUtcMs } = config;
   const has = (bytes: Uint8Array): boolean => understand(bytes, earliestUtcMs).sentences > 0;
-  const isDecided = ({ bytes, bursts, quietMs }: Heard): boolean =>
+  const isDecided = ({ bytes, bursts, quietMs }: Capture): boolean =>
     bytes.length > hopelessBytes || (bursts > 1 && quietMs >= burstEndMs) || (bytes.length > 0 && has(bytes));
   const look = async (baudRate: number, forMs: number): Promise<Uint8Array> =>
     (await listen({ ...gnssPort, baudRate }, forMs, ports, isDecided)).bytes;
-  const { heard, silent, again } = firstLookMs;
-  const first = await look(gnssPort.baudRate, heard);
+  const { whole, silent, again } = firstLookMs;
+  const first = await look(gnssPort.baudRate, whole);
   if (has(first)) return { baud: gnssPort.baudRate, bytes: first.length };
   let bytes = first.length;
   for (const baud of usualBauds.filter((one) => one !== gnssPort.baudRate)) {
     if (isStopped()) break;
-    const more = await look(baud, bytes === 0 ? silent : heard);
+    const more = await look(baud, bytes === 0 ? silent : whole);
     bytes += more.length;
     if (has(more)) return { baud, bytes };
   }
@@ -246,18 +246,18 @@ export function gnssCheck(context: GnssContext): Check {
       const { baud, bytes } = await findBaud(context);
       if (baud === null) return [await nothingReceived(context, bytes)];
       const settings = { ...gnssPort, baudRate: baud };
-      const heard = await listen(
+      const capture = await listen(
         settings,
         longLookMs,
         ports,
         (so) =>
           context.isStopped() || (so.quietMs >= burstEndMs && isWhole(understand(so.bytes, earliestUtcMs))),
       );
-      const received = understand(heard.bytes, earliestUtcMs);
+      const received = understand(capture.bytes, earliestUtcMs);
       const obstacle = paceObstacle(paceOf(received));
       if (received.fixes.length > 0)
         sightings.receiver = {
-          aheadMs: aheadMs(received, heard.quietMs, ports.clock.utcMs()),
+          aheadMs: aheadMs(received, capture.quietMs, ports.clock.utcMs()),
           obstacle,
         };
       const words = `${received.types.join(', ') || 'no useful sentence'} from ${received.talkers.join(', ') || 'no talker'} at ${baud} baud`;

@@ -81,6 +81,7 @@ const driveWords = { driving: 'driving', standing: 'standing', unknown: 'not kno
 function driveText({ evidence: { drive, by, forS }, gnss }: VehicleStatus): string {
   if (drive === 'standing' && by === 'gnss' && gnss.motion !== 'still')
     return 'last known as standing, by gnss; not proven at this moment';
+  if (drive === 'unknown' && gnss.motion === 'still') return 'standing, not for long enough yet';
   const shown = drive === 'unknown' || by === null ? driveWords[drive] : `${driveWords[drive]} by ${by}`;
   return `${shown} for ${formatSpan(forS)}`;
 }
@@ -110,6 +111,7 @@ export function evidenceLine({ vehicle, upS }: AgentFacts): StatusLine {
   const proven = countProven((name) => witnesses[name] === 'proven');
   const words = `${driveText(vehicle)}; ${states}`;
   if (proven >= 2) return { level: 'ok', name: 'Evidence', words, todo: '' };
-  if (isStarting({ upS })) return starting('Evidence', words);
+  if (isStarting({ upS }) && (blockerOf(vehicle) !== null || !vehicle.gnss.hasFix))
+    return starting('Evidence', words);
   return { level: 'note', name: 'Evidence', words, todo: evidenceAdvice(vehicle, fitted) };
 }

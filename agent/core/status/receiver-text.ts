@@ -56,12 +56,12 @@ export function obstacleText(obstacle: ReceiverObstacle): ObstacleText {
       };
     case 'no_quality':
       return {
-        words: `${every(obstacle.everyS)} of the receiver has an HDOP`,
+        words: `${every(obstacle.everyS)} has an HDOP`,
         todo: `Set the receiver to send GGA or GSA with every RMC, ${onceASecond}.`,
       };
     case 'no_speed':
       return {
-        words: `${every(obstacle.everyS)} of the receiver has a speed`,
+        words: `${every(obstacle.everyS)} has a speed`,
         todo: `Set the receiver to send RMC with every GGA, ${onceASecond}.`,
       };
     default:

@@ -180,7 +180,7 @@ export const standstillHint = (value: unknown): string | null => standstillHints
 const hints = mapOf({
   board_alive: 'Check the board, its supply and the serial line with fleetward-agent doctor',
   time_known: 'Bring the unit into network coverage once, or give the receiver a view of the sky',
-  ignition_off: 'Switch the ignition off; if it is off, turn it on and off once',
+  ignition_off: 'Switch the ignition off once the vehicle stands; if it is off, turn it on and off once',
   no_movement: 'If the vehicle stands, check that sensor with fleetward-agent doctor',
   engine_at_rest: 'Stop the engine, or disconnect an external charger',
   no_position_allowed: 'Give the receiver a view of the sky, or see [protection] noGnss',
