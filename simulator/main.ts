@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The simulator's command line and its composition root. Errors end here as text with an exit code of sysexits.h. The first Ctrl-C
 // ends cleanly, the second at once.
+import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { openSqlite } from '../src/adapters/database/sqlite.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
@@ -48,15 +49,17 @@ const boardList = boardNames.map((name) => `  ${name.padEnd(22)} ${boardMaps[nam
 
 function withHardware(command: Argv) {
   return command
+    .option('desk', {
+      type: 'string',
+      describe: 'folder for both ports and an agent.toml that names them; made when it is missing',
+    })
     .option('link-board', {
       type: 'string',
-      default: './ttyBoard',
-      describe: "path of the board's serial port",
+      describe: "path of the board's serial port; ttyBoard in the folder of --desk, else here",
     })
     .option('link-gnss', {
       type: 'string',
-      default: './ttyGnss',
-      describe: "path of the receiver's serial port",
+      describe: "path of the receiver's serial port; ttyGnss in that folder",
     })
     .option('link-fuel', {
       type: 'string',
@@ -98,8 +101,9 @@ async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']
     seed: options.seed,
     boardName: options.board,
     wiring: options.wiring,
-    boardLink: options['link-board'],
-    gnssLink: options['link-gnss'],
+    desk: options.desk ?? null,
+    boardLink: options['link-board'] ?? join(options.desk ?? '.', 'ttyBoard'),
+    gnssLink: options['link-gnss'] ?? join(options.desk ?? '.', 'ttyGnss'),
     fuelLink: options['link-fuel'] ?? null,
     boardBaud: options['board-baud'],
     routeFile: options.route ?? null,

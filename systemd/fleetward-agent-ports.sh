@@ -92,8 +92,9 @@ match() {
 	esac
 }
 
+# ID_MM_PORT_IGNORE keeps ModemManager off, which sends AT commands to every serial port of USB that it does not know.
 rule() {
-	printf 'SUBSYSTEM=="tty", %s, SYMLINK+="fleet-%s", GROUP="dialout", MODE="0660", TAG+="systemd", ENV{SYSTEMD_WANTS}+="fleetward-agent-port@%s.service"\n' "$2" "$1" "$1"
+	printf 'SUBSYSTEM=="tty", %s, SYMLINK+="fleet-%s", GROUP="dialout", MODE="0660", ENV{ID_MM_PORT_IGNORE}="1", TAG+="systemd", ENV{SYSTEMD_WANTS}+="fleetward-agent-port@%s.service"\n' "$2" "$1" "$1"
 }
 
 # node_of TEXT: the device itself, whatever link was given.

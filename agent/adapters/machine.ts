@@ -73,12 +73,13 @@ function look(path: string): PathFacts | null {
 
 const processName = (pid: number): string => linesOf(`/proc/${pid}/comm`)[0] ?? '';
 
-function hasOpen(pid: number, realPath: string): boolean {
+/** Whether one of the descriptors of a process fits, as far as this user may see them. */
+function hasDescriptor(pid: number, fits: (target: string, fd: string) => boolean): boolean {
   const folder = `/proc/${pid}/fd`;
   try {
     return readdirSync(folder).some((fd) => {
       try {
-        return readlinkSync(join(folder, fd)) === realPath;
+        return fits(readlinkSync(join(folder, fd)), fd);
       } catch {
         return false;
       }
@@ -88,14 +89,35 @@ function hasOpen(pid: number, realPath: string): boolean {
   }
 }
 
+/** Whether a process holds the other end of a pseudo-terminal (proc_pid_fdinfo(5), `tty-index`): it is the device, and takes no bytes from a reader. */
+function isFarEnd(pid: number, realPath: string): boolean {
+  const [, index] = /^\/dev\/pts\/(\d+)$/.exec(realPath) ?? [];
+  return (
+    index !== undefined &&
+    hasDescriptor(
+      pid,
+      (target, fd) =>
+        target.endsWith('/ptmx') &&
+        linesOf(`/proc/${pid}/fdinfo/${fd}`).some((line) => /^tty-index:\s*(\d+)$/.exec(line)?.[1] === index),
+    )
+  );
+}
+
+const partsOf = (device: number): readonly [major: number, minor: number] => [
+  (device >> 8) & 0xfff,
+  (device & 0xff) | ((device >> 12) & 0xfff00),
+];
+
+const processes = (): readonly number[] =>
+  readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+
 /**
  * Locks on the device's file, which all users may see (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 00:13:16472 0
  * EOF`.
  */
 function lockersOf(realPath: string): readonly number[] {
   const { dev, ino } = statSync(realPath);
-  const major = (dev >> 8) & 0xfff;
-  const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
+  const [major, minor] = partsOf(dev);
   return linesOf('/proc/locks').flatMap((line) => {
     const fields = line.trim().split(/\s+/);
     const [, , , , pid = '', place = ''] = fields;
@@ -109,11 +131,24 @@ function lockersOf(realPath: string): readonly number[] {
 }
 
 function holdersOf(realPath: string): readonly Holder[] {
-  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   const lockers = lockersOf(realPath);
-  const pids = new Set([...all.filter((pid) => hasOpen(pid, realPath)), ...lockers]);
-  pids.delete(process.pid);
-  return [...pids].map((pid) => ({ pid, name: processName(pid), hasLock: lockers.includes(pid) }));
+  const openers = processes().filter((pid) => hasDescriptor(pid, (target) => target === realPath));
+  const pids = [...new Set([...openers, ...lockers])];
+  return pids
+    .filter((pid) => pid !== process.pid && !isFarEnd(pid, realPath))
+    .map((pid) => ({ pid, name: processName(pid), hasLock: lockers.includes(pid) }));
+}
+
+/** By the database of udevd, one file for each device. */
+function isProbedByModemManager(realPath: string): boolean {
+  const [major, minor] = partsOf(statSync(realPath).rdev);
+  const known = linesOf(`/run/udev/data/c${major}:${minor}`);
+  const isKeptOff = known.some((line) => /^E:ID_MM_(PORT|DEVICE)_IGNORE=1$/.test(line));
+  return (
+    known.includes('E:ID_BUS=usb') &&
+    !isKeptOff &&
+    processes().some((pid) => processName(pid) === 'ModemManager')
+  );
 }
 
 function agentUser(): Person {
@@ -162,6 +197,7 @@ export function createMachine(): Machine {
   return {
     look,
     holdersOf,
+    isProbedByModemManager,
     agentUser,
     space(folder) {
       const { bavail, blocks, bsize } = statfsSync(folder);

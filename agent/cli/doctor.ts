@@ -27,6 +27,7 @@ import { gnssCheck } from '../doctor/gnss.ts';
 import { obdCheck } from '../doctor/obd-bus.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
+import { createSightings, type Sightings } from '../doctor/sightings.ts';
 import { busFindings, vehicleBusCheck } from '../doctor/vehicle-bus.ts';
 import { changeJson, changeLine, watchInputs } from '../doctor/watch.ts';
 import { witnessCheck } from '../doctor/witnesses.ts';
@@ -107,11 +108,12 @@ interface Plan {
   readonly flags: Flags;
   readonly io: DoctorIo;
   readonly settings: Settings;
+  readonly sightings: Sightings;
   isStopped(): boolean;
 }
 
 async function hardwareChecks(
-  { flags, io, isStopped }: Plan,
+  { flags, io, sightings, isStopped }: Plan,
   file: AgentFile,
   config: AgentConfig,
 ): Promise<readonly Check[]> {
@@ -123,7 +125,7 @@ async function hardwareChecks(
     portCheck('board', file.board.port, ports),
     ...board,
     portCheck('gnss', file.gnss.port, ports),
-    gnssCheck({ config, ports, isStopped }),
+    gnssCheck({ config, ports, sightings, isStopped }),
     ...busChecks(config, { ports, isStopped }),
     ...readerChecks(config, { ports, say: io.say, isStopped }),
     ...(relayTest === undefined
@@ -187,7 +189,7 @@ function busOnly({ io, settings, isStopped }: Plan, facts: AgentFacts | null): r
 }
 
 async function brokerPart(
-  { io, settings }: Plan,
+  { io, settings, sightings }: Plan,
   file: AgentFile,
   isRunning: boolean,
 ): Promise<readonly Check[]> {
@@ -199,6 +201,7 @@ async function brokerPart(
       publicKey: file.broker.publicKey,
       remote: await readRemote(file),
       ports: io.ports,
+      sightings,
     };
     const checks = brokerChecks(context);
     const steps = checks.filter(({ id }) => id !== 'broker-session');
@@ -216,12 +219,12 @@ async function brokerPart(
 }
 
 async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly Check[]> {
-  const { flags, io, settings } = plan;
+  const { flags, io, settings, sightings } = plan;
   if (flags['part'] === 'bus') return busOnly(plan, facts);
   const { file, config, problem } = settings;
   const { ports } = io;
   const first = configurationCheck({ path: String(flags['config']), problem, file, ports });
-  const clock = clockCheck(buildUtcMs, ports);
+  const clock = clockCheck(buildUtcMs, sightings, ports);
   if (file === null) return [first, clock];
   const isRunning = facts !== null;
   if (isRunning && flags['relay-test'] !== undefined)
@@ -234,9 +237,10 @@ async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly
     ...(facts === null ? [] : [runningCheck(facts)]),
     ...hardware,
     ...(isRunning ? [] : [storageCheck(file, ports)]),
-    ...(isRunning || config === null ? [] : [witnessCheck(config, file.storage.path, ports)]),
-    clock,
     ...(await brokerPart(plan, file, isRunning)),
+    // After receiver and broker, by whose times and sentences they judge.
+    clock,
+    ...(isRunning || config === null ? [] : [witnessCheck(config, file.storage.path, { ports, sightings })]),
   ];
 }
 
@@ -303,7 +307,7 @@ export async function runDoctor(flags: Flags, io: DoctorIo): Promise<0 | 1 | 2> 
     );
   const lock = facts === null ? keepAway(file, io) : { close: (): void => undefined };
   try {
-    const plan: Plan = { flags, io, settings, isStopped: () => isStopped };
+    const plan: Plan = { flags, io, settings, sightings: createSightings(), isStopped: () => isStopped };
     if (isWatch) return await watch(plan, facts !== null);
     const results = await runChecks(await checksFor(plan, facts), {
       clock: io.ports.clock,

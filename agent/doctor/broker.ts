@@ -17,6 +17,7 @@ import type { AgentConfig } from '../config.ts';
 import type { RemoteConfig } from '../config-origin.ts';
 import { type Check, type Finding, fault, ok, skipped, warning } from './check.ts';
 import type { CertificateFacts, DoctorPorts } from './ports.ts';
+import type { Sightings } from './sightings.ts';
 
 interface BrokerAddress {
   readonly host: string;
@@ -42,6 +43,8 @@ export interface BrokerContext {
   readonly publicKey: string;
   readonly remote: RemoteConfig;
   readonly ports: DoctorPorts;
+  /** Takes the time of the broker. */
+  readonly sightings: Sightings;
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
@@ -260,9 +263,10 @@ function greet(context: BrokerContext): Promise<Greeting> {
   });
 }
 
-const clockMostS = 5;
-
-function greetingFindings(greeting: Greeting, { config, remote, ports }: BrokerContext): readonly Finding[] {
+function greetingFindings(
+  greeting: Greeting,
+  { config, remote, ports, sightings }: BrokerContext,
+): readonly Finding[] {
   const who = `${config.accountID}/${config.deviceID}`;
   switch (greeting.kind) {
     case 'refused':
@@ -285,19 +289,12 @@ function greetingFindings(greeting: Greeting, { config, remote, ports }: BrokerC
       ];
     case 'welcome': {
       const { welcome, askedMs, cameMs } = greeting;
-      const apartS = Math.round((ports.clock.utcMs() - welcome.serverTimeMs - (cameMs - askedMs) / 2) / 1000);
-      const isFar = Math.abs(apartS) > clockMostS;
-      const words = `this machine's clock is ${Math.abs(apartS)} s ${apartS < 0 ? 'behind' : 'ahead of'} the broker's`;
+      sightings.brokerAheadMs = welcome.serverTimeMs + (cameMs - askedMs) / 2 - ports.clock.utcMs();
       const config_ =
         remote.version === welcome.configVersion
           ? ''
           : `; configuration ${welcome.configVersion} will come (here: ${remote.version})`;
-      return [
-        ok(`${who} is known, and the welcome has the right signature${config_}`),
-        isFar
-          ? warning(words, 'Set the clock (timedatectl).')
-          : ok('this machine and the broker agree on the time'),
-      ];
+      return [ok(`${who} is known, and the welcome has the right signature${config_}`)];
     }
   }
 }

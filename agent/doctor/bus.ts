@@ -13,6 +13,8 @@ export interface Bus {
   counters(): RtuCounters;
   /** Everything that came in so far, the last 64 KiB of it. */
   received(): Uint8Array;
+  /** Bytes that came in so far. */
+  count(): number;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   let nextId = 1;
   let receivedChunks: Uint8Array[] = [];
   let receivedBytes = 0;
+  let count = 0;
   const waiting = new Map<number, (result: RtuResult) => void>();
   const feed = (input: RtuInput): void => {
     const stepped = stepRtuMaster(state, input);
@@ -60,6 +63,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   link = await openByteLink(settings, {
     onBytes(bytes) {
       receivedBytes += bytes.length;
+      count += bytes.length;
       receivedChunks.push(bytes);
       while (receivedBytes > receivedMost && receivedChunks.length > 1)
         receivedBytes -= receivedChunks.shift()?.length ?? 0;
@@ -78,6 +82,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
       });
     },
     counters: () => state.counters,
+    count: () => count,
     received() {
       const all = new Uint8Array(receivedBytes);
       let at = 0;
@@ -97,19 +102,42 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   };
 }
 
+/** What a line said while it was listened to. */
+export interface Capture {
+  readonly bytes: Uint8Array;
+  /** Since the last byte, and bursts of bytes with a pause before each. */
+  readonly quietMs: number;
+  readonly bursts: number;
+}
+
+const lookMs = 100;
+const burstPauseMs = 300;
+
 /**
- * Listens for `forMs` without sending.
+ * Listens without sending for `forMs`, or until enough has come.
+ * @param isEnough asked ten times a second.
  * @throws AppError `serial`.
  */
 export async function listen(
   settings: SerialSettings,
   forMs: number,
   { clock, openByteLink }: BusOptions,
-): Promise<Uint8Array> {
+  isEnough: (capture: Capture) => boolean,
+): Promise<Capture> {
   const bus = await openBus(settings, { clock, openByteLink });
+  const endMs = clock.monoMs() + forMs;
+  let [count, byteMs, bursts] = [0, Number.NEGATIVE_INFINITY, 0];
   try {
-    await new Promise<void>((resolve) => void clock.after(forMs, resolve));
-    return bus.received();
+    for (;;) {
+      await new Promise<void>((resolve) => void clock.after(lookMs, resolve));
+      const nowMs = clock.monoMs();
+      if (bus.count() !== count) {
+        if (nowMs - byteMs >= burstPauseMs) bursts += 1;
+        [count, byteMs] = [bus.count(), nowMs];
+      }
+      const capture = { bytes: bus.received(), quietMs: nowMs - byteMs, bursts };
+      if (nowMs >= endMs || isEnough(capture)) return capture;
+    }
   } finally {
     await bus.close();
   }

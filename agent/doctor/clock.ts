@@ -1,41 +1,50 @@
-// Check of this machine's clocks: whether a service sets the time, and whether the battery-backed clock agrees. The
-// differences to GNSS and to the broker are reported with those checks.
+// Check of all clocks, after those of receiver and broker: which of them is wrong is one decision. Whether a service sets the time, and
+// whether the battery-backed clock agrees.
+import { clockText } from '../core/clock-verdict.ts';
 import { type Check, type Finding, fault, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
+import { clockFindings, type Sightings } from './sightings.ts';
 
 const apartMostS = 5;
 
 /** @param earliestUtcMs no real clock shows an earlier time. */
-export function clockCheck(earliestUtcMs: number, { clock, machine }: DoctorPorts): Check {
+export function clockCheck(
+  earliestUtcMs: number,
+  sightings: Sightings,
+  { clock, machine }: DoctorPorts,
+): Check {
   return {
     id: 'clock',
-    title: 'Clock of this machine',
+    title: 'Clocks',
     mostS: 10,
     async run() {
       const utcMs = clock.utcMs();
       const shown = new Date(utcMs).toISOString().slice(0, 19);
       const findings: Finding[] = [];
       const isSynchronised = machine.isTimeSynchronised();
-      if (utcMs < earliestUtcMs)
+      const clocks = clockFindings(sightings, { utcMs, earliestUtcMs });
+      const agree = clocks.find((one) => one.kind === 'agree');
+      const isConfirmed = agree?.clocks.includes('machine') === true;
+      const isSet = isSynchronised === true ? ', set by the network' : '';
+      if (!clocks.some(({ kind }) => kind === 'machine_early'))
         findings.push(
-          fault(
-            `it shows ${shown} UTC, which is before this release was made`,
-            'Set it (timedatectl), or let it be set by the network: mqtts:// refuses certificates until then.',
-          ),
+          isSynchronised === false && !isConfirmed
+            ? warning(
+                `this machine shows ${shown} UTC and is not set by the network (yet)`,
+                'Events get their time from GNSS or the broker; that is enough.',
+              )
+            : ok(`this machine shows ${shown} UTC${isSet}`),
         );
-      else if (isSynchronised === false)
-        findings.push(
-          warning(
-            `it shows ${shown} UTC and is not set by the network (yet)`,
-            'Events get their time from GNSS or the broker; that is enough.',
-          ),
-        );
-      else
-        findings.push(
-          ok(
-            `it shows ${shown} UTC${isSynchronised === true ? ', set by the network' : '; unknown whether a time service sets it'}`,
-          ),
-        );
+      for (const finding of clocks) {
+        const { words, todo } = clockText(finding);
+        if (finding.kind === 'agree') findings.push(ok(words));
+        else
+          findings.push(
+            finding.kind === 'machine_early'
+              ? fault(`${words}: it shows ${shown} UTC`, todo)
+              : warning(words, todo),
+          );
+      }
       const hardwareMs = machine.hardwareClockMs();
       if (hardwareMs === null) {
         findings.push(

@@ -60,16 +60,40 @@ export function configurationCheck(given: {
   };
 }
 
+const keepModemManagerOff =
+  'ModemManager sends AT commands to ports that it does not know: `fleetward-agent-ports set` names this one so that it leaves it alone.';
+
+/** Programs of Linux distributions that open serial ports by themselves, by the name of the process. */
+const portOpeners: readonly (readonly [name: RegExp, todo: string])[] = [
+  [/^ModemManager$/, keepModemManagerOff],
+  [/^brltty/, 'It takes USB adapters for Braille displays: apt remove brltty.'],
+  [
+    /^gpsd/,
+    'It takes USB adapters for receivers: systemctl disable --now gpsd.socket gpsd, or apt remove gpsd.',
+  ],
+  [
+    /getty$/,
+    'It waits for a login there: systemctl mask --now serial-getty@NAME (the name of the device without /dev/), and take console=NAME out of the command line of the kernel.',
+  ],
+];
+
+/** What to do about the programs that have a port open; null where none of them is known. */
+function openerAdvice(holders: readonly Holder[]): string | null {
+  const known = portOpeners.filter(([name]) => holders.some((holder) => name.test(holder.name)));
+  return known.length === 0 ? null : known.map(([, todo]) => todo).join(' ');
+}
+
 /** A program that locked the port has it; one that only has it open may take bytes away. */
 function holderFindings(path: string, holders: readonly Holder[]): readonly Finding[] {
   if (holders.length === 0) return [];
   const names = holders.map(({ pid, name }) => `${name === '' ? 'process' : name} (${pid})`).join(', ');
+  const advice = openerAdvice(holders);
   return holders.some(({ hasLock }) => hasLock)
-    ? [fault(`${path} is in use by ${names}`, 'Stop that program.')]
+    ? [fault(`${path} is in use by ${names}`, advice ?? 'Stop that program.')]
     : [
         warning(
           `${path} is open in ${names}`,
-          'Two readers take bytes from each other: stop it, if it reads.',
+          advice ?? 'Two readers take bytes from each other: stop it, if it reads.',
         ),
       ];
 }
@@ -95,7 +119,7 @@ export function portCheck(name: keyof typeof portTitles, path: string, { machine
         return [
           fault(
             `${path} is not there`,
-            'Is the adapter plugged in? `fleetward-agent-ports list` shows the ports, `fleetward-agent-ports set` names them.',
+            'Is the adapter plugged in? `fleetward-agent-ports list` shows the ports, `fleetward-agent-ports set` names them. One that vanishes at once was taken by another program: `dmesg | grep brltty`.',
           ),
         ];
       if (facts.kind !== 'device')
@@ -113,6 +137,9 @@ export function portCheck(name: keyof typeof portTitles, path: string, { machine
               `Run: adduser ${person.name} ${facts.group === 'root' ? 'dialout' : facts.group}, then start the service anew.`,
             ),
         ...holderFindings(path, machine.holdersOf(facts.realPath)),
+        ...(machine.isProbedByModemManager(facts.realPath)
+          ? [warning(`${path} is not kept from ModemManager`, keepModemManagerOff)]
+          : []),
       ];
     },
   };

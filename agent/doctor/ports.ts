@@ -33,8 +33,10 @@ export interface Machine {
    * @throws AppError when access is denied.
    */
   look(path: string): PathFacts | null;
-  /** Processes that have the device open, as far as this user can see them, this one left out. */
+  /** Processes that have the device open, as far as this user can see them, this one and the other end of a pseudo-terminal left out. */
   holdersOf(realPath: string): readonly Holder[];
+  /** ModemManager runs, and no rule of udev keeps it off this device; false where that is unknown. */
+  isProbedByModemManager(realPath: string): boolean;
   agentUser(): Person;
   /** Bytes of the file system of a folder. */
   space(folder: string): { readonly freeBytes: number; readonly totalBytes: number };

@@ -1,6 +1,5 @@
 // Which witnesses of standstill a configuration names, what that means for a cut, and what each has proven so far by
 // the record on disk: for `config check` and for the doctor of a stopped unit. Read-only.
-import { verdictHint } from '../../src/core/verdict/verdict-text.ts';
 import { type WitnessName, witnessNames } from '../../src/core/verdict/witness.ts';
 import type { AgentConfig } from '../config.ts';
 import { type BoardProfile, isSameUnit, proofOf } from '../core/board/board-profile.ts';
@@ -8,9 +7,11 @@ import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
 import { countProven } from '../core/protection/witness-rules.ts';
+import { proofAdvice, type ReceiverObstacle } from '../core/status/receiver-text.ts';
 import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
+import { clockFindings, obstacleSeen, type Sightings } from './sightings.ts';
 
 /** The wires that prove an input by more than a contact that is open. */
 function proofLine(profile: BoardProfile, input: 'ignition' | 'motion'): readonly string[] {
@@ -92,8 +93,12 @@ function parseText(text: string | null): unknown {
 
 type WitnessConfig = Pick<AgentConfig, 'profile' | 'bus' | 'accountID' | 'deviceID' | 'hardwareID'>;
 
-/** The credit of each fitted witness as the disk holds it. */
-function witnessFindings(config: WitnessConfig, evidence: string | null): readonly Finding[] {
+/** The credit of each fitted witness as the disk holds it, and what earns the rest. */
+function witnessFindings(
+  config: WitnessConfig,
+  evidence: string | null,
+  obstacle: ReceiverObstacle | null,
+): readonly Finding[] {
   const { profile } = config;
   const record = parseEvidence(parseText(evidence), wiringOf(profile, config));
   const fitted = fittedWitnesses(profile, config.bus);
@@ -107,19 +112,26 @@ function witnessFindings(config: WitnessConfig, evidence: string | null): readon
     });
   const seen = states.map(({ text }) => text).join(', ');
   const proven = countProven((name) => states.some((one) => one.name === name && one.state === 'proven'));
-  const todo = verdictHint({ code: 'witnesses', rules: [] }) ?? '';
+  const isGnssProven = states.some(({ name, state }) => name === 'gnss' && state === 'proven');
+  const todo = proofAdvice({ fitted, obstacle: isGnssProven ? null : obstacle });
   return [proven >= 2 ? ok(seen) : warning(`${seen}; a cut waits until two are proven`, todo)];
 }
 
-/** The check of a stopped unit. */
-export function witnessCheck(config: WitnessConfig, path: string, ports: DoctorPorts): Check {
+/** The check of a stopped unit, after those of receiver and broker. */
+export function witnessCheck(
+  config: WitnessConfig & Pick<AgentConfig, 'earliestUtcMs'>,
+  path: string,
+  { ports, sightings }: { readonly ports: DoctorPorts; readonly sightings: Sightings },
+): Check {
   return {
     id: 'witnesses',
     title: 'Witnesses of standstill',
     mostS: 10,
     async run() {
       const isThere = ports.machine.look(path) !== null;
-      return witnessFindings(config, isThere ? ports.inspectOutbox(path).evidence : null);
+      const now = { utcMs: ports.clock.utcMs(), earliestUtcMs: config.earliestUtcMs };
+      const obstacle = obstacleSeen(sightings, clockFindings(sightings, now));
+      return witnessFindings(config, isThere ? ports.inspectOutbox(path).evidence : null, obstacle);
     },
   };
 }

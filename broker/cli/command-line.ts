@@ -104,11 +104,13 @@ function deviceCommands(parser: Argv, handlers: Handlers): Argv {
       'code <accountID> <deviceID>',
       'Make a one-time code that the vehicle exchanges for its secret; prints it once',
       (more) =>
-        withDevice(more).option('hours', {
-          describe: 'Hours until it expires, 1 to 168; the setting enrolment.codeHours when absent',
-          type: 'string',
-          requiresArg: true,
-        }),
+        withDevice(more)
+          .option('hours', {
+            describe: 'Hours until it expires, 1 to 168; the setting enrolment.codeHours when absent',
+            type: 'string',
+            requiresArg: true,
+          })
+          .option('create', { describe: 'Create the device first', type: 'boolean' }),
       handlers.deviceCode,
     )
     .command(

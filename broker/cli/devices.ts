@@ -36,13 +36,15 @@ export async function runDevice(flags: Flags, action: 'create' | 'secret'): Prom
   });
 }
 
-/** Makes an enrolment code; whether the unit is connected now is what the running broker last wrote. */
+/** Makes an enrolment code, of a new device where that is wanted; whether the unit is connected now is what the running broker last wrote. */
 export async function runDeviceCode(flags: Flags): Promise<void> {
   const key = keyOf(flags);
   const config = configOf(flags).value;
   needDatabase(config);
   const hours = hoursOf(flags['hours']) ?? config.enrolment.codeHours;
   await administer(config, async (ports) => {
+    // Its first secret is never shown: the code brings the unit one of its own.
+    if (flags['create'] === true) await createDevice(ports, key);
     const crypto = createEnrolmentCrypto(ports.entropy);
     const request = { key, hours, actor: 'operator', source: '' };
     const made = await makeEnrolmentCode({ ...ports, crypto }, request);

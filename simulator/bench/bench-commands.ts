@@ -3,7 +3,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
-import type { Gnss } from '../hardware/gnss.ts';
+import { type Gnss, type GnssHabits, usualHabits } from '../hardware/gnss.ts';
 import { type LlsSenders, llsFaultKinds } from '../hardware/lls-sender.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
@@ -88,6 +88,44 @@ function fault(given: readonly string[], deps: BenchDeps): string | null {
   return `faults: ${JSON.stringify(deps.board.faults())}`;
 }
 
+const tripKmh = 40;
+const standingCheckMs = 500;
+
+/** Turns the key, drives, stops, and turns it back once the vehicle stands; another command meanwhile counts as well. */
+function trip([word]: readonly string[], { clock, driver }: BenchDeps): string | null {
+  const forS = word === undefined ? 60 : numberIn(word, 1, 3600);
+  if (forS === null) return null;
+  driver.setIgnition(true);
+  if (!driver.setSpeed(tripKmh)) return notStarting;
+  const park = (): void => {
+    if (driver.now().speedKmh === 0) driver.setIgnition(false);
+    else clock.after(standingCheckMs, park);
+  };
+  clock.after(forS * 1000, () => {
+    driver.setSpeed(0);
+    park();
+  });
+  return `a trip of ${forS} s at ${tripKmh} km/h; it ends with the ignition off`;
+}
+
+/** Sentences too seldom, a date that is wrong, and what it says of its antenna. */
+function receiver(given: readonly string[], { gnss }: BenchDeps): string | null {
+  const [habit, word] = given;
+  const antennas = { ok: 'OK', open: 'OPEN', short: 'SHORT', none: null } as const;
+  const antenna = antennas[word as keyof typeof antennas];
+  const changes: Readonly<Record<string, Partial<GnssHabits>>> = {
+    usual: usualHabits,
+    every: { everyS: numberIn(word, 1, 60) ?? Number.NaN },
+    gga: { ggaEveryS: numberIn(word, 1, 60) ?? Number.NaN },
+    date: { daysAhead: numberIn(word, -10_000, 10_000) ?? Number.NaN },
+    ...(antenna === undefined ? {} : { antenna: { antenna } }),
+  };
+  const change = Object.hasOwn(changes, habit ?? '') ? changes[habit ?? ''] : undefined;
+  if (change === undefined || Object.values(change).some((value) => Number.isNaN(value))) return null;
+  gnss.setHabits(change);
+  return `receiver ${given.join(' ')}`;
+}
+
 function isDevice(word: string | undefined): word is Device {
   return word === 'board' || word === 'gnss';
 }
@@ -158,6 +196,11 @@ const commands: Readonly<Record<string, Command>> = {
     usage: 'drive',
     help: 'drives on along the route, by its timetable',
     run: (_, { driver }) => (driver.drive() ? 'driving' : notStarting),
+  },
+  trip: {
+    usage: 'trip [s]',
+    help: 'ignition on, drives for a minute or these seconds, stops, ignition off',
+    run: trip,
   },
   stop: {
     usage: 'stop',
@@ -231,6 +274,11 @@ const commands: Readonly<Record<string, Command>> = {
       gnss.setSpoof({ northMps, eastMps });
       return `spoofed by ${northMps} m/s north, ${eastMps} m/s east`;
     },
+  },
+  receiver: {
+    usage: 'receiver every <s>|gga <s>|date <days ahead>|antenna ok|open|short|none|usual',
+    help: 'how often it sends all, or GGA; a wrong date, -7168 after a roll-over of its week number; its report of the antenna',
+    run: receiver,
   },
   fault: {
     usage: 'fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|common|repeat|none',

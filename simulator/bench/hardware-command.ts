@@ -1,8 +1,9 @@
 // The `hardware` command: the simulated board and receiver on two pseudo terminals, for an agent with real serial ports. Real time, real
 // baud rate, a prompt and a control port. It leaves no pty and no child behind.
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 import { createSeededEntropy, type SeededEntropy } from '../core/random.ts';
 import { type BoardName, boardMaps, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
@@ -21,6 +22,8 @@ export interface HardwareOptions {
   readonly seed: string;
   readonly boardName: BoardName;
   readonly wiring: WiringName;
+  /** Folder for an `agent.toml`; null: none is written. */
+  readonly desk: string | null;
   readonly boardLink: string;
   readonly gnssLink: string;
   /** With a digital fuel sender at a port of its own; null: none. */
@@ -156,22 +159,12 @@ function tableLines(name: string, table: object): readonly string[] {
   ];
 }
 
-function formatWelcome(options: HardwareOptions, hardware: HardwareBench, control: Control | null): string {
-  const { board, gnss, fuel } = hardware.ptys;
-  if (options.json) {
-    return JSON.stringify({
-      event: 'ready',
-      board: { path: board.linkPath, profile: options.boardName },
-      gnss: { path: gnss.linkPath },
-      ...(fuel === null ? {} : { fuelSender: { path: fuel.linkPath } }),
-      control: control === null ? null : `http://127.0.0.1:${control.port}`,
-    });
-  }
-  const curl = `curl -s http://127.0.0.1:${control?.port}/command -d 'ignition on'`;
+/** The tables of board and receiver in the agent's file. */
+function portLines(
+  options: HardwareOptions,
+  { ptys: { board, gnss, fuel } }: HardwareBench,
+): readonly string[] {
   return [
-    `Simulated hardware: ${options.boardName} at ${options.boardBaud} baud and a GNSS receiver at 9600 baud.`,
-    'For agent.toml:',
-    '',
     '  [board]',
     `  port = "${board.linkPath}"`,
     `  profile = "${options.boardName}"`,
@@ -186,6 +179,44 @@ function formatWelcome(options: HardwareOptions, hardware: HardwareBench, contro
     `  port = "${gnss.linkPath}"`,
     '  baud = 9600',
     ...(fuel === null ? [] : ['  [fuelSender]', `  port = "${fuel.linkPath}"`]),
+  ];
+}
+
+/** Writes the file of an agent that is not enrolled yet; one that is there stays. */
+async function writeAgentFile(desk: string, ports: readonly string[]): Promise<void> {
+  const folder = resolve(desk);
+  const path = join(folder, 'agent.toml');
+  const text = [
+    '[storage]',
+    `path = "${join(folder, 'outbox.db')}"`,
+    'windowS = 2',
+    '[local]',
+    `socket = "${join(folder, 'agent.sock')}"`,
+    ...ports.map((one) => one.trim()),
+    '',
+  ].join('\n');
+  await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  });
+}
+
+function formatWelcome(options: HardwareOptions, hardware: HardwareBench, control: Control | null): string {
+  const { board, gnss, fuel } = hardware.ptys;
+  if (options.json) {
+    return JSON.stringify({
+      event: 'ready',
+      board: { path: board.linkPath, profile: options.boardName },
+      gnss: { path: gnss.linkPath },
+      ...(fuel === null ? {} : { fuelSender: { path: fuel.linkPath } }),
+      control: control === null ? null : `http://127.0.0.1:${control.port}`,
+    });
+  }
+  const curl = `curl -s http://127.0.0.1:${control?.port}/command -d 'ignition on'`;
+  return [
+    `Simulated hardware: ${options.boardName} at ${options.boardBaud} baud and a GNSS receiver at 9600 baud.`,
+    ...(options.desk === null
+      ? ['For agent.toml:', '', ...portLines(options, hardware)]
+      : [`Settings of the agent: ${join(options.desk, 'agent.toml')}`]),
     '',
     ...(control === null
       ? ['No control port and no panel (--control-port 0 opens both).']
@@ -244,6 +275,7 @@ export async function runHardware(options: HardwareOptions, stop: Promise<void>)
   const ended = new Promise<void>((done) => {
     quit = done;
   });
+  if (options.desk !== null) await mkdir(options.desk, { recursive: true, mode: 0o700 });
   const hardware = await openHardware(options, (reason) => {
     lost = reason;
     quit();
@@ -251,6 +283,7 @@ export async function runHardware(options: HardwareOptions, stop: Promise<void>)
   let control: Control | null = null;
   let prompt: Interface | null = null;
   try {
+    if (options.desk !== null) await writeAgentFile(options.desk, portLines(options, hardware));
     control = options.controlPort === null ? null : await createControl(hardware.bench, options.controlPort);
     options.output.write(`${formatWelcome(options, hardware, control)}\n`);
     prompt = attachPrompt(options, hardware.bench, quit);

@@ -2,7 +2,13 @@
 // Wrong checksums come from the simulated cable only; it shares no code with the agent's parser.
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
-import { formatBurst, type GnssTruth, type Observation, type OptionalSentence } from './gnss-sentences.ts';
+import {
+  formatBurst,
+  formatSentence,
+  type GnssTruth,
+  type Observation,
+  type OptionalSentence,
+} from './gnss-sentences.ts';
 
 export interface GnssOptions {
   readonly clock: Clock;
@@ -16,6 +22,19 @@ export interface GnssOptions {
   /** Seconds after power-up without a fix; a cold start takes about 30. */
   readonly acquireS?: number;
 }
+
+/** How a receiver is built or set. */
+export interface GnssHabits {
+  /** Seconds between two bursts, and between two GGA. */
+  readonly everyS: number;
+  readonly ggaEveryS: number;
+  /** Its date is ahead of the true one by this many days: -7168 after the roll-over of its week number. */
+  readonly daysAhead: number;
+  /** What it reports of its antenna; null: nothing. */
+  readonly antenna: 'OK' | 'OPEN' | 'SHORT' | null;
+}
+
+export const usualHabits: GnssHabits = { everyS: 1, ggaEveryS: 1, daysAhead: 0, antenna: null };
 
 export interface GnssState {
   readonly fix: 'valid' | 'acquiring' | 'tunnel' | 'jammed' | 'off';
@@ -36,6 +55,8 @@ export interface Gnss {
   setJammed(isJammed: boolean): void;
   /** The position walks away from the truth at this speed; null ends it at once, as when a spoofer stops. */
   setSpoof(walk: SpoofWalk | null): void;
+  /** Those that are not given stay. */
+  setHabits(habits: Partial<GnssHabits>): void;
   /** Power off: no bytes at all. On: acquires anew. */
   setPower(isOn: boolean): void;
   state(): GnssState;
@@ -131,6 +152,20 @@ function observe(
   };
 }
 
+const dayMs = 86_400_000;
+
+/** What it says about the second `atS`, UTC; '' where it says nothing. */
+function burstOf(seen: Observation, atS: number, habits: GnssHabits, options: GnssOptions): string {
+  if (atS % habits.everyS !== 0) return '';
+  const utcMs = seen.utcMs === null ? null : seen.utcMs + habits.daysAhead * dayMs;
+  const burst = formatBurst({ ...seen, utcMs }, options.talker ?? 'GN', options.extra ?? []);
+  const lines = burst.split(/(?<=\n)/);
+  const kept =
+    atS % habits.ggaEveryS === 0 ? lines : lines.filter((line) => !/^\$..(GGA|GSA|GNS)/.test(line));
+  const antenna = habits.antenna === null ? '' : formatSentence(`GNTXT,01,01,02,ANTSTATUS=${habits.antenna}`);
+  return `${kept.join('')}${antenna}`;
+}
+
 /** Starts at once: the first burst leaves at the next full second of UTC, then one every second. */
 export function createGnss(options: GnssOptions): Gnss {
   const { clock } = options;
@@ -141,6 +176,7 @@ export function createGnss(options: GnssOptions): Gnss {
   let isInTunnel = false;
   let isJammed = false;
   let isOn = true;
+  let habits = usualHabits;
   let timer: Cancel | null = null;
 
   const fixState = (): GnssState['fix'] => {
@@ -153,8 +189,8 @@ export function createGnss(options: GnssOptions): Gnss {
     const untilNextMs = 1000 - (((options.utcMs() % 1000) + 1000) % 1000);
     timer = clock.after(untilNextMs <= 1 ? untilNextMs + 1000 : untilNextMs, () => {
       const seen = observe(options, errors, { fix: fixState(), isTimeKnown: clock.monoMs() >= timeAtMs });
-      const text = formatBurst(seen, options.talker ?? 'GN', options.extra ?? []);
-      if (isOn) options.send(new TextEncoder().encode(text));
+      const text = burstOf(seen, Math.floor((options.utcMs() + 1) / 1000), habits, options);
+      if (isOn && text !== '') options.send(new TextEncoder().encode(text));
       schedule();
     });
   };
@@ -173,6 +209,9 @@ export function createGnss(options: GnssOptions): Gnss {
       isJammed = jammed;
     },
     setSpoof: (walk) => errors.setSpoof(walk),
+    setHabits(changed) {
+      habits = { ...habits, ...changed };
+    },
     setPower(on) {
       if (!isOn && on) {
         const seconds = options.acquireS ?? reacquireS;

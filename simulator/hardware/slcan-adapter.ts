@@ -1,9 +1,9 @@
-// A simulated SLCAN adapter: it answers commands as one of three dialects does, and passes frames of its bus on while it is open at the bit
+// A simulated SLCAN adapter: it answers commands as one of four dialects does, and passes frames of its bus on while it is open at the bit
 // rate of that bus. It records every command, and every frame that it was asked to transmit.
 import { type CanFrame, slcanLine } from './j1939-frames.ts';
 
-/** `canable`: listens after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
-export type SlcanDialect = 'canable' | 'usbtin' | 'lawicel';
+/** `canable`, and `canable25` which acknowledges: listen after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
+export type SlcanDialect = 'canable' | 'canable25' | 'usbtin' | 'lawicel';
 /** Bit/s. */
 export type BitRate = 125_000 | 250_000 | 500_000 | 1_000_000;
 
@@ -33,6 +33,21 @@ const recordedMost = 10_000;
 
 const rates: Readonly<Record<string, BitRate>> = { S4: 125_000, S5: 250_000, S6: 500_000, S8: 1_000_000 };
 
+/** As its source prints it (ElmueSoft, `Slcan/control.c`). */
+const canable25Version = `${[
+  '+Board: Multiboard',
+  'MCU: STM32G431',
+  'DevID: 1128',
+  'Firmware: 2492419',
+  'Slcan: 105',
+  'Clock: 160',
+  'Channels: 1',
+  'Quartz: No',
+  'Limits: 512,256,128,128,32,32,16,16',
+  'HAL: 1.2.5',
+  'Serial: 209F336F4E4D5018',
+].join('\t')}\r`;
+
 /** An adapter that has just been plugged in. */
 export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
   const { dialect, busRate = 250_000, canListen = true, send } = options;
@@ -49,6 +64,16 @@ export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
     else if (command === 'O') mode = isSilentSet ? 'silent' : 'normal';
     else if (mode === 'closed' && command.startsWith('M')) isSilentSet = command === 'M1';
     else if (mode === 'closed' && command in rates) rate = rates[command] ?? null;
+    return '';
+  };
+  const canable25 = (command: string): string => {
+    if (command === 'V') return canable25Version;
+    const isKnown = command === 'O' || /^M[01]$/.test(command) || command in rates;
+    const answer = isKnown && mode === 'closed' && (command !== 'O' || rate !== null) ? '\r' : '\u0007';
+    if (command !== 'C' && answer !== '\r') return answer;
+    canable(command);
+    if (command !== 'C') return answer;
+    isSilentSet = false;
     return '';
   };
   const lawicel = (command: string): string => {
@@ -69,6 +94,7 @@ export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
     mode = command === 'O' ? 'normal' : 'silent';
     return '\r';
   };
+  const answers = { canable, canable25, usbtin: lawicel, lawicel } as const;
   return {
     receive(bytes) {
       const lines = `${pending}${String.fromCharCode(...bytes)}`.split('\r');
@@ -76,7 +102,7 @@ export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
       for (const command of lines) {
         if (commands.length < recordedMost) commands.push(command);
         if (/^[tTrR]/.test(command) && transmissions.length < recordedMost) transmissions.push(command);
-        const answer = dialect === 'canable' ? canable(command) : lawicel(command);
+        const answer = answers[dialect](command);
         if (answer !== '') send(answer);
       }
     },

@@ -63,6 +63,11 @@ describe.skipIf(!existsSync(program))(
         code: 65,
         err: expect.stringContaining('account limit'),
       });
+      // A code that makes its device obeys the limit too, and none is made of a device that is there.
+      for (const name of ['two', 'truck-17'])
+        expect(await run(['device', 'code', 'acme', name, '--create', '--database', database])).toMatchObject(
+          { code: 65, out: '' },
+        );
       const freed = await account('limit', 'acme', '--devices', 'none', '--expires', 'none', '--json');
       expect(JSON.parse(freed.out)).toMatchObject({ maximumDevices: 0, expirationTime: 0 });
     });

@@ -246,7 +246,7 @@ END
       cat /etc/udev/rules.d/70-fleetward.rules; rm -f /dev/ttyS0 /dev/ttyS1`;
     const words = inside().must(script);
     expect(words).toContain(
-      'ENV{ID_PATH}=="platform-fd500000.pcie-pci-0000:01:00.0-usb-0:1.1:1.0", SYMLINK+="fleet-board", GROUP="dialout", MODE="0660"',
+      'ENV{ID_PATH}=="platform-fd500000.pcie-pci-0000:01:00.0-usb-0:1.1:1.0", SYMLINK+="fleet-board", GROUP="dialout", MODE="0660", ENV{ID_MM_PORT_IGNORE}="1"',
     );
     expect(words).toContain('ENV{SYSTEMD_WANTS}+="fleetward-agent-port@gnss.service"');
   });

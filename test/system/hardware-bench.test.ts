@@ -1,7 +1,7 @@
 // The `hardware` command as a user meets it: a real process, real ptys, bytes read and written by this test as an agent
 // would, commands by HTTP and by standard input. When it ends nothing of it is left.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -250,6 +250,47 @@ describe.skipIf(why !== null)(why === null ? 'hardware bench' : `hardware bench 
     for (const pid of childrenOf(bench.child.pid)) process.kill(Number(pid), 'SIGSTOP');
     expect((await bench.command('pull board')).body.state?.plugged).toEqual({ board: false, gnss: true });
     expect((await bench.command('plug board')).body.state?.plugged).toEqual({ board: true, gnss: true });
+  });
+
+  it('drives a trip that ends parked, and sets the receiver', async () => {
+    const bench = await startBench();
+    expect((await bench.command('trip 3')).body.said).toContain('a trip of 3 s');
+    await waitUntil('the drive', async () => (await bench.state()).vehicle.speedKmh > 10);
+    expect((await bench.state()).vehicle.ignition).toBe(true);
+    await waitUntil('the end of the trip', async () => !(await bench.state()).vehicle.ignition);
+    expect((await bench.state()).vehicle.speedKmh).toBe(0);
+    const line = await openLine(bench.gnss);
+    expect((await bench.command('receiver date -7168')).status).toBe(200);
+    expect((await bench.command('receiver antenna open')).status).toBe(200);
+    expect((await bench.command('receiver every 0')).status).not.toBe(200);
+    const year = new Date(Date.now() - 7168 * 86_400_000).getUTCFullYear();
+    const isSeen = (): boolean =>
+      new RegExp(`ZDA,[^*]*,${year},`).test(line.bytes().toString()) &&
+      line.bytes().includes('ANTSTATUS=OPEN');
+    await waitUntil('a date and an antenna', isSeen, { seen: () => line.bytes().toString() });
+  });
+
+  it('puts ports and the settings of an agent into one folder, and leaves settings that are there', async () => {
+    const desk = join(mkdtempSync(join(tmpdir(), 'fleetward-bench-')), 'desk');
+    cleanups.unshift(() => rmSync(join(desk, '..'), { recursive: true, force: true }));
+    const open = async (): Promise<void> => {
+      const child = spawn(process.execPath, [program, 'hardware', '--desk', desk], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      let text = '';
+      child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      await waitUntil('the bench', () => text.includes('help lists the commands'), { seen: () => text });
+      const ended = new Promise((done) => child.once('exit', done));
+      child.stdin.write('quit\n');
+      await ended;
+    };
+    await open();
+    const settings = join(desk, 'agent.toml');
+    expect(readFileSync(settings, 'utf8')).toContain(`port = "${join(desk, 'ttyBoard')}"`);
+    writeFileSync(settings, 'mine');
+    await open();
+    expect(readFileSync(settings, 'utf8')).toBe('mine');
+    expect(readdirSync(desk)).toEqual(['agent.toml']);
   });
 
   it('takes a script on standard input, and its end does not end the bench', async () => {

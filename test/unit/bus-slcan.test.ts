@@ -16,6 +16,7 @@ import {
   stepOpening,
 } from '../../agent/core/bus/slcan-opening.ts';
 import { slcanLine } from '../../simulator/hardware/j1939-frames.ts';
+import { createSlcanAdapter, type SlcanDialect } from '../../simulator/hardware/slcan-adapter.ts';
 import { latin1 } from '../support/serial/nmea-lines.ts';
 
 const decode = (text: string) => decodeSlcan(createSlcanState(), latin1(text));
@@ -118,6 +119,33 @@ const lawicel: Adapter = (command) =>
 const usbtin: Adapter = (command) => (command === 'v' ? 'v0107\r' : lawicel(command));
 const canable: Adapter = (command) =>
   command === 'V' ? '8ca5d39 git@github.com:normaldotcom/canable-fw.git\r' : '';
+const canableOf =
+  (version: string): Adapter =>
+  (command) =>
+    command === 'V' ? `${version}\r` : '';
+/** Nakakiyo092/canable2-fw: long lines, a filter in place of `M1`. */
+const canableOfNakakiyo: Adapter = (command) =>
+  command === 'V'
+    ? 'VL2K4\r'
+    : command === 'v'
+      ? `v: hardware="CANable2.0", software="0a1b2c3", url="git@github.com:Nakakiyo092/canable2-fw.git"\r`
+      : lawicel(command);
+/** The first versions named firmware and address after it. */
+const firstOfNakakiyo: Adapter = (command) =>
+  command === 'V' ? 'VL2K0 0a1b2c3 git@github.com:Nakakiyo092/canable2-fw.git\r' : lawicel(command);
+
+/** The simulated adapter; its answers come at once. */
+function simulated(dialect: SlcanDialect, version?: string): Adapter {
+  let said = '';
+  const adapter = createSlcanAdapter({ dialect, send: (text) => (said += text) });
+  return (command) => {
+    said = '';
+    adapter.receive(latin1(`${command}\r`));
+    return command === 'V' && version !== undefined ? `${version}\r` : said;
+  };
+}
+/** As versions of 2025 print it: other boards, several channels. */
+const longVersion = `+Board: OleksiiDual\tMCU: STM32G473\tDevID: 1129\tFirmware: 2427156\tSlcan: 101\tClock: 160\tChannels: 3\tQuartz: Yes\tLimits: 512,256,128,128,32,32,16,16\tHAL: 1.2.5\tSerial: 209F336F4E4D5018209F336F4E4D5018`;
 
 /** Runs an opening against an adapter; gives all that was written and how it ended. */
 function open(adapter: Adapter, options: Partial<OpeningOptions> = {}) {
@@ -157,6 +185,15 @@ describe('the opening of an adapter', () => {
     ['lawicel', lawicel, ['C', 'C', 'C', 'V', 'v', 'S5', 'L']],
     ['usbtin', usbtin, ['C', 'C', 'C', 'V', 'v', 'S5', 'L']],
     ['canable', canable, ['C', 'C', 'C', 'V', 'S5', 'M1', 'O']],
+    [
+      'canable',
+      canableOf('16e7497-dirty github.com/normaldotcom/canable2.git'),
+      ['C', 'C', 'C', 'V', 'S5', 'M1', 'O'],
+    ],
+    ['canable25', simulated('canable25'), ['C', 'C', 'C', 'V', 'S5', 'M1', 'O']],
+    ['canable25', simulated('canable25', longVersion), ['C', 'C', 'C', 'V', 'S5', 'M1', 'O']],
+    ['lawicel', canableOfNakakiyo, ['C', 'C', 'C', 'V', 'v', 'S5', 'L']],
+    ['lawicel', firstOfNakakiyo, ['C', 'C', 'C', 'V', 'v', 'S5', 'L']],
   ] as const)('of a %s sets it to listen only', (dialect, adapter, commands) => {
     const { written, state } = open(adapter);
     expect(written).toEqual(commands);
@@ -191,6 +228,21 @@ describe('the opening of an adapter', () => {
       'no_bit_rate',
     ],
     [
+      'of CANable 2.5 that refuses to be silent',
+      (command: string) => (command === 'M1' ? '\u0007' : simulated('canable25')(command)),
+      'not_silent',
+    ],
+    [
+      'of CANable 2.5 that does not acknowledge to be silent',
+      (command: string) => (command === 'M1' ? '' : simulated('canable25')(command)),
+      'not_silent',
+    ],
+    [
+      'that never ends its version',
+      (command: string) => (command === 'V' ? '+Board: '.repeat(slcanLineMost) : ''),
+      'no_answer',
+    ],
+    [
       'that names itself CANable and acknowledges',
       (command: string) => (command === 'V' ? canable('V') : lawicel(command)),
       'not_silent',
@@ -211,6 +263,8 @@ describe('the opening of an adapter', () => {
       'F00\r',
       'z\r',
       canable('V'),
+      `${longVersion}\r`,
+      'VL2K4\r',
       't1230\r',
       'x',
     );
@@ -221,10 +275,10 @@ describe('the opening of an adapter', () => {
           expect(openingCommands).toContain(command);
           expect(command).not.toMatch(/^[tTrRdDbB]/);
         }
-        // A normal mode is reached through `M1` on an adapter that acknowledged nothing.
+        // `O` follows `M1` alone, on an adapter of which it is known that it then is silent.
         if (written.includes('O')) {
           expect(written.at(-2)).toBe('M1');
-          expect(state.dialect).toBe('canable');
+          expect(state.dialect).toMatch(/^canable/);
         }
       }),
       { numRuns: 2000 },

@@ -9,6 +9,7 @@ import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
 import type { InputSight } from '../../agent/doctor/input-sights.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { relayTestCheck } from '../../agent/doctor/relay-test.ts';
+import { createSightings } from '../../agent/doctor/sightings.ts';
 import { changeJson, changeLine, watchInputs } from '../../agent/doctor/watch.ts';
 import { describeWitnesses, witnessCheck } from '../../agent/doctor/witnesses.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -261,10 +262,15 @@ describe('the check of a stopped unit', () => {
       const bus = { senders: '00', vin: null };
       const record = { ...emptyEvidence(wiringOf(config.profile, config)), credits, bus };
       const ports = {
+        clock: createVirtualClock(1_790_000_000_000),
         machine: { look: () => ({}) },
         inspectOutbox: () => ({ events: 0, integrity: 'ok', evidence: JSON.stringify(record) }),
       } as unknown as DoctorPorts;
-      const [finding] = await witnessCheck(config, 'outbox.db', ports).run();
+      const check = witnessCheck({ ...config, earliestUtcMs: 0 }, 'outbox.db', {
+        ports,
+        sightings: createSightings(),
+      });
+      const [finding] = await check.run();
       return finding?.verdict;
     };
     expect(await verdictWith(['bus_speed', 'bus_rpm', 'voltage'])).toBe('warning');

@@ -8,7 +8,7 @@ import { type AgentConfig, standardProtection, standardSettings } from '../../ag
 import { createRules, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
-import { mayUse } from '../../agent/doctor/file-checks.ts';
+import { mayUse, portCheck } from '../../agent/doctor/file-checks.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { relayTestCheck, verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -162,6 +162,43 @@ describe('the doctor', () => {
     expect(mayUse({ ...port, mode: 0o060, owner: person.name }, person)).toBe(false);
     expect(mayUse({ ...port, mode: 0 }, { ...person, isRoot: true })).toBe(true);
     expect(mayUse({ ...port, mode: 0o666, group: 'tty' }, person)).toBe(true);
+  });
+
+  it.each([
+    ['ModemManager', false, 'warning', 'fleetward-agent-ports set'],
+    ['brltty', true, 'fault', 'apt remove brltty'],
+    ['gpsd', false, 'warning', 'gpsd.socket'],
+    ['agetty', true, 'fault', 'serial-getty@'],
+    ['minicom', true, 'fault', 'Stop that program'],
+    ['', false, 'warning', 'Two readers'],
+  ])('names %j, which has a port open, and says what to do', async (name, hasLock, verdict, todo) => {
+    const port = { kind: 'device', mode: 0o666, owner: 'root', group: 'dialout', realPath: '/dev/ttyUSB0' };
+    const machine = {
+      look: () => port,
+      agentUser: () => ({ name: 'root', groups: [], isRoot: true }),
+      holdersOf: () => [{ pid: 812, name, hasLock }],
+      isProbedByModemManager: () => false,
+    };
+    const findings = await portCheck('gnss', '/dev/fleet-gnss', { machine } as unknown as DoctorPorts).run();
+    expect(findings.at(-1)).toMatchObject({
+      verdict,
+      seen: expect.stringContaining(`${name === '' ? 'process' : name} (812)`) as string,
+      todo: expect.stringContaining(todo) as string,
+    });
+  });
+
+  it('warns of a port that ModemManager may talk to, though it does not have it open now', async () => {
+    const port = { kind: 'device', mode: 0o666, owner: 'root', group: 'dialout', realPath: '/dev/ttyUSB0' };
+    const machine = {
+      look: () => port,
+      agentUser: () => ({ name: 'root', groups: [], isRoot: true }),
+      holdersOf: () => [],
+      isProbedByModemManager: () => true,
+    };
+    const findings = await portCheck('board', '/dev/fleet-board', {
+      machine,
+    } as unknown as DoctorPorts).run();
+    expect(findings.map(({ verdict }) => verdict)).toEqual(['ok', 'warning']);
   });
 
   it('ends with 0, 1 or 2 by the worst that it found', () => {

@@ -5,7 +5,8 @@ import type { AgentFacts } from '../../agent/core/status/agent-facts.ts';
 import { conditionsOf } from '../../agent/core/status/health.ts';
 import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
+import { formatSpan } from '../../agent/core/status/status-line.ts';
+import { formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
@@ -84,6 +85,121 @@ describe('the status of a vehicle', () => {
     expect(text).toContain('The position is late');
     expect(text).toContain('raise the speed of the receiver');
     expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+  });
+
+  it.each([
+    // [habits, what the line of the receiver says, what helps]
+    [{ daysAhead: -7168 }, '1,024 weeks behind', 'Update the firmware of the receiver'],
+    [{ daysAhead: -300 }, '300 days behind', 'not that of this machine'],
+    [{ daysAhead: -20 }, '20 days behind', 'not that of this machine'],
+    [{ everyS: 5 }, 'one position in 5 s', 'RMC and GGA once a second'],
+    [{ everyS: 10 }, 'one position in', 'RMC and GGA once a second'],
+  ])(
+    'of a receiver that proves nothing (%o) says why no cut is carried out, and does not send it on a drive',
+    async (habits, words, todo) => {
+      const rig = await createVehicleRig({ isCommissioned: false });
+      rig.gnss.setHabits(habits);
+      rig.welcome(rig.trueUtcMs());
+      rig.board.setSignal('ignition', true);
+      rig.drive(50);
+      rig.run(60);
+      rig.drive(0);
+      rig.run(20);
+      rig.board.setSignal('ignition', false);
+      rig.run(60);
+      rig.command('enginecutoff', '1');
+      rig.run(60);
+      const lines = statusLines(factsOf(rig, { upS: 200 }));
+      const line = (name: string) => lines.find((one) => one.name === name);
+      expect(line('GNSS')).toMatchObject({ level: 'note', words: expect.stringContaining(words) as string });
+      expect(line('GNSS')?.todo).toContain(todo);
+      expect(line('Command')?.todo).toContain(todo);
+      expect(line('Evidence')?.todo).toContain(words);
+      expect(lines.map((one) => one.todo).join()).not.toMatch(/drive a minute|timedatectl/);
+      expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    },
+  );
+
+  it.each([7168, 300])(
+    'names a date of the receiver that is %i days ahead, which proves standstill all the same',
+    async (daysAhead) => {
+      const rig = await createVehicleRig();
+      rig.gnss.setHabits({ daysAhead });
+      rig.welcome(rig.trueUtcMs());
+      rig.run(90);
+      const text = formatStatus(factsOf(rig), '1.2.3');
+      expect(text).toMatch(/GNSS .*standing for .*the date of the receiver is .* ahead/);
+      expect(text).not.toContain('timedatectl');
+    },
+  );
+
+  it('of a receiver with GGA every 5 s proves it, or names what is missing', async () => {
+    const rig = await createVehicleRig({ isCommissioned: false });
+    rig.gnss.setHabits({ ggaEveryS: 5 });
+    rig.drive(50);
+    rig.board.setSignal('ignition', true);
+    rig.run(60);
+    rig.drive(0);
+    rig.run(20);
+    rig.board.setSignal('ignition', false);
+    rig.run(60);
+    expect(formatStatus(factsOf(rig), '1.2.3')).toMatch(/gnss proven|send GGA or GSA with every RMC/);
+  });
+
+  it('takes an antenna that is reported as open for a fault only without a position', async () => {
+    for (const antenna of ['OPEN', 'SHORT'] as const) {
+      const rig = await createVehicleRig();
+      rig.gnss.setHabits({ antenna });
+      rig.run(30);
+      expect(faultsOf(factsOf(rig))).toEqual([]);
+      expect(formatStatus(factsOf(rig), '1.2.3')).toContain('a passive one or a splitter');
+      rig.gnss.setTunnel(true);
+      rig.run(30);
+      expect(faultsOf(factsOf(rig))).toEqual(['GNSS']);
+    }
+  });
+
+  it('says "starting" of what is not known yet just after a start, and gives no advice that ends the agent', async () => {
+    const rig = await createVehicleRig({ isCommissioned: false });
+    for (let tenth = 0; tenth < 95; tenth += 1) {
+      const facts = factsOf(rig, { upS: rig.nowMs() / 1000 });
+      const { connection } = facts.vehicle;
+      const connecting = {
+        ...connection,
+        state: 'connecting',
+        attempts: 1,
+        reason: '',
+        isWelcomed: false,
+      } as const;
+      const lines = statusLines({ ...facts, vehicle: { ...facts.vehicle, connection: connecting } });
+      expect(lines.map(({ todo }) => todo).join()).not.toMatch(/doctor|roof/);
+      expect(isDegraded(lines)).toBe(false);
+      rig.run(0.1);
+    }
+    // A port that is not there is known at once.
+    const facts = factsOf(rig, { upS: 1 });
+    const lost = { ...facts.vehicle.board, state: 'waiting', attempts: 1, reason: 'not there' } as const;
+    expect(faultsOf({ ...facts, vehicle: { ...facts.vehicle, board: lost } })).toEqual(['I/O board']);
+    expect(formatStatus(factsOf(rig, { upS: 0.4, backlog: 3 }), '1.2.3')).toMatch(
+      /running for 0 s: starting/,
+    );
+  });
+
+  it('never denies in one line what another one says', async () => {
+    const rig = await createVehicleRig();
+    for (let second = 0; second < 120; second += 1) {
+      const { gnss, evidence } = factsOf(rig).vehicle;
+      const text = formatStatus(factsOf(rig), '1.2.3');
+      if (gnss.hasFix) expect(text).not.toContain('There is no position');
+      if (gnss.hasFix) expect(text).not.toContain('last position is too old');
+      if (gnss.motion !== 'still' && evidence.by === 'gnss')
+        expect(text).not.toMatch(/ standing by gnss for/);
+      if (second === 60) {
+        rig.kill();
+        rig.start();
+      }
+      rig.run(1);
+    }
   });
 
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {

@@ -22,7 +22,7 @@ export interface SlcanLines {
   readonly answers: readonly SlcanAnswer[];
   /** Well-formed remote frames, which carry no data. */
   readonly remotes: number;
-  /** Lines that are neither a frame nor a short text: noise, a wrong speed, lost bytes. */
+  /** Lines that are neither a frame nor a text: noise, a wrong speed, lost bytes. */
   readonly rejected: number;
 }
 
@@ -33,12 +33,13 @@ export interface SlcanState {
   readonly isSkipping: boolean;
 }
 
-/** The longest frame line has 30 characters; versions of CANable firmware are longer. */
-export const slcanLineMost = 64;
+/** The longest frame line has 30 characters; the version of CANable 2.5 has some 250, by its source. */
+export const slcanLineMost = 512;
 
 const cr = 0x0d;
 const lf = 0x0a;
 const bel = 0x07;
+const tab = 0x09;
 /** Milliseconds of an adapter's time stamp (command Z1) stay below this. */
 const stampMost = 60_000;
 
@@ -89,11 +90,11 @@ function frameAt(bytes: Uint8Array, from: number, to: number): CanFrame | 'remot
   return { id, isExtended, data };
 }
 
-/** A short printable text that begins with no letter of a frame; null for anything else. */
+/** A printable text, tabs included, that begins with no letter of a frame; null for anything else. */
 function textAt(bytes: Uint8Array, from: number, to: number): string | null {
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (byte < 0x20 || byte > 0x7e) return null;
+    if ((byte < 0x20 && byte !== tab) || byte > 0x7e) return null;
   }
   return String.fromCharCode(...bytes.subarray(from, to));
 }

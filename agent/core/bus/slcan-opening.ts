@@ -1,11 +1,12 @@
 // The dialogue that opens an SLCAN adapter in listen-only mode, as a pure machine: answers and time in, commands out. After its end nothing
 // is written. An adapter that cannot be known to listen silently is refused; there is no way from a refused listen-only mode to a normal one.
 // Sources: CAN232 protocol (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in silence, and every version that
-// answers to V (since da4c91c, 2019) knows M1.
+// answers to V (since da4c91c, 2019) knows M1. CANable 2.5 (ElmueSoft, `Slcan/control.c`): acknowledges all but C, listens after M1 and O, and
+// takes L for a report of the load. Nakakiyo092/canable2-fw `src/slcan.c`: VL2K4, as LAWICEL; its M sets a filter.
 import type { SlcanAnswer } from './slcan-line.ts';
 
-/** `canable`: listens after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
-export const slcanDialects = ['canable', 'usbtin', 'lawicel'] as const;
+/** `canable`, and `canable25` which acknowledges: listen after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
+export const slcanDialects = ['canable', 'canable25', 'usbtin', 'lawicel'] as const;
 export type SlcanDialect = (typeof slcanDialects)[number];
 
 /** Bit rates in bit/s in the order in which they are tried: SAE J1939 first. */
@@ -61,10 +62,13 @@ const waitMs: Readonly<Record<Stage, number>> = {
   open: 400,
 };
 
-const lawicelVersion = /^V[0-9A-Fa-f]{4}$/;
+/** `V1013`, `VL2K4`, `VL2K0 8ca5d39 git@...`: what makes it safe is that it must acknowledge `L`. */
+const lawicelVersion = /^V[0-9A-Za-z]{4}(?: |$)/;
 const firmwareVersion = /^v[0-9A-Fa-f]{4}$/;
 /** A hash of its source and its address: `8ca5d39 git@github.com:normaldotcom/canable-fw.git`. */
 const canableVersion = /canable/i;
+/** Fields with tabs between them: `+Board: Multiboard`, `MCU: STM32G431`, ..., `Slcan: 105`, ... */
+const canable25Version = /^V?\+Board: .*Slcan: \d{3}/;
 
 /** The first step: ends whatever the adapter did before. */
 export function beginOpening(nowMs: number): OpeningStep {
@@ -79,9 +83,10 @@ const refuse = (state: OpeningState, refusal: OpeningRefusal): OpeningStep => ({
   commands: [],
 });
 
-/** The dialect that an answer to `V` shows; null: neither. */
-function dialectOf(version: string): 'canable' | 'lawicel' | null {
+/** The dialect that an answer to `V` shows; null: none that is known. */
+function dialectOf(version: string): Exclude<SlcanDialect, 'usbtin'> | null {
   if (lawicelVersion.test(version)) return 'lawicel';
+  if (canable25Version.test(version)) return 'canable25';
   return canableVersion.test(version) ? 'canable' : null;
 }
 
@@ -95,22 +100,24 @@ function afterVersion(state: OpeningState, nowMs: number): OpeningStep {
     : { state: { ...state, stage: 'rate', atMs: nowMs, dialect: seen }, commands: [] };
 }
 
-const isLawicelKind = (dialect: SlcanDialect | null): boolean =>
-  dialect === 'lawicel' || dialect === 'usbtin';
-
-/** An answer or its absence, in the stage of the LAWICEL kind: each command is acknowledged, or the adapter is refused. */
-function stepAcknowledged(state: OpeningState, answer: SlcanAnswer | null, nowMs: number): OpeningStep {
-  const isOk = answer?.kind === 'ok';
-  if (state.stage === 'rate')
-    return isOk
-      ? { state: { ...state, stage: 'open', atMs: nowMs }, commands: ['L'] }
-      : refuse(state, 'no_bit_rate');
-  return isOk
-    ? { state: { ...state, stage: 'done', atMs: nowMs }, commands: [] }
-    : refuse(state, 'not_silent');
+/** What follows a stage whose command was acknowledged. */
+function nextAcknowledged({ dialect, stage }: OpeningState): {
+  readonly stage: OpeningState['stage'];
+  readonly commands: readonly string[];
+} {
+  if (stage === 'rate' && dialect === 'canable25') return { stage: 'silent', commands: ['M1'] };
+  if (stage === 'rate') return { stage: 'open', commands: ['L'] };
+  return stage === 'silent' ? { stage: 'open', commands: ['O'] } : { stage: 'done', commands: [] };
 }
 
-/** A CANable acknowledges nothing: an answer to a command shows another adapter, on which `O` would not be silent. */
+/** An answer or its absence, of an adapter that acknowledges each command, or is refused. */
+function stepAcknowledged(state: OpeningState, answer: SlcanAnswer | null, nowMs: number): OpeningStep {
+  if (answer?.kind !== 'ok') return refuse(state, state.stage === 'rate' ? 'no_bit_rate' : 'not_silent');
+  const { stage, commands } = nextAcknowledged(state);
+  return { state: { ...state, stage, atMs: nowMs }, commands };
+}
+
+/** An older CANable acknowledges nothing: an answer to a command shows another adapter, on which `O` would not be silent. */
 function stepMute(state: OpeningState, answer: SlcanAnswer | null, nowMs: number): OpeningStep {
   if (answer?.kind === 'ok' || answer?.kind === 'refused') return refuse(state, 'not_silent');
   if (answer !== null) return { state, commands: [] };
@@ -159,7 +166,7 @@ function stepStage(
     case 'refused':
       return { state, commands: [] };
     default: {
-      if (!isLawicelKind(state.dialect)) return stepMute(state, answer, nowMs);
+      if (state.dialect === 'canable') return stepMute(state, answer, nowMs);
       return answer?.kind === 'text' ? { state, commands: [] } : stepAcknowledged(state, answer, nowMs);
     }
   }

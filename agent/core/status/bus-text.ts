@@ -30,7 +30,12 @@ const refusals: Readonly<Record<Refusal, { readonly words: string; readonly todo
   },
 };
 
-const kinds = { canable: 'CANable', usbtin: 'USBtin', lawicel: 'LAWICEL' } as const;
+const kinds = {
+  canable: 'CANable',
+  canable25: 'CANable 2.5',
+  usbtin: 'USBtin',
+  lawicel: 'LAWICEL',
+} as const;
 
 /** What the adapter is: `CANable at 250000 bit/s`. */
 export function adapterText({
@@ -58,7 +63,10 @@ export function busText(status: BusStatus): BusText {
     case 'waiting': {
       if (refusal === null) return { level: 'note', words: 'is tried again', todo: '' };
       const { words, todo } = refusals[refusal];
-      const why = portFault === null ? words : `${words}: ${portFault}`;
+      const said = refusal === 'unknown_adapter' ? status.version : null;
+      const details =
+        portFault ?? (said === null ? null : `it says "${said.replaceAll('\t', ' ').slice(0, 80)}"`);
+      const why = details === null ? words : `${words}: ${details}`;
       const isCalm = refusal === 'no_frames' || calmRefusals.includes(refusal);
       return { level: isCalm ? 'note' : 'fault', words: why, todo };
     }

@@ -1,41 +1,19 @@
 // The state of a running agent as text for one screen: what works, what does not, since when, and what to do. Pure. A
 // part without a recent observation must never be shown as working.
 
-import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
-import { witnessNames } from '../../../src/core/verdict/witness.ts';
+import type { Verdict } from '../../../src/core/verdict/verdict.ts';
+import { verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
+import { clockText } from '../clock-verdict.ts';
 import { llsText } from '../lls/lls-status.ts';
 import type { ModemReading } from '../modem/modem-reading.ts';
-import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
 import { driverText } from './driver-status.ts';
+import { evidenceLine, gnssLine, obstacleOf } from './gnss-lines.ts';
 import { conditionsOf } from './health.ts';
-import type { PortStatus, VehicleStatus } from './status.ts';
-
-/** `note`: worth mentioning, no fault. */
-export type Level = 'ok' | 'note' | 'fault';
-
-export interface StatusLine {
-  readonly level: Level;
-  readonly name: string;
-  readonly words: string;
-  /** What to do about it; '' when nothing. */
-  readonly todo: string;
-}
-
-const minuteS = 60;
-const hourS = 3600;
-const dayS = 86_400;
-
-/** A duration for display: `8 s`, `12 min`, `3 h 5 min`, `2 d 4 h`. */
-export function formatSpan(spanS: number | null): string {
-  if (spanS === null) return 'an unknown time';
-  if (spanS < 2 * minuteS) return `${Math.round(spanS)} s`;
-  if (spanS < 2 * hourS) return `${Math.floor(spanS / minuteS)} min`;
-  const [high, low, highWord, lowWord] =
-    spanS < 2 * dayS ? [hourS, minuteS, 'h', 'min'] : [dayS, hourS, 'd', 'h'];
-  return `${Math.floor(spanS / high)} ${highWord} ${Math.floor((spanS % high) / low)} ${lowWord}`;
-}
+import { obstacleText } from './receiver-text.ts';
+import type { VehicleStatus } from './status.ts';
+import { formatSpan, isStarting, type Level, portLine, type StatusLine, starting } from './status-line.ts';
 
 function formatBytes(bytes: number): string {
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
@@ -46,20 +24,10 @@ function formatBytes(bytes: number): string {
 
 const isOld = (ageS: number | null, mostS: number): boolean => ageS === null || ageS >= mostS;
 
-function closed(name: string, { path, reason, attempts }: PortStatus): StatusLine {
-  const tried = attempts > 1 ? `, ${attempts} tries` : '';
-  const words = `${path} is not open: ${reason === '' ? 'unknown' : reason}${tried}`;
-  return {
-    level: 'fault',
-    name,
-    words,
-    todo: 'Check cable and port; stop the agent and run `fleetward-agent doctor`.',
-  };
-}
-
-function boardLine({ board }: VehicleStatus): StatusLine {
+function boardLine({ vehicle: { board }, upS }: AgentFacts): StatusLine {
   const name = 'I/O board';
-  if (board.state !== 'open') return closed(name, board);
+  if (board.state !== 'open') return portLine(name, board, upS);
+  if (isStarting({ upS }) && board.polledAgoS === null) return starting(name, `${board.path} is asked`);
   const silent = board.units.filter(({ isUp }) => isUp !== true);
   if (isOld(board.polledAgoS, 15) || silent.length > 0) {
     const since = board.polledAgoS === null ? 'never since the start' : `${formatSpan(board.polledAgoS)} ago`;
@@ -92,47 +60,9 @@ function boardLine({ board }: VehicleStatus): StatusLine {
   return { level: 'ok', name, words, todo: '' };
 }
 
-function gnssLine({ gnss }: VehicleStatus): StatusLine {
-  const name = 'GNSS';
-  if (gnss.state !== 'open') return closed(name, gnss);
-  if (gnss.antenna === 'open' || gnss.antenna === 'short')
-    return {
-      level: 'fault',
-      name,
-      words: `the receiver reports its antenna as ${gnss.antenna}`,
-      todo: 'Check plug and cable.',
-    };
-  const received = Object.values(gnss.tracked).reduce((sum, count) => sum + count, 0);
-  const sky = Object.keys(gnss.tracked).length === 0 ? '' : `, ${received} satellites received`;
-  if (!gnss.hasFix) {
-    const last = gnss.fixAgeS === null ? 'none since the start' : `the last ${formatSpan(gnss.fixAgeS)} ago`;
-    return {
-      level: 'note',
-      name,
-      words: `no position, ${last}${sky}`,
-      todo: 'A first position takes minutes under open sky; a roof or a metal lid over the antenna stops it.',
-    };
-  }
-  const doubts = gnss.isSuspect ? '; lately doubtful' : '';
-  const moves =
-    gnss.motion === 'moving'
-      ? `moving at ${String(gnss.speedKmh)} km/h`
-      : gnss.motion === 'still'
-        ? `standing for ${formatSpan(gnss.standingS)}`
-        : `standstill not proven: ${standstillText(gnss.fault)}`;
-  const words = `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${moves}${doubts}`;
-  const isLate = gnss.fault === 'fix_late';
-  return {
-    level: gnss.isSuspect || isLate ? 'note' : 'ok',
-    name,
-    words,
-    todo: isLate
-      ? 'Its line may be too slow for its sentences: raise the speed of the receiver and gnss.baud, or let it send fewer. Else check the clock of the broker.'
-      : '',
-  };
-}
+const isRefusal = (reason: string): boolean => /refused:|certificate|signature/i.test(reason);
 
-function brokerLine({ vehicle, backlog, ackedAgoS }: AgentFacts): StatusLine {
+function brokerLine({ vehicle, backlog, ackedAgoS, upS, connects }: AgentFacts): StatusLine {
   const name = 'Broker';
   const { state, reason, forS, attempts, nextTryInS, isWelcomed } = vehicle.connection;
   const waits = `${backlog} events wait`;
@@ -141,6 +71,8 @@ function brokerLine({ vehicle, backlog, ackedAgoS }: AgentFacts): StatusLine {
       ackedAgoS === null ? 'nothing acknowledged yet' : `last acknowledgement ${formatSpan(ackedAgoS)} ago`;
     return { level: 'ok', name, words: `connected for ${formatSpan(forS)}; ${waits}, ${acked}`, todo: '' };
   }
+  if (isStarting({ upS }) && connects === 0 && (state === 'up' || attempts <= 1) && !isRefusal(reason))
+    return starting(name, `the connection is being made; ${waits} on disk`);
   if (state === 'up')
     return {
       level: 'note',
@@ -148,7 +80,7 @@ function brokerLine({ vehicle, backlog, ackedAgoS }: AgentFacts): StatusLine {
       words: `connected for ${formatSpan(forS)}, not greeted yet; ${waits}`,
       todo: '',
     };
-  const isRefused = /refused:|certificate|signature/i.test(reason);
+  const isRefused = isRefusal(reason);
   const next = nextTryInS === null ? '' : `, next try in ${formatSpan(nextTryInS)}`;
   return {
     level: isRefused ? 'fault' : 'note',
@@ -156,7 +88,7 @@ function brokerLine({ vehicle, backlog, ackedAgoS }: AgentFacts): StatusLine {
     words: `offline (${reason === '' ? 'connecting' : reason}), ${attempts} tries${next}; ${waits} on disk`,
     todo: isRefused
       ? 'Check device.account, device.id and the secret, or enrol again.'
-      : 'Nothing is lost meanwhile. With a network there, stop the agent and run `fleetward-agent doctor`.',
+      : 'Nothing is lost meanwhile. With a network there, `fleetward-agent doctor` follows the way to the broker step by step.',
   };
 }
 
@@ -192,14 +124,27 @@ function clockLine({ clock }: VehicleStatus): StatusLine {
       words: 'the time is not known; events get theirs later',
       todo: 'It comes with a position or with the broker.',
     };
+  // The line of the receiver names what is wrong with it.
+  const wrong = clock.verdict
+    .filter(({ kind }) => kind !== 'agree' && !kind.startsWith('receiver_'))
+    .map(clockText);
   const apart = Object.entries(clock.differencesS).flatMap(([source, byS]) =>
-    byS !== null && Math.abs(byS) >= 2 ? [`${source} differs by ${byS} s`] : [],
+    wrong.length === 0 && byS !== null && Math.abs(byS) >= 2 ? [`${source} differs by ${byS} s`] : [],
   );
-  const words = [`known by ${clock.quality}`, ...apart].join('; ');
-  return { level: apart.length === 0 ? 'ok' : 'note', name, words, todo: '' };
+  const words = [`known by ${clock.quality}`, ...apart, ...wrong.map((one) => one.words)].join('; ');
+  const level = apart.length + wrong.length === 0 ? 'ok' : 'note';
+  return { level, name, words, todo: wrong.map(({ todo }) => todo).join(' ') };
 }
 
-function relayLines({ relays, commands }: VehicleStatus): readonly StatusLine[] {
+/** What helps a command that waits: what is known of the receiver comes before what its rule says of receivers. */
+function commandHint(vehicle: VehicleStatus, verdict: Verdict): string {
+  const isOfProof = /^(standstill|witness)/.test(verdict.code);
+  const obstacle = isOfProof ? obstacleOf(vehicle) : null;
+  return obstacle === null ? (verdictHint(verdict) ?? '') : obstacleText(obstacle).todo;
+}
+
+function relayLines(vehicle: VehicleStatus): readonly StatusLine[] {
+  const { relays, commands } = vehicle;
   const words = relays.map(({ feature, isEnergised }) => {
     const state = isEnergised === null ? 'not known' : isEnergised ? 'energised' : 'de-energised';
     return `${feature} ${state}`;
@@ -223,31 +168,12 @@ function relayLines({ relays, commands }: VehicleStatus): readonly StatusLine[] 
       level: 'note' as const,
       name: 'Command',
       words: `${feature} to ${state}: ${phase}${verdict === null ? '' : `. ${verdictText(verdict)}`}`,
-      todo: (verdict === null ? null : verdictHint(verdict)) ?? '',
+      todo: verdict === null ? '' : commandHint(vehicle, verdict),
     })),
   ];
 }
 
-const driveWords = { driving: 'driving', standing: 'standing', unknown: 'not known' } as const;
-
-function evidenceLine({ evidence }: VehicleStatus): StatusLine {
-  const { drive, by, forS, witnesses } = evidence;
-  const fitted = witnessNames.filter((name) => witnesses[name] !== 'absent');
-  const states = fitted.map((name) => `${name} ${witnesses[name]}`).join(', ');
-  const shown = `${driveWords[drive]}${by === null ? '' : ` by ${by}`} for ${formatSpan(forS)}`;
-  const proven = countProven((name) => witnesses[name] === 'proven');
-  return {
-    level: proven >= 2 ? 'ok' : 'note',
-    name: 'Evidence',
-    words: `${shown}; ${states}`,
-    todo:
-      proven >= 2
-        ? ''
-        : 'A cut needs two proven sensors: drive a minute with a view of the sky, stop, switch off.',
-  };
-}
-
-function inputsLine({ inputs, analogs }: VehicleStatus): StatusLine {
+function inputsLine({ vehicle: { inputs, analogs }, upS }: AgentFacts): StatusLine {
   const unknown = inputs.filter(({ reading }) => reading === 'unknown');
   const words = [
     ...inputs.map(({ input, reading }) => `${input} ${reading}`),
@@ -255,6 +181,7 @@ function inputsLine({ inputs, analogs }: VehicleStatus): StatusLine {
       ([name, value]) => `${name} ${value === null ? 'unknown' : String(Math.round(value * 1000) / 1000)}`,
     ),
   ].join(', ');
+  if (unknown.length > 0 && isStarting({ upS })) return starting('Inputs', words);
   return {
     level: unknown.length > 0 ? 'note' : 'ok',
     name: 'Inputs',
@@ -323,9 +250,9 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
   const { version, onTrial, zones } = vehicle.config;
   const source = version === 0 ? 'the file of the installer' : `version ${version} of the broker`;
   return [
-    boardLine(vehicle),
-    gnssLine(vehicle),
-    evidenceLine(vehicle),
+    boardLine(facts),
+    gnssLine(facts),
+    evidenceLine(facts),
     ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
     ...modemLines(vehicle),
     ...(vehicle.driver === null ? [] : [{ name: 'Driver', ...driverText(vehicle.driver) }]),
@@ -334,7 +261,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     storageLine(facts),
     clockLine(vehicle),
     ...relayLines(vehicle),
-    inputsLine(vehicle),
+    inputsLine(facts),
     ...bad.map(
       ({ seen }): StatusLine => ({
         level: 'fault',
@@ -377,7 +304,9 @@ const marks: Readonly<Record<Level, string>> = { ok: 'ok   ', note: 'note ', fau
 export function formatStatus(facts: AgentFacts, packaged: string): string {
   const lines = statusLines(facts);
   const release = facts.version === packaged ? packaged : `${facts.version} (packaged ${packaged})`;
-  const head = `fleetward-agent ${release}, running for ${formatSpan(facts.upS)}: ${isDegraded(lines) ? 'something does not work' : 'works'}`;
+  const isReady = !lines.some(({ words }) => words.startsWith('starting'));
+  const state = isDegraded(lines) ? 'something does not work' : isReady ? 'works' : 'starting';
+  const head = `fleetward-agent ${release}, running for ${formatSpan(facts.upS)}: ${state}`;
   return [
     head,
     ...lines.flatMap(({ level, name, words, todo }) => [

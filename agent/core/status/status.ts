@@ -5,6 +5,7 @@ import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName, WitnessStates } from '../../../src/core/verdict/witness.ts';
 import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
+import { judgeClocks } from '../clock-verdict.ts';
 import { activeRecord } from '../config/config-slots.ts';
 import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
@@ -14,7 +15,7 @@ import type { LlsReading } from '../lls/lls.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
 import type { PortState } from '../serial-port-state.ts';
-import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
+import { bestOrigin, timeLimits, trustedUtcMs, upMsAt } from '../timekeeping.ts';
 import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
 import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
 import { type BusStatus, busStatus } from './bus-status.ts';
@@ -174,9 +175,20 @@ function connectionStatus({ delivery, settings }: VehicleState, nowMs: number): 
   }
 }
 
-/** UTC as the agent computes it, its source, and the difference of each source in seconds. */
-function clockStatus(time: TimeState, nowMs: number) {
+/** A receiver that is further off than this is wrong, and not only read late. */
+const receiverOffMs = timeLimits.serverDisagreementMs;
+
+/** What its clock shows now by its last fix; null without a fresh one. */
+function receiverUtcMs(fix: VehicleState['fix'], nowMs: number): number | null {
+  if (fix === null || fix.utcMs === null || nowMs - fix.atMonoMs > vehicleLimits.fixAgeMs) return null;
+  return fix.utcMs + nowMs - fix.atMonoMs;
+}
+
+/** UTC as the agent computes it, its source, the difference of each source in seconds, and which of them is wrong. */
+function clockStatus({ time, fix }: Pick<VehicleState, 'time' | 'fix'>, nowMs: number) {
   const best = bestOrigin(time);
+  const upMs = upMsAt(time, nowMs);
+  const shown = (originMs: number | null): number | null => (originMs === null ? null : originMs + upMs);
   const beyond = (originMs: number | null): number | null =>
     originMs === null || best === null ? null : Math.round((originMs - best.originMs) / 100) / 10;
   return {
@@ -187,6 +199,14 @@ function clockStatus(time: TimeState, nowMs: number) {
       server: beyond(time.serverOriginMs),
       system: beyond(time.systemOriginMs),
     },
+    verdict: judgeClocks(
+      {
+        machineMs: shown(time.systemOriginMs),
+        brokerMs: shown(time.serverOriginMs),
+        receiverMs: receiverUtcMs(fix, nowMs),
+      },
+      { earliestMs: time.earliestUtcMs, brokerMs: receiverOffMs, receiverMs: receiverOffMs },
+    ),
   };
 }
 
@@ -206,6 +226,9 @@ function gnssStatus(state: VehicleState, nowMs: number) {
     tracked: Object.fromEntries(lately.map(([talker, { tracked }]) => [talker, tracked])),
     antenna: sky.antenna,
     doubts: fix?.doubts ?? [],
+    /** Between two of its epochs, and between two that could prove something. */
+    everyS: seconds(state.evidence.gnss.stream.everyMs),
+    goodEveryS: seconds(state.evidence.gnss.intervalMs),
     isSuspect: wasSuspectAt(state.evidence.gnss, nowMs),
     /** `still` is proven, `moving` measured; `unknown` for the reason in `fault`. */
     motion: claim.kind,
@@ -297,7 +320,7 @@ export function statusOfVehicle(
   const held = activeRecord(state.config);
   return {
     connection: connectionStatus(state, nowMs),
-    clock: clockStatus(state.time, nowMs),
+    clock: clockStatus(state, nowMs),
     board: {
       ...portStatus(state.ports.board, paths.board, nowMs),
       profile: config.profile.name,

@@ -32,7 +32,7 @@ const exampleRecord: CommandRecordView = {
   approvalID: '',
   detail: 'Ignition is on',
   verdict: exampleVerdict,
-  hint: 'Switch the ignition off; if it is off, turn it on and off once',
+  hint: 'Switch the ignition off once the vehicle stands; if it is off, turn it on and off once',
   reason: 'stolen',
   issuer: 'dispatch',
   approver: '',

@@ -154,10 +154,33 @@ export function verdictText({ code, rules }: Verdict): string {
     : [...first, ...others].slice(0, sentencesMost).map(ruleText).join('; ');
 }
 
+/** A setting or a place of the receiver that helps, by the value of the rule `standstill`; the others pass by themselves, or need another sensor. */
+const standstillHints = mapOf({
+  no_fix: 'Give the receiver a view of the sky, or wire a motion input with a life input and a loop-back',
+  fix_void: 'Give the receiver a view of the sky, or wire a motion input with a life input and a loop-back',
+  fix_old: 'Set the receiver to send RMC and GGA once a second',
+  few_fixes: 'If it stays so, set the receiver to send RMC and GGA once a second',
+  fix_mode: 'Switch dead reckoning and simulation of the receiver off, or give it a view of the sky',
+  fix_time: 'Set the receiver to send RMC, which has time and date',
+  fix_speed: 'Set the receiver to send RMC, which has a speed',
+  fix_late:
+    'Its line may be too slow for its sentences: raise the speed of the receiver and gnss.baud, or let it send fewer; else check the clock of the broker',
+  hdop: 'Set the receiver to send GGA or GSA with every RMC; else give its antenna a better view of the sky',
+  doubtful:
+    'If it stays so, look at the date of the receiver with fleetward-agent status: after a roll-over of its week number it needs other firmware',
+  frozen: 'Switch static navigation (static hold) of the receiver off',
+  moving: null,
+  unsteady: null,
+  no_stop_seen: null,
+});
+
+/** What helps where the receiver proves no standstill; null: time alone. */
+export const standstillHint = (value: unknown): string | null => standstillHints.get(value) ?? null;
+
 const hints = mapOf({
   board_alive: 'Check the board, its supply and the serial line with fleetward-agent doctor',
   time_known: 'Bring the unit into network coverage once, or give the receiver a view of the sky',
-  ignition_off: 'Switch the ignition off; if it is off, turn it on and off once',
+  ignition_off: 'Switch the ignition off once the vehicle stands; if it is off, turn it on and off once',
   no_movement: 'If the vehicle stands, check that sensor with fleetward-agent doctor',
   engine_at_rest: 'Stop the engine, or disconnect an external charger',
   no_position_allowed: 'Give the receiver a view of the sky, or see [protection] noGnss',
@@ -172,5 +195,8 @@ const hints = mapOf({
 /** What can be done about it; null where only time helps. */
 export function verdictHint({ code, rules }: Verdict): string | null {
   const isUnsteady = rules.some(({ rule, value }) => rule === 'ignition_off' && value === 'unsteady');
+  const standstill = rules.find(({ rule, isMet }) => rule === 'standstill' && !isMet);
+  if (code === 'standstill' && standstill !== undefined && standstillHints.has(standstill.value))
+    return standstillHint(standstill.value);
   return code === 'ignition_off' && isUnsteady ? null : (hints.get(code) ?? null);
 }

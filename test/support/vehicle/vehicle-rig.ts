@@ -221,7 +221,7 @@ export async function createVehicleRig({
       onContact?.(change);
     },
   });
-  createGnss({
+  const gnss = createGnss({
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs() + clocks.skyAheadMs,
@@ -266,6 +266,7 @@ export async function createVehicleRig({
   return {
     board,
     clock,
+    gnss,
     line,
     clocks,
     performed,

@@ -1,0 +1,131 @@
+// What keeps a receiver from proving standstill, and the setting of it that helps: for `status` of a running unit and `doctor` of a stopped
+// one. Pure. Advice to drive is given only where no such obstacle is known.
+import { standstillHint, standstillText } from '../../../src/core/verdict/verdict-text.ts';
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import { type ClockFinding, clockText } from '../clock-verdict.ts';
+import { countProven } from '../protection/witness-rules.ts';
+
+/** A receiver of 0.5 Hz proves standstill; from this interval on it is taken for a slower one, seconds. */
+const seldomFromS = 2.5;
+
+export type ReceiverObstacle =
+  /** Its date makes its positions doubtful, or late. */
+  | { readonly kind: 'date'; readonly finding: ClockFinding }
+  /** So many seconds between two positions. */
+  | { readonly kind: 'seldom'; readonly everyS: number }
+  /** ... between two with a quality (HDOP), while positions come oftener. */
+  | { readonly kind: 'no_quality'; readonly everyS: number | null }
+  /** ... between two with a speed. */
+  | { readonly kind: 'no_speed'; readonly everyS: number | null };
+
+/** How often a receiver sends what, seconds between two; null: not at all, or unknown. */
+export interface ReceiverPace {
+  readonly positionS: number | null;
+  readonly qualityS: number | null;
+  readonly speedS: number | null;
+}
+
+const isSeldom = (everyS: number | null): boolean => everyS === null || everyS >= seldomFromS;
+
+/** What of its pace keeps it from proving standstill; null: nothing. */
+export function paceObstacle({ positionS, qualityS, speedS }: ReceiverPace): ReceiverObstacle | null {
+  if (positionS === null) return null;
+  if (isSeldom(positionS)) return { kind: 'seldom', everyS: positionS };
+  if (isSeldom(speedS)) return { kind: 'no_speed', everyS: speedS };
+  return isSeldom(qualityS) ? { kind: 'no_quality', everyS: qualityS } : null;
+}
+
+export interface ObstacleText {
+  readonly words: string;
+  readonly todo: string;
+}
+
+const onceASecond = 'once a second';
+const every = (everyS: number | null): string =>
+  everyS === null ? 'no position' : `only one position in ${Math.round(everyS)} s`;
+
+/** An obstacle in words, and the setting that removes it. */
+export function obstacleText(obstacle: ReceiverObstacle): ObstacleText {
+  switch (obstacle.kind) {
+    case 'date':
+      return clockText(obstacle.finding);
+    case 'seldom':
+      return {
+        words: `the receiver sends ${every(obstacle.everyS)}`,
+        todo: `Set the receiver to send RMC and GGA ${onceASecond} (every 2 s at most), and its line fast enough for them.`,
+      };
+    case 'no_quality':
+      return {
+        words: `${every(obstacle.everyS)} has an HDOP`,
+        todo: `Set the receiver to send GGA or GSA with every RMC, ${onceASecond}.`,
+      };
+    case 'no_speed':
+      return {
+        words: `${every(obstacle.everyS)} has a speed`,
+        todo: `Set the receiver to send RMC with every GGA, ${onceASecond}.`,
+      };
+    default:
+      return obstacle satisfies never;
+  }
+}
+
+/** What `status` knows of the receiver. */
+export interface ReceiverFacts {
+  readonly hasFix: boolean;
+  readonly fixAgeS: number | null;
+  readonly doubts: readonly string[];
+  /** Why it proves no standstill now; null when it does, or moves. */
+  readonly fault: string | null;
+  readonly hdop: number | null;
+  /** Seconds between two epochs, and between two that could prove something. */
+  readonly everyS: number;
+  readonly goodEveryS: number;
+}
+
+/** Faults that a slow receiver shows in turn. */
+const paceFaults: readonly (string | null)[] = ['few_fixes', 'fix_old', 'hdop', 'no_fix'];
+
+/** The obstacle of a running unit; null: none, or not known yet. */
+export function receiverObstacle(
+  facts: ReceiverFacts,
+  clocks: readonly ClockFinding[],
+): ReceiverObstacle | null {
+  const { hasFix, doubts, fault, hdop, everyS, goodEveryS } = facts;
+  if (!hasFix) return null;
+  const date = clocks.find(({ kind }) => kind.startsWith('receiver_'));
+  if (date !== undefined && (doubts.includes('date-before-build') || fault === 'fix_late'))
+    return { kind: 'date', finding: date };
+  if (!paceFaults.includes(fault)) return null;
+  if (everyS >= seldomFromS) return { kind: 'seldom', everyS };
+  if (fault === 'hdop' && hdop !== null) return null;
+  if (goodEveryS >= seldomFromS) return { kind: 'no_quality', everyS: goodEveryS };
+  return fault === 'hdop' ? { kind: 'no_quality', everyS: null } : null;
+}
+
+/** Why it proves no standstill, from the facts that the same line shows: a position that is there is never said to be missing. */
+export function faultText({ hasFix, fixAgeS, fault }: ReceiverFacts): ObstacleText {
+  if (hasFix && (fault === 'no_fix' || fault === 'fix_old'))
+    return { words: standstillText('few_fixes'), todo: '' };
+  if (hasFix && fault === 'fix_void' && (fixAgeS ?? 0) < 2)
+    return {
+      words: 'No RMC confirms the position',
+      todo: `Set the receiver to send RMC with every GGA, ${onceASecond}.`,
+    };
+  return { words: standstillText(fault), todo: standstillHint(fault) ?? '' };
+}
+
+/** What earns the proof that is missing: a drive, unless something is in its way. @param fitted witnesses that the configuration names. */
+export function proofAdvice(given: {
+  readonly fitted: readonly WitnessName[];
+  readonly obstacle: ReceiverObstacle | null;
+  /** What else must be mended first; null: nothing. */
+  readonly blocker?: string | null;
+}): string {
+  const { fitted, obstacle, blocker = null } = given;
+  const needs = 'A cut needs two proven sensors';
+  if (countProven((name) => fitted.includes(name)) < 2)
+    return `${needs}, and fewer are fitted: map an ignition or motion input in [board.overrides.inputs].`;
+  if (blocker !== null) return `${needs}: ${blocker} first, then a drive of a minute proves them.`;
+  if (obstacle !== null) return `${needs}, and no drive proves one while ${obstacleText(obstacle).words}.`;
+  return `${needs}: drive a minute with a view of the sky, stop, switch off.`;
+}
