@@ -117,7 +117,8 @@ async function open(run: ReaderRun): Promise<void> {
 export function startKeyReader(deps: KeyReaderDeps): KeyReader {
   const run: ReaderRun = {
     deps,
-    protocol: deps.config.kind === 'rfid' ? createRfidFrames() : createDs2480b(),
+    protocol:
+      deps.config.kind === 'ds2480b' ? createDs2480b() : createRfidFrames(deps.config.kind === 'rfid'),
     reading: { phase: 'opening', fault: null, portFault: null, keys: 0, rejected: 0, noise: 0 },
     link: null,
     generation: 0,
