@@ -22,7 +22,7 @@ interface ReaderCheckContext {
   readonly config: DriverReaderConfig;
   /** Of the installer's file. */
   readonly settings: DriverSettings;
-  readonly ports: DoctorPorts;
+  readonly ports: Pick<DoctorPorts, 'clock' | 'openByteLink'>;
   say(text: string): void;
   isStopped(): boolean;
 }

@@ -5,6 +5,9 @@ import { createDs2480b } from '../../agent/core/driver/ds2480b.ts';
 import { crc8, isKeyID, maskKey, parseKeyList } from '../../agent/core/driver/key-id.ts';
 import type { KeyStep } from '../../agent/core/driver/key-protocol.ts';
 import { createRfidFrames } from '../../agent/core/driver/rfid-frames.ts';
+import { driverReaderCheck } from '../../agent/doctor/driver-reader.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { standardSettings } from '../../src/core/settings/settings.ts';
 import { createLineDriver, idOfRom, rfidFrame, romOf } from '../support/serial/key-readers.ts';
 
 describe('an id of a key', () => {
@@ -166,6 +169,42 @@ describe('a serial RFID reader', () => {
         expect(frames.at(-1)).toBe(tag);
       }),
     );
+  });
+});
+
+describe('the check of the reader', () => {
+  it.each([
+    ['a tag that lies there', 2, rfidFrame(tag), /key …6CED was read, and counts/],
+    ['a tag once', 1, rfidFrame(tag), /made no sense.*rfid-once/],
+    ['a tag of an ID-12LA once', 1, rfidFrame(tag, 'id12la'), /key …6CED was read, and counts/],
+    ['numbers without a checksum', 2, Buffer.from('0008321234\r\n'), /numbers without a checksum/],
+    ['nothing', 0, Buffer.from(''), /no key was held to it/],
+  ])('of kind rfid that sends %s says so', async (_, times, bytes, expected) => {
+    const clock = createVirtualClock(0);
+    const check = driverReaderCheck({
+      config: {
+        kind: 'rfid',
+        port: { path: 'reader', baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 },
+      },
+      settings: standardSettings.driver,
+      ports: {
+        clock,
+        openByteLink: async (_settings, { onBytes }) => {
+          for (let n = 0; n < times; n += 1) clock.after(500 + n * 65, () => onBytes(bytes));
+          return { write: () => true, close: async () => undefined };
+        },
+      },
+      say: () => undefined,
+      isStopped: () => false,
+    });
+    const result = { found: '' };
+    const run = check.run().then((findings) => void (result.found = JSON.stringify(findings)));
+    for (let step = 0; step < 200 && result.found === ''; step += 1) {
+      clock.advance(100);
+      await new Promise(setImmediate);
+    }
+    await run;
+    expect(result.found).toMatch(expected);
   });
 });
 
