@@ -154,13 +154,19 @@ describe('attributes of the bus', () => {
   const litres = (l: number, source: number): CanFrame => at4(65_257, source, 5, l / 0.5);
 
   it.each([
-    ['odometer', 'busOdometer', distance(438_978, 0x17), distance(537_152, 0x31), 438_978],
-    ['odometer of two signals', 'busOdometer', vdhr(438_978, 0xee), distance(537_152, 0xee), 438_978],
-    ['engine hours', 'engineHours', hours(9000, 0), hours(12_345, 0x17), 9000],
-    ['fuel used', 'fuelUsed', litres(70_000, 0), litres(2, 0x17), 70_000],
+    [
+      'odometer',
+      { name: 'busOdometer', own: distance(438_978, 0x17), other: distance(537_152, 0x31), value: 438_978 },
+    ],
+    [
+      'odometer of two signals',
+      { name: 'busOdometer', own: vdhr(438_978, 0xee), other: distance(537_152, 0xee), value: 438_978 },
+    ],
+    ['engine hours', { name: 'engineHours', own: hours(9000, 0), other: hours(12_345, 0x17), value: 9000 }],
+    ['fuel used', { name: 'fuelUsed', own: litres(70_000, 0), other: litres(2, 0x17), value: 70_000 }],
   ] as const)(
     'of the %s stick to their sender, over a restart too, or are left out',
-    (_, name, own, other, value) => {
+    (_, { name, own, other, value }) => {
       const minute = 60_000;
       const both = stepBusReport(createBusReport(), readingAt(20_000, [own, other, eec1(900)]), 20_000);
       expect(both?.attributes[name]).toBe(value);

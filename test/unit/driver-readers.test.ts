@@ -101,7 +101,7 @@ describe('a serial RFID reader', () => {
   ])('reads a tag with %s, in one piece and byte by byte', (_, text, id) => {
     expect(new Set(rfid(repeated(text, 4)).keys)).toEqual(new Set([id]));
     const byByte = repeated(text, 4).flatMap(([atMs, bytes]) =>
-      [...String(bytes)].map((byte, n) => [atMs + n, byte] as const),
+      Array.from(String(bytes)).map((byte, n) => [atMs + n, byte] as const),
     );
     expect(new Set(rfid(byByte).keys)).toEqual(new Set([id]));
     expect(rfid([[0, text]], false).keys).toEqual([id]);

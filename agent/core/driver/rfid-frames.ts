@@ -37,7 +37,8 @@ function tagOf(reading: readonly number[]): string | null {
   if (reading.length !== frameMost && reading.length !== idDigits + 1) return null;
   const digits = reading.slice(0, reading.length === frameMost ? frameMost : idDigits);
   if (!digits.every(isHex)) return null;
-  const bytes = [...Buffer.from(String.fromCharCode(...digits), 'hex'), ...reading.slice(digits.length)];
+  const pairs = String.fromCharCode(...digits).match(/../g) ?? [];
+  const bytes = [...pairs.map((pair) => Number.parseInt(pair, 16)), ...reading.slice(digits.length)];
   const id = keyOf(bytes.slice(0, 5));
   const isSound = bytes.reduce((sum, byte) => sum ^ byte, 0) === 0;
   return isSound && isKeyID(id) && id !== '0000000000' ? id : null;
