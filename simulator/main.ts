@@ -15,7 +15,7 @@ import { boardBauds, hardwareEpilogue, runHardware } from './bench/hardware-comm
 import { withCtl } from './cli/ctl.ts';
 import { record, replay, withRecord, withReplay } from './cli/record.ts';
 import { compare, run, withCompare, withRun, withScenario, worker } from './cli/run.ts';
-import { endWithReader, usageError } from './cli/usage.ts';
+import { usageError } from './cli/usage.ts';
 import { type DemoOptions, runDemo } from './demo/demo.ts';
 import { boardMaps, boardNames, wiringNames } from './hardware/board-maps.ts';
 
@@ -200,5 +200,4 @@ function createCommands(args: readonly string[]): Argv {
     });
 }
 
-endWithReader(process.stdout);
 await runProgram('fleetward-simulator', () => createCommands(process.argv.slice(2)).parseAsync());

@@ -6,6 +6,7 @@ import { accessSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ignoreErrors } from '../../src/adapters/output.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { copyRelease, listReleases, readReleaseKey, type StagedRelease } from '../adapters/update/release.ts';
@@ -137,6 +138,7 @@ function run(): number {
   }
 }
 
+ignoreErrors();
 try {
   process.exitCode = run();
 } catch (thrown) {

@@ -68,6 +68,8 @@ export async function start(flags: Flags): Promise<void> {
   const { value: file } = loadSettings(flags);
   const recent = createLogRing();
   const log = createLog(file.log.level, 'stdout', recent.add);
+  // First of all: a terminal may be closed while the agent starts.
+  const stopped = untilStopped(() => log.info('hang_up_ignored'));
   const config = await readAgentConfig(file);
   const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
@@ -111,7 +113,7 @@ export async function start(flags: Flags): Promise<void> {
     process: () => processFacts(file, lag),
     listen: listenOnUnixSocket,
   });
-  await Promise.race([untilStopped(), untilRestart(updater)]);
+  await Promise.race([stopped, untilRestart(updater)]);
   await socket.close();
   lag.close();
   await agent.close();

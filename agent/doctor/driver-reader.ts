@@ -22,7 +22,7 @@ interface ReaderCheckContext {
   readonly config: DriverReaderConfig;
   /** Of the installer's file. */
   readonly settings: DriverSettings;
-  readonly ports: DoctorPorts;
+  readonly ports: Pick<DoctorPorts, 'clock' | 'openByteLink'>;
   say(text: string): void;
   isStopped(): boolean;
 }
@@ -40,7 +40,7 @@ function findingsOf(reader: KeyReader, key: string | null, context: ReaderCheckC
       reading.noise + reading.rejected > 0
         ? warning(
             `${reading.noise + reading.rejected} bytes or readings made no sense`,
-            'Check driverReader.kind and driverReader.baud, and whether two tags lie in the field.',
+            'Check driverReader.baud, and driverReader.kind: rfid-once for a reader that sends a tag only once. Hold one key alone to it.',
           )
         : ok(`${answers}; no key was held to it within ${timing.keyMs / 1000} s`),
     );

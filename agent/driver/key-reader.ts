@@ -67,7 +67,7 @@ function rearm(run: ReaderRun): void {
 /** Starts to read keys; a port that is not there is tried again until it is closed. */
 export function startKeyReader(deps: KeyReaderDeps): KeyReader {
   const { clock, config } = deps;
-  const protocol = config.kind === 'rfid' ? createRfidFrames() : createDs2480b();
+  const protocol = config.kind === 'ds2480b' ? createDs2480b() : createRfidFrames(config.kind === 'rfid');
   const run: ReaderRun = {
     deps,
     protocol,

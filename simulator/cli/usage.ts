@@ -27,13 +27,3 @@ export function usageError(message: string | null, error: Error | undefined): Er
   if (error !== undefined && error.name !== 'YError') return error;
   return new AppError('usage', textOf(message ?? error?.message ?? 'wrong'), { hint: 'Try --help.' });
 }
-
-/** As a shell reports a program that SIGPIPE has ended: 128 + 13. */
-const pipeClosedExitCode = 141;
-
-/** Ends the program when the reader of its output has closed the pipe. To be called once. */
-export function endWithReader(output: NodeJS.WriteStream): void {
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? pipeClosedExitCode : 74);
-  });
-}

@@ -21,6 +21,8 @@ export interface TruckFaults {
   /** All speeds and the engine speed keep the values of when this began. */
   readonly isSpeedStuck: boolean;
   readonly isOdometerStuck: boolean;
+  /** The tachograph sends no odometer; that of the cluster, which counts from another moment on, goes on. */
+  readonly isOdometerSilent: boolean;
   /** Another vehicle's number is sent. */
   readonly isVinWrong: boolean;
   /** Two trouble codes are active. */
@@ -40,6 +42,7 @@ const noTruckFaults: TruckFaults = {
   isEngineAlone: false,
   isSpeedStuck: false,
   isOdometerStuck: false,
+  isOdometerSilent: false,
   isVinWrong: false,
   hasCodes: false,
   speedScale: 1,
@@ -80,6 +83,9 @@ const coolant = { coldC: 20, warmC: 86, warmingMs: 300_000, coolingMs: 3_600_000
 const idleRpm = 600;
 /** The gearbox shifts up at these speeds, km/h. */
 const shiftKmh = [0, 12, 22, 36, 54, 78, 140] as const;
+
+/** As on a truck whose units counted 438,978 and 537,152 km. */
+const otherOdometerKm = 98_174;
 
 const sensed = (kmh: number, leastKmh: number): number => (kmh < leastKmh ? 0 : kmh);
 
@@ -173,7 +179,11 @@ function engineFrames(moment: Moment, readings: Readings, isAlone: boolean): rea
   return frames;
 }
 
-function otherFrames(moment: Moment, readings: Readings, hasCodes: boolean): readonly CanFrame[] {
+function otherFrames(
+  moment: Moment,
+  readings: Readings,
+  { hasCodes, isOdometerSilent }: TruckFaults,
+): readonly CanFrame[] {
   const { truth, onMs, isBraked } = moment;
   const hasZeros = onMs < truckTiming.zerosMs;
   const isOff = !truth.ignition;
@@ -185,7 +195,8 @@ function otherFrames(moment: Moment, readings: Readings, hasCodes: boolean): rea
     frames.push(ebc2(wheelKmh, senders.brakes), ccvs1(null, isBraked && !hasZeros ? 1 : 0, senders.cab));
   }
   if (every(1000, moment)) {
-    frames.push(vdhr(hasZeros ? 0 : readings.km, senders.tachograph));
+    if (!isOdometerSilent) frames.push(vdhr(hasZeros ? 0 : readings.km, senders.tachograph));
+    frames.push(at(65_248, senders.cluster, 5, littleEndian((readings.km + otherOdometerKm) / 0.125, 4)));
     const level = onMs < truckTiming.defaultsMs ? [] : [Math.round((truth.tankLevel * 100) / 0.4)];
     frames.push(at(65_276, senders.cluster, 2, level));
     if (!hasCodes) frames.push(j1939Frame(troubleCodesPgn, senders.cluster, noCodes));
@@ -316,13 +327,13 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
       const km = startKm + truth.odometerM / 1000;
       stuckKm = faults.isOdometerStuck ? (stuckKm ?? km) : null;
       const readings = counters.readings(km);
-      const { isEngineSilent, isEngineAlone, hasCodes } = faults;
+      const { isEngineSilent, isEngineAlone } = faults;
       const isEngineOn = isKeptAwake || moment.offMs < truckTiming.engineSleepsMs;
       const isEngineAwake = !isEngineSilent && isEngineOn;
       if (!isEngineAlone) beginMessages(moment, isEngineAwake);
       const frames = [
         ...(isEngineAwake ? engineFrames(moment, readings, isEngineAlone) : []),
-        ...(isEngineAlone ? [] : otherFrames(moment, { ...readings, km: stuckKm ?? km }, hasCodes)),
+        ...(isEngineAlone ? [] : otherFrames(moment, { ...readings, km: stuckKm ?? km }, faults)),
       ];
       return [...gateway.pass(frames, isRepeating), ...messages.due(nowMs)];
     },

@@ -2,6 +2,7 @@
 // last line of defence; callers must not pass any.
 import { type Logger, pino } from 'pino';
 import type { Log, LogFields } from '../ports.ts';
+import { openLogOutput } from './output.ts';
 
 const secretKeys: ReadonlySet<string> = new Set([
   'password',
@@ -64,7 +65,7 @@ interface Writer {
  * they come often. Warnings and errors, and what is left when the process ends, are written at once.
  */
 function createWriter(fd: 1 | 2): Writer {
-  const destination = pino.destination({ dest: fd, sync: true });
+  const output = openLogOutput(fd);
   let lines = '';
   let writtenMs = Number.NEGATIVE_INFINITY;
   const flush = (): void => {
@@ -72,13 +73,16 @@ function createWriter(fd: 1 | 2): Writer {
     lines = '';
     if (text === '') return;
     writtenMs = performance.now();
-    destination.write(text);
+    output.write(text);
   };
   const flushSoon = (): void => {
     if (performance.now() - writtenMs >= gatherMs) setImmediate(flush).unref();
     else setTimeout(flush, gatherMs).unref();
   };
-  process.on('exit', flush);
+  process.on('exit', () => {
+    flush();
+    output.finish();
+  });
   return {
     write(line) {
       if (lines === '') flushSoon();

@@ -1,6 +1,8 @@
 // Shared by the three command lines: error output with an exit code of sysexits.h, and stopping on a signal. Used by
 // the composition roots only.
+import { isatty } from 'node:tty';
 import { AppError, errorKinds, messageOf } from '../core/errors.ts';
+import { keepServing, untilWritten, watchOutput } from './output.ts';
 
 /** A stop that takes longer is no longer orderly; systemd does not wait longer either. */
 const stopMostMs = 5000;
@@ -14,9 +16,13 @@ export function endSoon(): void {
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP. From then on the process ends at a second signal (exit 130), or
  * after 5 s (exit 75), even if it hangs.
- * @param onReload is called on SIGHUP instead, unless stdin is a terminal: closing that sends one too.
+ * @param onHangUp is called on SIGHUP instead, unless stdout is a terminal: closing that sends one too, and Node takes back what
+ * `nohup` has set.
  */
-export function untilStopped(onReload?: () => void): Promise<void> {
+export function untilStopped(onHangUp?: () => void): Promise<void> {
+  keepServing();
+  // A terminal that is closed is none any more.
+  const isOnTerminal = isatty(1);
   return new Promise((resolve) => {
     let isAsked = false;
     const stop = (): void => {
@@ -26,8 +32,8 @@ export function untilStopped(onReload?: () => void): Promise<void> {
       resolve();
     };
     const hangUp = (): void => {
-      if (onReload === undefined || process.stdout.isTTY) stop();
-      else if (!isAsked) onReload();
+      if (onHangUp === undefined || isOnTerminal) stop();
+      else if (!isAsked) onHangUp();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
     process.on('SIGHUP', hangUp);
@@ -45,14 +51,17 @@ export function untilAsked(): Promise<void> {
 export async function runProgram(name: string, run: () => Promise<unknown>): Promise<never> {
   // New files hold movements of persons and keys: they are readable by the program's own user alone.
   process.umask(0o077);
+  watchOutput(name);
   try {
     await run();
+    await untilWritten();
     process.exit();
   } catch (thrown) {
     const error = thrown instanceof AppError ? thrown : new AppError('internal', messageOf(thrown));
     const hint = error.hint === undefined ? '' : `  ${error.hint}\n`;
     const stack = error.code === 'internal' && thrown instanceof Error ? `${thrown.stack}\n` : '';
     process.stderr.write(`${name}: ${error.message}\n${hint}${stack}`);
+    await untilWritten();
     process.exit(errorKinds[error.code].exitCode);
   }
 }

@@ -318,6 +318,17 @@ describe('an odometer', () => {
     expect(stepOdometer(state, 1082, 3_700_000)).toMatchObject({ km: 1082, jumps: 0 });
   });
 
+  test.each([0xfaff_ffff * 0.005, 0xffff_ffff / 10, 0xfaff_ffff * 0.125])(
+    'of %d km, the top of a range, is never believed',
+    (km) => {
+      const state = [1000, 1000, 1000, km, km, km, km].reduce(
+        (before, one, n) => stepOdometer(before, one, n * 1000),
+        createOdometer(),
+      );
+      expect(state).toMatchObject({ km: 1000, jumps: 0 });
+    },
+  );
+
   test('that falls is not believed at once', () => {
     const state = [1000, 1000, 1000, 900, 1000].reduce(
       (before, km, n) => stepOdometer(before, km, n * 1000),

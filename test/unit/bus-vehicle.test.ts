@@ -11,6 +11,7 @@ import {
   stepBusReport,
 } from '../../agent/core/bus/bus-report.ts';
 import { createBusValues } from '../../agent/core/bus/bus-values.ts';
+import { absentMostS, parseCounterSenders } from '../../agent/core/bus/counter-senders.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
 import { busStatus } from '../../agent/core/status/bus-status.ts';
 import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
@@ -141,6 +142,111 @@ describe('attributes of the bus', () => {
       busOdometer: 123_458,
     });
     expect(Object.keys(at(20_000 + reportLimits.againMs, all) ?? {})).toHaveLength(5);
+  });
+
+  const at4 = (pgn: number, source: number, start: 1 | 5, raw: number): CanFrame => {
+    const data = Array.from({ length: 8 }, () => 0xff);
+    for (let n = 0; n < 4; n += 1) data[start - 1 + n] = Math.floor(raw / 256 ** n) % 256;
+    return j1939Frame(pgn, source, data);
+  };
+  const distance = (km: number, source: number): CanFrame => at4(65_248, source, 5, km / 0.125);
+  const hours = (h: number, source: number): CanFrame => at4(65_253, source, 1, h / 0.05);
+  const litres = (l: number, source: number): CanFrame => at4(65_257, source, 5, l / 0.5);
+
+  it.each([
+    [
+      'odometer',
+      { name: 'busOdometer', own: distance(438_978, 0x17), other: distance(537_152, 0x31), value: 438_978 },
+    ],
+    [
+      'odometer of two signals',
+      { name: 'busOdometer', own: vdhr(438_978, 0xee), other: distance(537_152, 0xee), value: 438_978 },
+    ],
+    ['engine hours', { name: 'engineHours', own: hours(9000, 0), other: hours(12_345, 0x17), value: 9000 }],
+    ['fuel used', { name: 'fuelUsed', own: litres(70_000, 0), other: litres(2, 0x17), value: 70_000 }],
+  ] as const)(
+    'of the %s stick to their sender, over a restart too, or are left out',
+    (_, { name, own, other, value }) => {
+      const minute = 60_000;
+      const both = stepBusReport(createBusReport(), readingAt(20_000, [own, other, eec1(900)]), 20_000);
+      expect(both?.attributes[name]).toBe(value);
+      let state = both?.state ?? createBusReport();
+      // A drive of 90 hours in which the sender is silent, and the agent is started again each hour.
+      for (let n = 1; n <= 90 * 60; n += 1) {
+        if (n % 60 === 0)
+          state = createBusReport(parseCounterSenders(JSON.parse(JSON.stringify(state.senders))));
+        const nowMs = 20_000 + n * minute;
+        const step = stepBusReport(
+          state,
+          readingAt(nowMs, [other, eec1(n % 2 === 0 ? 900 : 1900)], 11_000),
+          nowMs,
+        );
+        expect(step?.attributes).not.toHaveProperty(name);
+        state = step?.state ?? state;
+      }
+      const nowMs = 20_000 + 91 * 60 * minute;
+      const back = stepBusReport({ ...state, sent: {} }, readingAt(nowMs, [own, other, eec1(900)]), nowMs);
+      expect(back?.attributes[name]).toBe(value);
+      expect(back?.state.senders).toEqual(both?.state.senders);
+    },
+  );
+
+  it('name no odometer of another sender after a restart of the agent', async () => {
+    const rig = await createVehicleRig();
+    const [own, other] = [distance(438_978, 0x17), distance(537_152, 0x31)];
+    const run = (seconds: number, frames: readonly CanFrame[]): readonly unknown[] => {
+      const from = rig.told.length;
+      for (let passedS = 0; passedS < seconds; passedS += 2) {
+        rig.dispatch({ kind: 'bus', reading: readingAt(rig.nowMs(), [...frames, eec1(900 + passedS * 10)]) });
+        rig.run(2);
+      }
+      return rig.told.slice(from).flatMap(({ attributes }) => attributes?.['busOdometer'] ?? []);
+    };
+    rig.drive(50);
+    expect(run(130, [own, other])).toEqual([438_978]);
+    rig.kill();
+    rig.start();
+    expect(run(300, [other])).toEqual([]);
+    expect(run(130, [own, other])).toEqual([438_978]);
+  });
+
+  it('take another sender of a counter after the first one was away for 100 hours in which the other counted', () => {
+    let state = createBusReport({ odometer: { by: '245@23', absentS: absentMostS - 90 } });
+    const other = [distance(537_152, 0x31), eec1(900)];
+    const told = [1, 2, 3].map((n) => {
+      const step = stepBusReport({ ...state, sent: {} }, readingAt(n * 60_000, other), n * 60_000);
+      state = step?.state ?? state;
+      return step?.attributes['busOdometer'];
+    });
+    expect(told).toEqual([537_152, 537_152, 537_152]);
+    expect(state.senders).toEqual({ odometer: { by: '245@49', absentS: 0 } });
+    for (const broken of [null, 7, 'x', {}, { odometer: null }, { odometer: { by: 1, absentS: 0 } }])
+      expect(parseCounterSenders(broken)).toEqual({});
+  });
+
+  it.each([
+    ['FFFFFFFA on the wire', vdhr(0xfaff_ffff * 0.005)],
+    ['FA000000', at4(65_217, 0, 1, 0xfa00_0000)],
+    ['a parameter specific indicator', at4(65_248, 0, 5, 0xfb12_3456)],
+    ['an error', at4(65_248, 0, 5, 0xfe00_0000)],
+    ['not available', at4(65_248, 0, 5, 0xffff_ffff)],
+    ['hours at the top', at4(65_253, 0, 1, 0xfaff_ffff)],
+    ['fuel at the top', at4(65_257, 0, 5, 0xfaff_ffff)],
+    ['coolant at the top', j1939Frame(65_262, 0, [0xfa, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ['volts at the top', j1939Frame(65_271, 0, [0xff, 0xff, 0xff, 0xff, 0xff, 0xfa, 0xff, 0xfa])],
+    ['a rate at the top', j1939Frame(65_266, 0, [0xff, 0xfa, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ['a level that is an error', j1939Frame(65_276, 0, [0xff, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
+  ])('hold nothing of a value at the top of its range: %s', (_, frame) => {
+    expect(stepBusReport(createBusReport(), readingAt(20_000, [frame]), 20_000)).toBeNull();
+    const { values } = readingAt(20_000, [frame]).view;
+    for (const { value, fault } of values) expect([value, fault]).toEqual([null, expect.any(String)]);
+  });
+
+  it('hold a full tank, and no speed at the top of its range, which still speaks for movement', () => {
+    const reading = readingAt(20_000, [fuel(100), ccvs1(0xfaff / 256), eec1(0xfaff / 8)]);
+    expect(stepBusReport(createBusReport(), reading, 20_000)?.attributes).toEqual({ busFuelLevel: 100 });
+    expect(reading.view.movement?.value).toBeGreaterThan(250);
+    expect(reading.view.engine).not.toBeNull();
   });
 
   it('hold no default of a start, no value that is not known, and texts only when they are sound', () => {

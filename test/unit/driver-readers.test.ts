@@ -6,6 +6,9 @@ import { createDs2480b } from '../../agent/core/driver/ds2480b.ts';
 import { isKeyID, maskKey, parseKeyList } from '../../agent/core/driver/key-id.ts';
 import type { KeyStep } from '../../agent/core/driver/key-protocol.ts';
 import { createRfidFrames } from '../../agent/core/driver/rfid-frames.ts';
+import { driverReaderCheck } from '../../agent/doctor/driver-reader.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { standardSettings } from '../../src/core/settings/settings.ts';
 import { createLineDriver, idOfRom, rfidFrame, romOf } from '../support/serial/key-readers.ts';
 
 describe('an id of a key', () => {
@@ -29,51 +32,180 @@ describe('an id of a key', () => {
   });
 });
 
-const rfid = (bytes: Uint8Array): KeyStep => createRfidFrames().bytes(bytes, 0);
+const tag = '62E3086CED';
+
+/** An RFID reader whose bytes come at a time; the end of the last reading is waited for. */
+function rfid(said: readonly (readonly [atMs: number, bytes: string | Uint8Array])[], isRepeating?: boolean) {
+  const reader = createRfidFrames(isRepeating);
+  const sum = { keys: [] as string[], rejected: 0, noise: 0 };
+  const take = ({ keys, rejected, noise, writes }: KeyStep): void => {
+    expect(writes).toEqual([]);
+    sum.keys.push(...keys);
+    sum.rejected += rejected;
+    sum.noise += noise;
+  };
+  const wake = (untilMs: number): void => {
+    for (let atMs = reader.wakeMs(); atMs <= untilMs; atMs = reader.wakeMs()) take(reader.time(atMs));
+  };
+  for (const [atMs, bytes] of said) {
+    wake(atMs);
+    take(reader.bytes(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, atMs));
+  }
+  const fault = reader.fault();
+  wake(Number.MAX_SAFE_INTEGER);
+  return { ...sum, fault };
+}
+
+/** The same bytes each 65 ms, as RDM6300 sends them. */
+const repeated = (bytes: string | Uint8Array, times = 2, fromMs = 0) =>
+  Array.from({ length: times }, (_, n) => [fromMs + n * 65, bytes] as const);
 
 describe('a serial RFID reader', () => {
-  it('reads the tag of the data sheet of RDM6300, whose checksum is 08', () => {
-    expect(rfid(Buffer.from('\x0262E3086CED08\x03', 'latin1'))).toEqual({
-      writes: [],
-      keys: ['62E3086CED'],
+  it('reads the tag of the data sheet of RDM6300, whose checksum is 08, once it was sent twice', () => {
+    const frame = '\x0262E3086CED08\x03';
+    expect(rfid(repeated(frame, 3))).toEqual({ keys: [tag, tag], rejected: 0, noise: 0, fault: null });
+    expect(rfid([[0, frame + frame]]).keys).toEqual([tag]);
+    expect(rfid([[0, frame]])).toMatchObject({ keys: [], rejected: 1 });
+    expect(rfid(repeated(frame, 1).concat(repeated(frame, 1, 1100)))).toMatchObject({
+      keys: [],
+      rejected: 2,
+    });
+  });
+
+  it('reads the same tag once with the CR and LF of an ID-12LA, and of any reader that is set to send once', () => {
+    expect(rfid([[0, rfidFrame(tag, 'id12la')]])).toEqual({
+      keys: [tag],
       rejected: 0,
       noise: 0,
+      fault: null,
     });
+    expect(rfid([[0, rfidFrame(tag)]], false)).toEqual({ keys: [tag], rejected: 0, noise: 0, fault: null });
   });
 
-  it('reads the same tag with the CR and LF of an ID-12LA', () => {
-    expect(rfid(rfidFrame('62E3086CED', 'id12la')).keys).toEqual(['62E3086CED']);
+  it.each([
+    ['lower-case digits', '\x0262e3086ced08\x03', tag],
+    ['a raw checksum byte', '\x0262E3086CED\x08\x03', tag],
+    // The checksum is STX, ETX, CR, a digit.
+    ['a raw checksum that is STX', '\x020000000002\x02\x03', '0000000002'],
+    ['a raw checksum that is ETX', '\x020000000003\x03\x03', '0000000003'],
+    ['a raw checksum that is CR', '\x02000000000D\x0d\x03', '000000000D'],
+    ['a raw checksum that is a digit', '\x020000000041A\x03', '0000000041'],
+    ['CR and LF behind ETX', '\x0262E3086CED08\x03\r\n', tag],
+    ['no ETX', '\x0262E3086CED08\r\n', tag],
+    ['no STX but CR and LF', '62E3086CED08\r\n', tag],
+    ['no STX but CR', '62e3086ced08\r', tag],
+    ['no STX but ETX', '62E3086CED08\x03', tag],
+    ['neither STX nor an end', '62E3086CED08', tag],
+    ['noise before', 'xyz\xff\x00\x0262E3086CED08\x03', tag],
+    ['a frame that another one cut off before', '\x0262E3\x0262E3086CED08\x03', tag],
+    ['ten digits of another before', '\x0262E3086CED\x0262E3086CED08\x03', tag],
+  ])('reads a tag with %s, in one piece and byte by byte', (_, text, id) => {
+    expect(new Set(rfid(repeated(text, 4)).keys)).toEqual(new Set([id]));
+    const byByte = repeated(text, 4).flatMap(([atMs, bytes]) =>
+      Array.from(String(bytes)).map((byte, n) => [atMs + n, byte] as const),
+    );
+    expect(new Set(rfid(byByte).keys)).toEqual(new Set([id]));
+    expect(rfid([[0, text]], false).keys).toEqual([id]);
   });
 
-  it('reads a tag that comes byte by byte, and one after noise', () => {
-    const reader = createRfidFrames();
-    const steps = [...rfidFrame('0415148A19')].map((byte) => reader.bytes(Uint8Array.of(byte), 0));
-    expect(steps.flatMap(({ keys }) => keys)).toEqual(['0415148A19']);
-    expect(reader.bytes(Buffer.concat([Buffer.from('xyz'), rfidFrame('62E3086CED')]), 0)).toMatchObject({
-      keys: ['62E3086CED'],
-      noise: 3,
+  it('makes no key of tags that it invents between the readings of a real one', () => {
+    const invented = Array.from({ length: 12 }, (_, n) => `0415148A${(n + 16).toString(16)}`);
+    const said = invented.flatMap((id, n) => [
+      [n * 200, rfidFrame(id)] as const,
+      [n * 200 + 65, rfidFrame(tag)] as const,
+    ]);
+    expect(rfid(said)).toMatchObject({ keys: Array.from({ length: 11 }, () => tag), rejected: 12 });
+  });
+
+  it('reads two tags that alternate', () => {
+    const both = repeated(Buffer.concat([rfidFrame(tag), rfidFrame('0415148A19')]), 3);
+    expect(rfid(both).keys).toEqual([tag, '0415148A19', tag, '0415148A19']);
+  });
+
+  it.each([
+    ['a decimal number', '0008321234\r\n'],
+    ['the facility and the number of a card', '123,45678\r\n'],
+    ['ten hex digits', '62E3086CED\r\n'],
+    ['ten hex digits between STX and ETX', '\x0262E3086CED\x03'],
+    ['eight digits and no end', '08321234'],
+  ])('names a reader that sends %s without a checksum', (_, text) => {
+    const said = repeated(text, 3).map(([atMs, bytes]) => [atMs * 20, bytes] as const);
+    expect(rfid([...said, [10_000, 'x']], false)).toMatchObject({
+      keys: [],
+      rejected: 3,
+      fault: 'no_checksum',
     });
+    expect(rfid([...said, [10_000, rfidFrame(tag, 'id12la')]])).toMatchObject({ keys: [tag], fault: null });
   });
 
   it.each([
     ['a wrong checksum', '\x0262E3086CED09\x03'],
+    ['a wrong raw checksum', '\x0262E3086CED\x09\x03'],
     ['a digit too few', '\x0262E3086CED0\x03'],
     ['a letter that is no digit', '\x0262E3086CEG08\x03'],
     ['the tag of zeros', '\x02000000000000\x03'],
     ['a frame without its end', '\x0262E3086CED08XXX'],
     ['a frame that another one cuts off', '\x0262E3\x02'],
+    ['two tags without a pause', '\x0262E3086CED0862E3086CED08\x03'],
   ])('refuses %s', (_, text) => {
-    expect(rfid(Buffer.from(text, 'latin1'))).toMatchObject({ keys: [], rejected: 1 });
+    const { keys, rejected } = rfid([[0, text]], false);
+    expect([keys, rejected]).toEqual([[], 1]);
+  });
+
+  it('never joins the end of one bare tag and the beginning of the next', () => {
+    const stream = '62E3086CED08'.repeat(20);
+    for (let cut = 1; cut < 12; cut += 1)
+      for (let pieces = 12; pieces <= 40; pieces += 7) {
+        const said = stream.slice(cut).match(new RegExp(`.{1,${pieces}}`, 'g')) ?? [];
+        expect(rfid(said.map((text, n) => [n * 10, text] as const)).keys).toEqual([]);
+      }
   });
 
   it('makes no key of random bytes but one with its checksum, and keeps working', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const reader = createRfidFrames();
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isRepeating) => {
+        const reader = createRfidFrames(isRepeating);
         for (const id of reader.bytes(bytes, 0).keys) expect(isKeyID(id)).toBe(true);
-        expect(reader.bytes(rfidFrame('62E3086CED'), 0).keys).toEqual(['62E3086CED']);
+        const frames = [0, 65].flatMap((atMs) => reader.bytes(rfidFrame(tag), atMs).keys);
+        expect(frames.at(-1)).toBe(tag);
       }),
     );
+  });
+});
+
+describe('the check of the reader', () => {
+  it.each([
+    ['a tag that lies there', 2, rfidFrame(tag), /key …6CED was read, and counts/],
+    ['a tag once', 1, rfidFrame(tag), /made no sense.*rfid-once/],
+    ['a tag of an ID-12LA once', 1, rfidFrame(tag, 'id12la'), /key …6CED was read, and counts/],
+    ['numbers without a checksum', 2, Buffer.from('0008321234\r\n'), /numbers without a checksum/],
+    ['nothing', 0, Buffer.from(''), /no key was held to it/],
+  ])('of kind rfid that sends %s says so', async (_, times, bytes, expected) => {
+    const clock = createVirtualClock(0);
+    const check = driverReaderCheck({
+      config: {
+        kind: 'rfid',
+        port: { path: 'reader', baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 },
+      },
+      settings: standardSettings.driver,
+      ports: {
+        clock,
+        openByteLink: async (_settings, { onBytes }) => {
+          for (let n = 0; n < times; n += 1) clock.after(500 + n * 65, () => onBytes(bytes));
+          return { write: () => true, close: async () => undefined };
+        },
+      },
+      say: () => undefined,
+      isStopped: () => false,
+    });
+    const result = { found: '' };
+    const run = check.run().then((findings) => void (result.found = JSON.stringify(findings)));
+    for (let step = 0; step < 200 && result.found === ''; step += 1) {
+      clock.advance(100);
+      await new Promise(setImmediate);
+    }
+    await run;
+    expect(result.found).toMatch(expected);
   });
 });
 

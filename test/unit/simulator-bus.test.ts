@@ -68,6 +68,7 @@ async function startTruck() {
       truth = { ...truth, ...change };
     },
     truth: () => truth,
+    nowMs: () => clock.monoMs(),
     view: () => bus.reading().view,
     value: (name: BusName) =>
       chooseValues(bus.reading().view.values, clock.monoMs()).get(name)?.value ?? null,
@@ -282,6 +283,19 @@ describe('faults of the bus', () => {
     const before = truck.value('odometer');
     await truck.run(30);
     expect(truck.value('odometer')).toBe(before);
+  });
+
+  it('leaves an odometer out while its sender is silent, though another unit sends one', async () => {
+    const truck = await driving();
+    truck.hardware.truck.setFaults({ isOdometerSilent: true });
+    await truck.run(70);
+    const { values } = truck.view();
+    expect(truck.value('odometer')).toBeCloseTo(
+      truck.hardware.truck.odometerKm(truck.truth().odometerM) + 98_174,
+      0,
+    );
+    const senders = { odometer: { by: '917@238', absentS: 0 } };
+    expect(chooseValues(values, truck.nowMs(), senders).has('odometer')).toBe(false);
   });
 
   it('reads the number of another vehicle', async () => {

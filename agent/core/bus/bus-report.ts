@@ -4,6 +4,7 @@ import type { BusValueName } from '../../../src/core/events/bus-values.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
 import type { BusReading, BusValue } from './bus-reading.ts';
+import { type CounterSenders, counterNames, senderOf, watchSenders } from './counter-senders.ts';
 import type { CodeList } from './obd-facts.ts';
 
 export const reportLimits = {
@@ -70,15 +71,23 @@ const codesText = (codes: readonly string[]): string =>
 export interface BusReportState {
   readonly sent: Readonly<Record<string, { readonly value: AttributeValue; readonly atMs: number }>>;
   readonly sentMs: number;
+  /** Survive restarts. */
+  readonly senders: CounterSenders;
 }
 
-export const createBusReport = (): BusReportState => ({ sent: {}, sentMs: Number.NEGATIVE_INFINITY });
+/** @param senders as they are kept. */
+export const createBusReport = (senders: CounterSenders = {}): BusReportState => ({
+  sent: {},
+  sentMs: Number.NEGATIVE_INFINITY,
+  senders,
+});
 
 type Attributes = Partial<Record<BusValueName, AttributeValue>>;
 
+type Chosen = ReturnType<typeof chooseValues>;
+
 /** The values that count now, as attributes. */
-function attributesOf({ view }: BusReading, nowMs: number): Attributes {
-  const chosen = chooseValues(view.values, nowMs);
+function attributesOf({ view }: BusReading, chosen: Chosen): Attributes {
   const known: Attributes = {};
   for (const { attribute, of, decimals } of busAttributes) {
     const value = chosen.get(of)?.value ?? null;
@@ -110,6 +119,17 @@ function isChanged(name: string, value: AttributeValue, before: AttributeValue):
     : value !== before;
 }
 
+/** The sender of a counter is the one that is reported first. */
+function withReported(senders: CounterSenders, chosen: Chosen): CounterSenders {
+  const fresh = counterNames.flatMap((name) => {
+    const one = chosen.get(name);
+    return one === undefined || senders[name] !== undefined
+      ? []
+      : [[name, { by: senderOf(one), absentS: 0 }] as const];
+  });
+  return fresh.length === 0 ? senders : { ...senders, ...Object.fromEntries(fresh) };
+}
+
 /**
  * The attributes of the next position event.
  * @returns null when there is nothing to send.
@@ -120,7 +140,11 @@ export function stepBusReport(
   nowMs: number,
 ): { readonly state: BusReportState; readonly attributes: Readonly<Attributes> } | null {
   if (nowMs - state.sentMs < reportLimits.everyMs) return null;
-  const due = Object.entries(attributesOf(reading, nowMs)).filter(([name, value]) => {
+  const { values } = reading.view;
+  const watched = watchSenders(state.senders, values, { nowMs, sinceMs: nowMs - state.sentMs });
+  const chosen = chooseValues(values, nowMs, watched);
+  const senders = withReported(watched, chosen);
+  const due = Object.entries(attributesOf(reading, chosen)).filter(([name, value]) => {
     const before = state.sent[name];
     return (
       before === undefined ||
@@ -131,5 +155,5 @@ export function stepBusReport(
   if (due.length === 0) return null;
   const sent = { ...state.sent };
   for (const [name, value] of due) sent[name] = { value, atMs: nowMs };
-  return { state: { sent, sentMs: nowMs }, attributes: Object.fromEntries(due) };
+  return { state: { sent, sentMs: nowMs, senders }, attributes: Object.fromEntries(due) };
 }

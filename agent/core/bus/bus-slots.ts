@@ -3,7 +3,7 @@
 import { busLimits } from './bus-limits.ts';
 import { type MotionSlot, motionOf } from './bus-motion.ts';
 import type { BusActivity, BusMotion, BusValue, BusView } from './bus-reading.ts';
-import { type BusName, type BusSignal, busSignals, readSignal } from './j1939-signals.ts';
+import { type BusName, type BusSignal, busSignals, isAtTop, readSignal } from './j1939-signals.ts';
 import { createOdometer, type OdometerState, stepOdometer } from './odometer-check.ts';
 
 const period = { leastMs: 10, mostMs: 1000, share: 1 / 8 } as const;
@@ -93,7 +93,7 @@ function recordReading(slot: Slot, data: Uint8Array, atMs: number): void {
   slot.fault = typeof reading === 'number' ? null : reading;
   slot.value = typeof reading === 'number' ? reading : null;
   recordMotion(slot, atMs);
-  if (slot.signal.name === 'odometer' && slot.value !== null) {
+  if (slot.signal.name === 'odometer' && slot.value !== null && !isAtTop(slot.signal, slot.value)) {
     slot.odometer = stepOdometer(slot.odometer, slot.value, atMs);
     slot.value = slot.odometer.km;
   }
@@ -120,13 +120,15 @@ const byOrder = (a: Slot, b: Slot): number =>
 export const isSettledAt = (startMs: number, nowMs: number): boolean => nowMs - startMs >= busLimits.settleMs;
 
 function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
+  // For movement and the engine it counts nevertheless: what holds a cut back is not given up.
+  const isMeasured = slot.value === null || !isAtTop(slot.signal, slot.value);
   return {
     name: slot.signal.name,
     spn: slot.signal.spn,
     pid: null,
     source: slot.source,
-    value: slot.value,
-    fault: slot.fault,
+    value: isMeasured ? slot.value : null,
+    fault: isMeasured ? slot.fault : 'not_available',
     atMs: slot.atMs,
     periodMs: slot.periodMs,
     untilMs: slot.atMs + freshMs(slot),

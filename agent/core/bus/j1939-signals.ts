@@ -42,6 +42,8 @@ export interface BusSignal {
   readonly ageMostMs: number | 'motion';
   /** Zero is what an ECU sends before it knows: a counter or a supply that is 0 is no value. */
   readonly isZeroValid: boolean;
+  /** A full tank is a measurement at the top of the range. Other signals never reach theirs. */
+  readonly isTopValid: boolean;
 }
 
 const slowMs = 60_000;
@@ -52,6 +54,7 @@ const signal = (given: Given): BusSignal => ({
   offset: 0,
   ageMostMs: slowMs,
   isZeroValid: true,
+  isTopValid: false,
   ...given,
 });
 const two = (bit: number) => ({ bits: 2, bit }) as const;
@@ -114,7 +117,16 @@ export const busSignals: readonly BusSignal[] = [
     unit: 'h',
     ...counter,
   }),
-  signal({ name: 'fuelLevel', spn: 96, pgn: 65_276, start: 2, size: bytes(1), scale: 0.4, unit: '%' }),
+  signal({
+    name: 'fuelLevel',
+    spn: 96,
+    pgn: 65_276,
+    start: 2,
+    size: bytes(1),
+    scale: 0.4,
+    unit: '%',
+    isTopValid: true,
+  }),
   signal({
     name: 'fuelRate',
     spn: 183,
@@ -169,6 +181,12 @@ for (const one of busSignals) byPgn.set(one.pgn, [...(byPgn.get(one.pgn) ?? []),
 /** The signals of a parameter group; undefined: none is read of it. */
 export function signalsOf(pgn: number): readonly BusSignal[] | undefined {
   return byPgn.get(pgn);
+}
+
+/** Whether a value stands at the top of its range (highest byte FA), where senders stop or say nothing: 21 million km, 250 km/h. */
+export function isAtTop({ size, scale, offset, isTopValid }: BusSignal, value: number): boolean {
+  if (!('bytes' in size) || isTopValid) return false;
+  return value >= 0xfa * 256 ** (size.bytes - 1) * scale + offset;
 }
 
 /** The signal in the data of a frame of its group, in its unit, or why there is none. */

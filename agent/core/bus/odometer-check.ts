@@ -7,6 +7,8 @@ export const odometerLimits = {
   agreeKm: 0.5,
   /** No vehicle is faster, km/h. */
   speedKmh: 200,
+  /** No vehicle has driven as far, km; the top of a range has. */
+  mostKm: 10_000_000,
 } as const;
 
 export interface OdometerState {
@@ -30,7 +32,8 @@ export const createOdometer = (): OdometerState => ({
 
 /** The state after one reading. */
 export function stepOdometer(state: OdometerState, km: number, atMs: number): OdometerState {
-  const { agreeKm, speedKmh, readings: enough } = odometerLimits;
+  const { agreeKm, speedKmh, readings: enough, mostKm: farthestKm } = odometerLimits;
+  if (km > farthestKm) return state;
   if (state.km !== null) {
     const mostKm = agreeKm + (speedKmh * (atMs - state.atMs)) / 3_600_000;
     if (km >= state.km && km - state.km <= mostKm)

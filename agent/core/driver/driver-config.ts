@@ -14,7 +14,7 @@ export const driverReaderSchema = Type.Object({
   kind: Type.Enum([...readerKinds], {
     default: 'rfid',
     description:
-      'rfid: RDM6300, ID-12LA and readers that send the same; ds2480b: iButtons at a DS9097U, LINK or another adapter with that chip',
+      'rfid: RDM6300, ID-12LA and readers that send the same; rfid-once: readers of that format that send a tag once, without CR and LF in the frame; ds2480b: iButtons at a DS9097U, LINK or another adapter with that chip',
   }),
   baud: Type.Integer({
     minimum: 1200,

@@ -1,18 +1,18 @@
 // What a kind of key reader says on its serial port, as a machine over bytes and time. Types only.
 
-/** `rfid` sends by itself; a `ds2480b` is asked. */
-export const readerKinds = ['rfid', 'ds2480b'] as const;
+/** `rfid` sends a tag again and again while it lies there, `rfid-once` once; a `ds2480b` is asked. */
+export const readerKinds = ['rfid', 'rfid-once', 'ds2480b'] as const;
 export type ReaderKind = (typeof readerKinds)[number];
 
-/** `no_answer`: a reader that is asked says nothing sensible; `shorted`: the probe of the keys is. */
-export type ReaderFault = 'no_answer' | 'shorted';
+/** `no_answer`: a reader that is asked says nothing sensible; `shorted`: the probe of the keys is; `no_checksum`: it sends bare numbers. */
+export type ReaderFault = 'no_answer' | 'shorted' | 'no_checksum';
 
 export interface KeyStep {
   /** Bytes to send to the reader. */
   readonly writes: readonly number[];
   /** Keys that were read with a sound checksum, each time they are read. */
   readonly keys: readonly string[];
-  /** Readings that were refused: a wrong checksum, a wrong length, characters that do not belong there. */
+  /** Readings that were refused: a wrong checksum, a wrong length, characters that do not belong there, a tag that was not repeated. */
   readonly rejected: number;
   /** Bytes outside of any reading. */
   readonly noise: number;

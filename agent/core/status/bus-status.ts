@@ -3,6 +3,7 @@
 import { chooseValues } from '../bus/bus-choice.ts';
 import { type BusReading, isCurrent } from '../bus/bus-reading.ts';
 import { busVetoAt } from '../bus/bus-veto.ts';
+import type { CounterSenders } from '../bus/counter-senders.ts';
 import { busSignals } from '../bus/j1939-signals.ts';
 import { obdUnits } from '../obd/obd-values.ts';
 
@@ -27,10 +28,10 @@ function stateOf({ adapter, view }: BusReading, nowMs: number): BusState {
   return view.isSettled ? 'live' : 'settling';
 }
 
-/** The bus as it is at `nowMs`, monotonic. @param reading of at most a second ago while frames come. */
-export function busStatus(reading: BusReading, nowMs: number) {
+/** The bus as it is at `nowMs`, monotonic. @param reading of at most a second ago while frames come. @param senders of its counters. */
+export function busStatus(reading: BusReading, nowMs: number, senders: CounterSenders = {}) {
   const { adapter, view } = reading;
-  const chosen = new Set(chooseValues(view.values, nowMs).values());
+  const chosen = new Set(chooseValues(view.values, nowMs, senders).values());
   const veto = busVetoAt(reading, nowMs);
   const state = stateOf(reading, nowMs);
   return {

@@ -57,6 +57,12 @@ export function readerFaultText({
       words: 'the probe of the iButtons is shorted',
       todo: 'Check its two wires; an iButton that is held aslant shorts it for a moment.',
     };
+  if (fault === 'no_checksum')
+    return {
+      level: 'fault',
+      words: 'the reader sends numbers without a checksum, of which no key is read',
+      todo: 'Set the reader to hex digits with a checksum (format of RDM6300 or ID-12LA), or use one that sends them.',
+    };
   return phase === 'opening' ? { level: 'note', words: 'the reader is being opened', todo: '' } : null;
 }
 

@@ -344,7 +344,7 @@ export function statusOfVehicle(
     commands: commandsOf(state),
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
-    bus: state.bus === null ? null : busStatus(state.bus, nowMs),
+    bus: state.bus === null ? null : busStatus(state.bus, nowMs, state.busReport.senders),
     driver:
       state.driver === null ? null : driverStatus(state.driver, { nowMs, settings: state.settings.driver }),
     fuelSender: state.fuelSender === null ? null : { ...state.fuelSender, level: state.analogs.fuel ?? null },

@@ -7,6 +7,7 @@ import { createBoardReport } from '../board/board-report.ts';
 import { createInputs, type InputRule } from '../board/inputs.ts';
 import { createLoopback } from '../board/loopback.ts';
 import { createBusReport } from '../bus/bus-report.ts';
+import { parseCounterSenders } from '../bus/counter-senders.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
 import { createDriver } from '../driver/driver.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
@@ -98,7 +99,7 @@ export function createVehicle(
     analogsReadMs: {},
     fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
     bus: null,
-    busReport: createBusReport(),
+    busReport: createBusReport(parseCounterSenders(memory.busCounters)),
     driver: config.driverReader === undefined ? null : createDriver(memory.driver, monoMs),
     fuelSender: null,
     nmea: createNmeaState(),

@@ -323,6 +323,7 @@ export function commitNow(
     evidence: state.evidence.record,
     newestUtcMs: newestUtcMsAt(state.time, context.now.monoMs),
     ...(state.driver === null ? {} : { driver: state.driver.id }),
+    ...(state.bus === null ? {} : { busCounters: state.busReport.senders }),
   };
   context.effects.push({
     kind: 'commit',

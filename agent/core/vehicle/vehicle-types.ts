@@ -7,6 +7,7 @@ import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import type { BusConfig, ObdConfig } from '../bus/bus-config.ts';
+import type { CounterSenders } from '../bus/counter-senders.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
 import type { DriverReaderConfig } from '../driver/driver-config.ts';
@@ -64,6 +65,8 @@ export interface VehicleMemory {
   readonly evidence?: EvidenceRecord;
   /** Id of the driver's key; null: not known. */
   readonly driver?: string | null;
+  /** Which sender of the vehicle bus each counter is taken of. */
+  readonly busCounters?: CounterSenders;
   /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
   readonly newestUtcMs?: number | null;
 }

@@ -176,6 +176,7 @@ export const faultKinds = [
   'bus-engine-alone',
   'bus-speed-stuck',
   'bus-odometer-stuck',
+  'bus-odometer-silent',
   'bus-wrong-vin',
   'bus-scale',
   'bus-codes',

@@ -50,6 +50,8 @@ function busFaultsOf(
       return [{ isSpeedStuck: true }, { isSpeedStuck: false }];
     case 'bus-odometer-stuck':
       return [{ isOdometerStuck: true }, { isOdometerStuck: false }];
+    case 'bus-odometer-silent':
+      return [{ isOdometerSilent: true }, { isOdometerSilent: false }];
     case 'bus-wrong-vin':
       return [{ isVinWrong: true }, { isVinWrong: false }];
     case 'bus-scale':
@@ -143,6 +145,7 @@ function strikeAgent(options: VehicleFaultOptions, fault: Fault, target: AgentVe
     case 'bus-engine-alone':
     case 'bus-speed-stuck':
     case 'bus-odometer-stuck':
+    case 'bus-odometer-silent':
     case 'bus-wrong-vin':
     case 'bus-scale':
     case 'bus-codes':
