@@ -83,12 +83,12 @@ describe('what makes a fix', () => {
     ]);
   });
 
-  test('GGA alone is a fix without date and speed; VTG does not lend it a speed', () => {
-    const [report] = epochOf(ggaAt('101500'), vtg('37.0'));
-    expect(report).toMatchObject({
-      kind: 'fix',
-      fix: { utcMs: null, speedKmh: null, rmcValid: false, mode: null },
-    });
+  test('GGA alone is a fix without date and speed; VTG lends it a speed and a course, marked as such', () => {
+    const plain = { utcMs: null, rmcValid: false, mode: null };
+    expect(epochOf(ggaAt('101500'))).toMatchObject([{ fix: { ...plain, speedKmh: null } }]);
+    expect(epochOf(ggaAt('101500'), vtg('37.0'))).toMatchObject([
+      { fix: { ...plain, speedKmh: 37, headingDeg: 84.4, isSpeedOfVtg: true } },
+    ]);
   });
 
   test('GLL alone needs a date: without it, it is the tail of a burst', () => {

@@ -21,7 +21,7 @@ const decodeAll = (bytes: Uint8Array) => decodeNmea(createNmeaState(), bytes);
 const only = (body: string): Sentence | undefined => decodeAll(nmeaBytes(body)).sentences[0];
 const isRejected = (body: string): boolean => {
   const { sentences, rejected } = decodeAll(nmeaBytes(body));
-  return sentences.length === 0 && rejected.malformed === 1;
+  return sentences.every(({ type }) => type === 'unusable') && rejected.malformed === 1;
 };
 
 function decodeInChunks(bytes: Uint8Array, sizes: () => number) {
