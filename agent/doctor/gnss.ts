@@ -4,6 +4,14 @@ import type { AgentConfig } from '../config.ts';
 import { closeSky, emptySky, recordSky, type SkyState } from '../core/alarms/sky.ts';
 import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
+import {
+  noReceiverFacts,
+  type ReceiverFinding,
+  receiverFindings,
+  recordReport,
+  recordSentences,
+} from '../core/gnss/receiver-facts.ts';
+import { receiverText } from '../core/status/receiver-text.ts';
 import { usualBauds } from './board-search.ts';
 import { listen, openBus } from './bus.ts';
 import { type Check, type Finding, fault, ok, warning } from './check.ts';
@@ -28,6 +36,7 @@ interface ReceiverOutput {
   readonly fix: Fix | null;
   readonly voids: number;
   readonly sky: SkyState;
+  readonly findings: readonly ReceiverFinding[];
 }
 
 /** Content of a stretch of bytes; each epoch is ended by the next one. */
@@ -36,8 +45,10 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
   let epochs = createEpochState({ earliestUtcMs });
   let fix: Fix | null = null;
   let voids = 0;
+  let facts = recordSentences(noReceiverFacts, sentences, 0);
   const recordReports = (reports: ReturnType<typeof flushEpoch>['reports']): void => {
     for (const report of reports) {
+      facts = recordReport(facts, report);
       if (report.kind === 'fix') fix = report.fix;
       else voids += 1;
     }
@@ -51,7 +62,9 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
   recordReports(flushEpoch(epochs, 10_000).reports);
   return {
     sentences: sentences.length + sky.length + ignored,
-    types: [...new Set([...sentences, ...sky].map(({ type }) => type))].sort(),
+    types: [
+      ...new Set([...sentences, ...sky].map((one) => (one.type === 'unusable' ? one.of : one.type))),
+    ].sort(),
     talkers: [
       ...new Set([...sentences, ...sky].flatMap((one) => ('talker' in one ? [one.talker] : []))),
     ].sort(),
@@ -60,6 +73,7 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
     fix,
     voids,
     sky: closeSky(recordSky(emptySky, sky, 0), 0),
+    findings: receiverFindings(facts, { fix, epochs, nowMs: 0 }),
   };
 }
 
@@ -111,7 +125,7 @@ async function nothingReceived(context: GnssContext, bytes: number): Promise<Fin
     : fault(`the receiver at ${path} is silent`, 'Check its supply and the wire from its TX to our RX.');
 }
 
-function positionFindings({ fix, voids, sky }: ReceiverOutput): readonly Finding[] {
+function positionFindings({ fix, voids, sky, findings: about }: ReceiverOutput): readonly Finding[] {
   const counts = Object.entries(sky.constellations).map(
     ([talker, { tracked, strong }]) => `${talker} ${tracked} (${strong} strong)`,
   );
@@ -121,6 +135,9 @@ function positionFindings({ fix, voids, sky }: ReceiverOutput): readonly Finding
   const findings: Finding[] = [];
   if (antenna === 'open' || antenna === 'short')
     findings.push(fault(`the receiver reports its antenna as ${antenna}`, 'Check plug and cable.'));
+  const unusable = about.filter(({ kind }) => kind === 'unusable').map(receiverText);
+  for (const { words, todo } of unusable) findings.push(warning(words, todo));
+  if (fix === null && unusable.length > 0) return [...findings, warning(`no position; ${skyWords}`, '')];
   if (fix === null)
     return [
       ...findings,
@@ -139,20 +156,13 @@ function positionFindings({ fix, voids, sky }: ReceiverOutput): readonly Finding
         )
       : ok(words),
   );
-  if (!fix.rmcValid || fix.speedKmh === null)
-    findings.push(
-      fault(
-        'the receiver gives no RMC with a speed',
-        'Switch RMC on: without it standstill is never proven by GNSS.',
-      ),
-    );
-  if (fix.doubts.length > 0)
-    findings.push(
-      warning(
-        `the position is doubtful: ${fix.doubts.join(', ')}`,
-        'Week roll-over or spoofing: update the receiver, or go outside.',
-      ),
-    );
+  for (const finding of about) {
+    const { words: wrong, todo } = receiverText(finding);
+    if (finding.kind !== 'unusable') findings.push(fault(wrong, todo));
+  }
+  const doubts = fix.doubts.filter((doubt) => doubt !== 'date-before-build');
+  if (doubts.length > 0)
+    findings.push(warning(`the position is doubtful: ${doubts.join(', ')}`, 'Spoofing: go outside.'));
   return findings;
 }
 

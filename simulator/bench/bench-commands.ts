@@ -4,6 +4,7 @@ import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
 import type { Gnss } from '../hardware/gnss.ts';
+import { receiverQuirkNames } from '../hardware/gnss-sentences.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
 
@@ -218,6 +219,21 @@ const commands: Readonly<Record<string, Command>> = {
       if (northMps === null || eastMps === null) return null;
       gnss.setSpoof({ northMps, eastMps });
       return `spoofed by ${northMps} m/s north, ${eastMps} m/s east`;
+    },
+  },
+  receiver: {
+    usage: `receiver ${receiverQuirkNames.join('|')}|none`,
+    help: 'the receiver writes as other makers write: status D, no RMC, lost RMC, ZDA between, no leading zeros; they add up until none',
+    run([word], { gnss }) {
+      if (word === 'none') {
+        gnss.setQuirks([]);
+        return 'receiver none';
+      }
+      const quirk = receiverQuirkNames.find((name) => name === word);
+      if (quirk === undefined) return null;
+      const { quirks } = gnss.state();
+      gnss.setQuirks([...quirks.filter((name) => name !== quirk), quirk]);
+      return `receiver ${gnss.state().quirks.join(', ')}`;
     },
   },
   fault: {

@@ -2,7 +2,13 @@
 // Wrong checksums come from the simulated cable only; it shares no code with the agent's parser.
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
-import { formatBurst, type GnssTruth, type Observation, type OptionalSentence } from './gnss-sentences.ts';
+import {
+  formatBurst,
+  type GnssTruth,
+  type Observation,
+  type OptionalSentence,
+  type ReceiverQuirk,
+} from './gnss-sentences.ts';
 
 export interface GnssOptions {
   readonly clock: Clock;
@@ -20,6 +26,7 @@ export interface GnssOptions {
 export interface GnssState {
   readonly fix: 'valid' | 'acquiring' | 'tunnel' | 'jammed' | 'off';
   readonly isSpoofed: boolean;
+  readonly quirks: readonly ReceiverQuirk[];
   /** How far the sent position is from the true one, metres. */
   readonly errorM: number;
 }
@@ -36,6 +43,8 @@ export interface Gnss {
   setJammed(isJammed: boolean): void;
   /** The position walks away from the truth at this speed; null ends it at once, as when a spoofer stops. */
   setSpoof(walk: SpoofWalk | null): void;
+  /** It writes as other makers' receivers do; none: as the standard has it. */
+  setQuirks(quirks: readonly ReceiverQuirk[]): void;
   /** Power off: no bytes at all. On: acquires anew. */
   setPower(isOn: boolean): void;
   state(): GnssState;
@@ -141,6 +150,7 @@ export function createGnss(options: GnssOptions): Gnss {
   let isInTunnel = false;
   let isJammed = false;
   let isOn = true;
+  let quirks: ReadonlySet<ReceiverQuirk> = new Set();
   let timer: Cancel | null = null;
 
   const fixState = (): GnssState['fix'] => {
@@ -153,7 +163,7 @@ export function createGnss(options: GnssOptions): Gnss {
     const untilNextMs = 1000 - (((options.utcMs() % 1000) + 1000) % 1000);
     timer = clock.after(untilNextMs <= 1 ? untilNextMs + 1000 : untilNextMs, () => {
       const seen = observe(options, errors, { fix: fixState(), isTimeKnown: clock.monoMs() >= timeAtMs });
-      const text = formatBurst(seen, options.talker ?? 'GN', options.extra ?? []);
+      const text = formatBurst(seen, options.talker ?? 'GN', options.extra ?? [], quirks);
       if (isOn) options.send(new TextEncoder().encode(text));
       schedule();
     });
@@ -173,6 +183,9 @@ export function createGnss(options: GnssOptions): Gnss {
       isJammed = jammed;
     },
     setSpoof: (walk) => errors.setSpoof(walk),
+    setQuirks(chosen) {
+      quirks = new Set(chosen);
+    },
     setPower(on) {
       if (!isOn && on) {
         const seconds = options.acquireS ?? reacquireS;
@@ -183,7 +196,12 @@ export function createGnss(options: GnssOptions): Gnss {
     },
     state() {
       const { northM, eastM } = errors.now();
-      return { fix: fixState(), isSpoofed: errors.isSpoofed(), errorM: Math.hypot(northM, eastM) };
+      return {
+        fix: fixState(),
+        isSpoofed: errors.isSpoofed(),
+        quirks: [...quirks],
+        errorM: Math.hypot(northM, eastM),
+      };
     },
     close() {
       timer?.();

@@ -71,6 +71,16 @@ const talkers = ['GP', 'GN', 'GL', 'GA', 'GB', 'BD', 'GQ'] as const;
 export const formatterOf = (sentence: Sentence): string =>
   sentence.type === 'unusable' ? sentence.of : sentence.type;
 
+const dayMs = 86_400_000;
+
+/** From `from` to `to` on the clock of a day, the shorter way round: negative backwards. */
+export const stepOfDay = (from: number, to: number): number =>
+  ((to - from + 1.5 * dayMs) % dayMs) - dayMs / 2;
+
+/** The day of a time that is near another one of which the day is known: midnight may be between the two. */
+export const dayBeside = (known: { readonly day: number; readonly timeMs: number }, timeMs: number): number =>
+  Math.floor((known.day * dayMs + known.timeMs + stepOfDay(known.timeMs, timeMs)) / dayMs);
+
 /** The others open, close and prolong no epoch: ZDA often has the time of sending (Trimble). */
 export const isVerdict = (sentence: Sentence): sentence is VerdictSentence =>
   verdictTypes.includes(formatterOf(sentence));
@@ -168,8 +178,15 @@ export function estimateOf(sentence: Sentence): number | null {
   return isEstimate ? sentence.speedKmh : null;
 }
 
+/** RMC may be stamped beside the sentence that gave the epoch its time. */
+function dayOfEpoch({ timeMs }: EpochContent, date: { day: number; timeMs: number | null }): number {
+  return timeMs === null || date.timeMs === null
+    ? date.day
+    : dayBeside({ day: date.day, timeMs: date.timeMs }, timeMs);
+}
+
 function recordRmc(content: EpochContent, rmc: Rmc): EpochContent {
-  const day = rmc.day ?? content.day;
+  const day = rmc.day === null ? content.day : dayOfEpoch(content, { day: rmc.day, timeMs: rmc.timeMs });
   if (isVoidWitness(rmc)) return { ...content, day, estimatedKmh: estimateOf(rmc) ?? content.estimatedKmh };
   const { speedKmh, headingDeg, mode } = rmc;
   return recordPosition({ ...content, day, rmcValid: true, speedKmh, headingDeg, mode }, rmc, 4);

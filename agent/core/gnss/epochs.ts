@@ -4,6 +4,7 @@
 
 import {
   addSentence,
+  dayBeside,
   type EpochContent,
   emptyContent,
   estimateOf,
@@ -13,6 +14,7 @@ import {
   isVerdict,
   isVoidWitness,
   seenBit,
+  stepOfDay,
   type VerdictSentence,
 } from './epoch-content.ts';
 import type { Sentence, Zda } from './nmea-sentences.ts';
@@ -213,11 +215,6 @@ function isStalePrelude(state: EpochState, open: OpenEpoch, atMonoMs: number): b
   return !hasVerdict(open.content) && atMonoMs - state.receivedMonoMs >= state.silenceMs;
 }
 
-/** From `from` to `to` on the clock of a day, the shorter way round: negative backwards. */
-function stepOfDay(from: number, to: number): number {
-  return ((to - from + 1.5 * dayMs) % dayMs) - dayMs / 2;
-}
-
 /** Whether two times of day are less than `withinMs` apart. An unknown one is near to an unknown one only. */
 function isNear(a: number | null, b: number | null, withinMs: number): boolean {
   return a === null || b === null ? a === b : Math.abs(stepOfDay(a, b)) < withinMs;
@@ -318,7 +315,7 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
 function zdaDay(zda: KnownDate | null, { content: { timeMs }, firstMonoMs }: OpenEpoch): number | null {
   if (zda === null || timeMs === null || !isNear(zda.timeMs, timeMs, epochLimits.zdaMs)) return null;
   if (Math.abs(firstMonoMs - zda.monoMs) > epochLimits.holdMs) return null;
-  return Math.floor((zda.day * dayMs + zda.timeMs + stepOfDay(zda.timeMs, timeMs)) / dayMs);
+  return dayBeside(zda, timeMs);
 }
 
 /** The date for an epoch with only a time: that of the last fix, or the next day if midnight is in between. */

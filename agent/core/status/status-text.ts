@@ -9,6 +9,7 @@ import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
 import { driverText } from './driver-status.ts';
 import { conditionsOf } from './health.ts';
+import { receiverText } from './receiver-text.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
 
 /** `note`: worth mentioning, no fault. */
@@ -103,13 +104,19 @@ function gnssLine({ gnss }: VehicleStatus): StatusLine {
     };
   const received = Object.values(gnss.tracked).reduce((sum, count) => sum + count, 0);
   const sky = Object.keys(gnss.tracked).length === 0 ? '' : `, ${received} satellites received`;
+  // Without a position only what is unusable explains that.
+  const kinds = gnss.findings.filter(({ kind }) => gnss.hasFix || kind === 'unusable');
+  const findings = kinds.map(receiverText);
+  const found = findings.map(({ words }) => `; ${words}`).join('');
   if (!gnss.hasFix) {
     const last = gnss.fixAgeS === null ? 'none since the start' : `the last ${formatSpan(gnss.fixAgeS)} ago`;
     return {
       level: 'note',
       name,
-      words: `no position, ${last}${sky}`,
-      todo: 'A first position takes minutes under open sky; a roof or a metal lid over the antenna stops it.',
+      words: `no position, ${last}${sky}${found}`,
+      todo:
+        findings[0]?.todo ??
+        'A first position takes minutes under open sky; a roof or a metal lid over the antenna stops it.',
     };
   }
   const doubts = gnss.isSuspect ? '; lately doubtful' : '';
@@ -119,15 +126,15 @@ function gnssLine({ gnss }: VehicleStatus): StatusLine {
       : gnss.motion === 'still'
         ? `standing for ${formatSpan(gnss.standingS)}`
         : `standstill not proven: ${standstillText(gnss.fault)}`;
-  const words = `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${moves}${doubts}`;
+  const words = `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${moves}${doubts}${found}`;
   const isLate = gnss.fault === 'fix_late';
   return {
-    level: gnss.isSuspect || isLate ? 'note' : 'ok',
+    level: gnss.isSuspect || isLate || findings.length > 0 ? 'note' : 'ok',
     name,
     words,
     todo: isLate
       ? 'Its line may be too slow for its sentences: raise the speed of the receiver and gnss.baud, or let it send fewer. Else check the clock of the broker.'
-      : '',
+      : (findings[0]?.todo ?? ''),
   };
 }
 

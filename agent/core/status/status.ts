@@ -9,6 +9,7 @@ import { activeRecord } from '../config/config-slots.ts';
 import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
+import { receiverFindings } from '../gnss/receiver-facts.ts';
 import { deliveryLimits } from '../link/delivery.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
@@ -203,6 +204,8 @@ function gnssStatus(state: VehicleState, nowMs: number) {
     tracked: Object.fromEntries(lately.map(([talker, { tracked }]) => [talker, tracked])),
     antenna: sky.antenna,
     doubts: fix?.doubts ?? [],
+    /** Why it proves less than it could, or gives no position. */
+    findings: receiverFindings(state.receiver, { fix, epochs: state.epochs, nowMs }),
     isSuspect: wasSuspectAt(state.evidence.gnss, nowMs),
     /** `still` is proven, `moving` measured; `unknown` for the reason in `fault`. */
     motion: claim.kind,

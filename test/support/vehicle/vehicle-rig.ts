@@ -217,7 +217,7 @@ export async function createVehicleRig({
       onContact?.(change);
     },
   });
-  createGnss({
+  const receiver = createGnss({
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs() + clocks.skyAheadMs,
@@ -260,6 +260,7 @@ export async function createVehicleRig({
 
   return {
     board,
+    receiver,
     line,
     clocks,
     performed,
@@ -298,6 +299,8 @@ export async function createVehicleRig({
     /** Gathers or loses speed; the key is turned by the ignition signal. */
     drive: road.drive,
     speedKmh: () => road.now().speedKmh,
+    /** Metres to the north of the equator, by the true road. */
+    place: () => road.now().latitude * metresPerDegree,
     state: () => state,
     config: () => config,
     /** Monotonic. */
