@@ -177,6 +177,7 @@ const speedField = 7;
 const statusField = 2;
 
 function rmcOf(quirks: ReadonlySet<ReceiverQuirk>): Format {
+  if (quirks.size === 0) return formatRmc;
   const shift = quirks.has('rmc-beside') ? lateMs.rmc : 0;
   return rewritten(shifted(formatRmc, shift), (body) => {
     const status = quirks.has('status-d') && body.includes(',A,') ? withField(body, statusField, 'D') : body;
@@ -231,7 +232,9 @@ export function formatBurst(
 ): string {
   const second = Math.floor((seen.utcMs ?? 0) / 1000);
   const byMs = quirks.has('rolled-over') ? -rollOverWeeks * weekMs : 0;
-  const burst = formatsOf(quirks, extra, second).map((format) => shifted(format, byMs)(seen, talker));
+  const formats = formatsOf(quirks, extra, second);
+  if (quirks.size === 0) return formats.map((format) => format(seen, talker)).join('');
+  const burst = formats.map((format) => shifted(format, byMs)(seen, talker));
   const lines = burst.join('').split(/(?<=\n)/);
   const written = lines.map((line) =>
     rewritten(

@@ -214,6 +214,12 @@ describe('typed sentences', () => {
     expect(only(body)).toEqual({ type: 'unusable', of, talker: 'GN', timeMs, text: line });
   });
 
+  test('a date of zeros is none yet, and makes no sentence unusable', () => {
+    expect(only('GPRMC,000001.00,V,,,,,,,000000,,,N')).toMatchObject({ valid: false, day: null });
+    expect(only('GPZDA,000001.00,00,00,0000,00,00')).toMatchObject({ type: 'ZDA', day: null });
+    expect(only('GPZDA,000001.00,30,02,2026,00,00')).toMatchObject({ type: 'unusable', of: 'ZDA' });
+  });
+
   test('signal strengths may have decimals', () => {
     const { sky } = decodeAll(nmeaBytes('GPGSV,1,1,03,03,15,000,29.9,05,21.5,053.1,30.0,07,27,106,,1'));
     expect(sky).toEqual([{ type: 'GSV', talker: 'GP', message: 1, tracked: 2, strong: 1 }]);

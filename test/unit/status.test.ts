@@ -6,6 +6,7 @@ import { conditionsOf } from '../../agent/core/status/health.ts';
 import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
+import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
@@ -84,6 +85,21 @@ describe('the status of a vehicle', () => {
     expect(text).toContain('The position is late');
     expect(text).toContain('raise the speed of the receiver');
     expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+  });
+
+  it('of which the receiver is at fault says so in place of the antenna', async () => {
+    const textWith = async (quirk: ReceiverQuirk) => {
+      const rig = await createVehicleRig();
+      rig.receiver.setQuirks([quirk]);
+      rig.run(60);
+      return formatStatus(factsOf(rig), '1.2.3');
+    };
+    const unusable = await textWith('no-zeros');
+    expect(unusable).toContain('no position, none since the start');
+    expect(unusable).toMatch(/could not be used, such as \$GN[A-Z]{3},.*,7920\./);
+    expect(unusable).not.toContain('metal lid');
+    expect(await textWith('rolled-over')).toContain('week roll-over');
+    expect(await textWith('gga-5-s')).toContain('Let the receiver send GGA');
   });
 
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {

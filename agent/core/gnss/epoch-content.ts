@@ -79,7 +79,7 @@ export const stepOfDay = (from: number, to: number): number =>
 
 /** The day of a time that is near another one of which the day is known: midnight may be between the two. */
 export const dayBeside = (known: { readonly day: number; readonly timeMs: number }, timeMs: number): number =>
-  Math.floor((known.day * dayMs + known.timeMs + stepOfDay(known.timeMs, timeMs)) / dayMs);
+  known.day + Math.round((known.timeMs + stepOfDay(known.timeMs, timeMs) - timeMs) / dayMs);
 
 /** The others open, close and prolong no epoch: ZDA often has the time of sending (Trimble). */
 export const isVerdict = (sentence: Sentence): sentence is VerdictSentence =>

@@ -258,10 +258,14 @@ function decodeVtg(reader: FieldReader, talker: string): Vtg {
 
 function decodeZda(reader: FieldReader, talker: string): Zda {
   const timeMs = readTimeOfDay(reader);
-  const date = readInteger(reader, 1, 31);
-  const month = readInteger(reader, 1, 12);
-  const year = readInteger(reader, 1980, 2099);
-  if (date === null || month === null || year === null) return { type: 'ZDA', talker, timeMs, day: null };
+  const [date, month, year] = [
+    readInteger(reader, 0, 31),
+    readInteger(reader, 0, 12),
+    readInteger(reader, 0, 2099),
+  ];
+  // Zeros are sent before the first fix.
+  const isKnown = date !== null && month !== null && year !== null && date + month + year > 0;
+  if (!isKnown) return { type: 'ZDA', talker, timeMs, day: null };
   const day = dayNumber(year, month, date);
   demand(reader, day !== null);
   return { type: 'ZDA', talker, timeMs, day };
