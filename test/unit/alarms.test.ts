@@ -17,18 +17,16 @@ const at = (eastM: number) => ({ latitude: 45, longitude: 7 + eastM / 78_626 });
 type Says = (fix: number) => boolean;
 
 /** Drives due east at a steady speed for some seconds, a fix each. */
-function drive(
-  bench: Bench,
-  from: { eastM: number },
-  speedKmh: number,
-  seconds: number,
-  says: Says = () => true,
-): void {
-  for (let s = 0; s < seconds; s += 1) {
-    from.eastM += speedKmh / 3.6;
-    bench.fix({ ...at(from.eastM), speedKmh: says(s) ? speedKmh : null });
-  }
-}
+const driveSaying =
+  (says: Says) =>
+  (bench: Bench, from: { eastM: number }, speedKmh: number, seconds: number): void => {
+    for (let s = 0; s < seconds; s += 1) {
+      from.eastM += speedKmh / 3.6;
+      bench.fix({ ...at(from.eastM), speedKmh: says(s) ? speedKmh : null });
+    }
+  };
+
+const drive = driveSaying(() => true);
 
 /** Receivers that say no speed, every third one, and none but now and then. */
 const reticent: readonly (readonly [string, Says])[] = [
@@ -62,14 +60,15 @@ describe('motion', () => {
   });
 
   it.each(reticent)('starts and stops once where the receiver says its speed %s', (_, says) => {
+    const go = driveSaying(says);
     const bench = createBench();
     const place = { eastM: 0 };
     bench.set({ ignition: false });
-    drive(bench, place, 0, 240, says);
+    go(bench, place, 0, 240);
     bench.set({ ignition: true });
-    drive(bench, place, 40, 120, says);
+    go(bench, place, 40, 120);
     expect(bench.names()).toEqual(['GPS_FIRST_FIX', 'MOTION_START']);
-    drive(bench, place, 0, 180, says);
+    go(bench, place, 0, 180);
     expect(bench.names()).toEqual(['GPS_FIRST_FIX', 'MOTION_START', 'MOTION_STOP']);
   });
 
@@ -161,13 +160,14 @@ describe('towing', () => {
   });
 
   it.each(reticent)('is seen where the receiver says its speed %s', (_, says) => {
+    const go = driveSaying(says);
     const bench = createBench();
     const place = { eastM: 0 };
     bench.set({ ignition: false });
-    drive(bench, place, 0, 300, says);
-    drive(bench, place, 15, 120, says); // 500 m
+    go(bench, place, 0, 300);
+    go(bench, place, 15, 120); // 500 m
     expect(bench.count('TOWING_START')).toBe(1);
-    drive(bench, place, 0, 240, says);
+    go(bench, place, 0, 240);
     expect(bench.last('TOWING_STOP')?.attributes['reason']).toBe('stands');
   });
 

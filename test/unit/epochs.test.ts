@@ -303,7 +303,7 @@ describe('when an epoch ends', () => {
         .fixes()
         .slice(2)
         .map(({ speedKmh, hdop }) => [speedKmh, hdop]),
-    ).toEqual(Array(9).fill([37.04, 0.9]));
+    ).toEqual(Array.from({ length: 9 }, () => [37.04, 0.9]));
   });
 
   test('at 10 Hz each epoch that lost a sentence is one of its own', () => {
