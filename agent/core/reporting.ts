@@ -3,16 +3,17 @@
 import { distanceM, headingDeg, type Point, turnDeg } from '../../src/core/geo/geo.ts';
 import { metresFrom } from '../../src/core/geo/geo-edge.ts';
 import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
-import { gnssLimits } from './evidence/gnss-standing.ts';
 import type { Fix, FixDoubt } from './gnss/epochs.ts';
+import { moves, type Pace, paceAfter, unknownPace } from './pace.ts';
 
 /** What to save on: `roaming` is also the profile close to the data budget. */
 export type ReportingProfile = 'home' | 'roaming' | 'low-battery';
 
 export interface ReportingState {
   readonly lastReport: Fix | null;
-  /** Last plausible fix, for distance. */
-  readonly lastFix: Fix | null;
+  /** Whether it moved there; null: not known. */
+  readonly wasMoving: boolean | null;
+  readonly pace: Pace;
   /** Fixes since the last report, oldest first, the candidates for a corner. */
   readonly trail: readonly Fix[];
   readonly odometerM: number;
@@ -30,50 +31,60 @@ const limits = {
 } as const;
 
 export function createReporting(odometerM: number): ReportingState {
-  return { lastReport: null, lastFix: null, trail: [], odometerM };
+  return { lastReport: null, wasMoving: null, pace: unknownPace, trail: [], odometerM };
 }
 
 /** A receiver with a rolled-over week number still knows where it is; our own clock gives the time then. */
 const harmless: readonly FixDoubt[] = ['date-before-build'];
-/** Between fixes further apart than this the way is unknown; the odometer does not guess. */
-const gapMs = 60_000;
 
 /** True for a fix whose place can be used. */
 export function isPlausible(fix: Fix): boolean {
   return fix.doubts.every((doubt) => harmless.includes(doubt));
 }
 
-const isMoving = (fix: Fix): boolean => (fix.speedKmh ?? 0) > gnssLimits.standstillKmh;
-
-function travelledM(before: Fix | null, fix: Fix): number {
-  if (before === null || fix.atMonoMs - before.atMonoMs > gapMs) return 0;
-  return isMoving(fix) ? distanceM(before, fix) : 0;
+/** A fix with what is known of the vehicle there, and the settings in force. */
+interface ReportStep {
+  readonly fix: Fix;
+  readonly kmh: number | null;
+  readonly isMoving: boolean | null;
+  readonly settings: ReportingSettings;
+  readonly profile: ReportingProfile;
 }
 
-function isDueAtHome(last: Fix, fix: Fix, settings: ReportingSettings): boolean {
+interface LastReport {
+  readonly last: Fix;
+  readonly wasMoving: boolean | null;
+}
+
+function isDueAtHome({ last, wasMoving }: LastReport, step: ReportStep): boolean {
+  const { fix, kmh, isMoving, settings } = step;
   const elapsedMs = fix.atMonoMs - last.atMonoMs;
-  if (isMoving(fix) !== isMoving(last)) return elapsedMs >= limits.changeMs;
-  if (!isMoving(fix)) return elapsedMs >= settings.stoppedS * 1000;
+  if (isMoving === null)
+    return elapsedMs >= settings.stoppedS * 1000 || distanceM(last, fix) >= settings.distanceM;
+  if (wasMoving !== null && isMoving !== wasMoving) return elapsedMs >= limits.changeMs;
+  if (!isMoving) return elapsedMs >= settings.stoppedS * 1000;
   if (elapsedMs >= settings.movingS * 1000 || distanceM(last, fix) >= settings.distanceM) return true;
-  const speedKmh = fix.speedKmh ?? 0;
-  const changedKmh = Math.abs(speedKmh - (last.speedKmh ?? 0));
+  // Two speeds that were stated: one that is not known has changed by nothing.
+  const changedKmh =
+    fix.speedKmh === null || last.speedKmh === null ? 0 : Math.abs(fix.speedKmh - last.speedKmh);
   if (settings.speedDeltaKmh > 0 && changedKmh >= settings.speedDeltaKmh && elapsedMs >= limits.speedMs)
     return true;
   const before = last.headingDeg ?? headingDeg(last, fix);
   return (
     fix.headingDeg !== null &&
-    speedKmh > limits.turnKmh &&
+    kmh !== null &&
+    kmh > limits.turnKmh &&
     turnDeg(before, fix.headingDeg) >= settings.turnDeg
   );
 }
 
 /** Seldom profiles go by time alone. */
-function isDue(last: Fix, fix: Fix, by: { settings: ReportingSettings; profile: ReportingProfile }): boolean {
-  const { settings, profile } = by;
-  if (profile === 'home') return isDueAtHome(last, fix, settings);
-  const seldomS = isMoving(fix) ? settings.roamingMovingS : settings.roamingStoppedS;
-  const everyS = profile === 'roaming' || isMoving(fix) ? seldomS : settings.lowBatteryS;
-  return fix.atMonoMs - last.atMonoMs >= everyS * 1000;
+function isDue(last: LastReport, step: ReportStep): boolean {
+  const { fix, isMoving, settings, profile } = step;
+  if (profile === 'home') return isDueAtHome(last, step);
+  const seldomS = isMoving === true ? settings.roamingMovingS : settings.roamingStoppedS;
+  const everyS = profile === 'roaming' || isMoving === true ? seldomS : settings.lowBatteryS;
+  return fix.atMonoMs - last.last.atMonoMs >= everyS * 1000;
 }
 
 /** How far a place is from the straight line between two others, metres. */
@@ -86,9 +97,10 @@ function offWayM(from: Point, to: Point, at: Point): number {
 }
 
 /** The fix of the trail that a straight line from the last report to here would miss most, if by more than `cornerM`. */
-function cornerOf(state: ReportingState, fix: Fix, cornerM: number): number | null {
-  const { lastReport, trail } = state;
-  if (lastReport === null || cornerM === 0 || !isMoving(fix)) return null;
+function cornerOf({ lastReport, trail }: ReportingState, step: ReportStep): number | null {
+  const { fix, isMoving } = step;
+  const { cornerM } = step.settings;
+  if (lastReport === null || cornerM === 0 || isMoving !== true) return null;
   let worst: number | null = null;
   let worstM = cornerM;
   for (const [index, at] of trail.entries()) {
@@ -115,18 +127,27 @@ export function stepReporting(
   fix: Fix,
   by: { readonly settings: ReportingSettings; readonly profile: ReportingProfile },
 ): { readonly state: ReportingState; readonly reports: readonly Fix[] } {
-  const odometerM = state.odometerM + travelledM(state.lastFix, fix);
-  const base = { lastFix: fix, odometerM };
-  const { lastReport } = state;
-  if (lastReport === null) return { state: { ...base, lastReport: fix, trail: [] }, reports: [fix] };
-  const at = by.profile === 'home' ? cornerOf(state, fix, by.settings.cornerM) : null;
+  const pace = paceAfter(state.pace, fix);
+  const odometerM = state.odometerM + pace.wayM;
+  const { kmh } = pace;
+  const isMoving = kmh === null ? null : moves(kmh);
+  const step: ReportStep = { ...by, fix, kmh, isMoving };
+  const base = { pace, odometerM };
+  const { lastReport, wasMoving } = state;
+  if (lastReport === null)
+    return { state: { ...base, lastReport: fix, wasMoving: isMoving, trail: [] }, reports: [fix] };
+  const at = by.profile === 'home' ? cornerOf(state, step) : null;
   const corner = at === null ? null : (state.trail[at] ?? null);
-  const last = corner ?? lastReport;
+  const last = corner === null ? { last: lastReport, wasMoving } : { last: corner, wasMoving: true };
   const corners = corner === null ? [] : [corner];
-  if (isDue(last, fix, by))
-    return { state: { ...base, lastReport: fix, trail: [] }, reports: [...corners, fix] };
+  if (isDue(last, step))
+    return {
+      state: { ...base, lastReport: fix, wasMoving: isMoving, trail: [] },
+      reports: [...corners, fix],
+    };
   const since = at === null ? state.trail : state.trail.slice(at + 1);
   // Standing still leaves no trail; a corner is of the way, not of the wandering of a parked receiver.
-  const trail = isMoving(fix) ? withFix(since, fix) : since;
-  return { state: { ...base, lastReport: last, trail }, reports: corners };
+  const trail = isMoving === true ? withFix(since, fix) : since;
+  const next = { ...base, lastReport: last.last, wasMoving: last.wasMoving ?? isMoving, trail };
+  return { state: next, reports: corners };
 }

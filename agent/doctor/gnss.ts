@@ -5,10 +5,17 @@ import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import type { Sentence } from '../core/gnss/nmea-sentences.ts';
 import {
+  noReceiverFacts,
+  recordSentences,
+  type Unusable,
+  unusableLately,
+} from '../core/gnss/receiver-facts.ts';
+import {
   obstacleText,
   paceObstacle,
   type ReceiverObstacle,
   type ReceiverPace,
+  unusableText,
 } from '../core/status/receiver-text.ts';
 import { usualBauds } from './board-search.ts';
 import { type Capture, listen, openBus } from './bus.ts';
@@ -45,6 +52,7 @@ interface ReceiverOutput {
   /** Seconds between two epochs, by their own times; null: fewer than two. */
   readonly everyS: number | null;
   readonly sky: SkyState;
+  readonly unusable: Unusable | null;
 }
 
 const dayMs = 86_400_000;
@@ -86,7 +94,9 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
   recordReports(flushEpoch(epochs, 10_000).reports);
   return {
     sentences: sentences.length + sky.length + ignored,
-    types: [...new Set([...sentences, ...sky].map(({ type }) => type))].sort(),
+    types: [
+      ...new Set([...sentences, ...sky].map((one) => (one.type === 'unusable' ? one.of : one.type))),
+    ].sort(),
     talkers: [
       ...new Set([...sentences, ...sky].flatMap((one) => ('talker' in one ? [one.talker] : []))),
     ].sort(),
@@ -96,6 +106,7 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
     voids,
     everyS: intervalOf(sentences),
     sky: closeSky(recordSky(emptySky, sky, 0), 0),
+    unusable: unusableLately(recordSentences(noReceiverFacts, sentences, 0), 0),
   };
 }
 
@@ -197,7 +208,10 @@ function positionFindings(received: ReceiverOutput, obstacle: ReceiverObstacle |
   const skyWords =
     counts.length === 0 ? 'it reports no satellites' : `satellites received: ${counts.join(', ')}`;
   const findings: Finding[] = [...antennaFindings(received)];
+  const unusable = received.unusable === null ? null : unusableText(received.unusable);
+  if (unusable !== null) findings.push(warning(unusable.words, unusable.todo));
   const fix = fixes.findLast(hasQuality) ?? fixes.at(-1);
+  if (fix === undefined && unusable !== null) return [...findings, warning(`no position; ${skyWords}`, '')];
   if (fix === undefined)
     return [
       ...findings,

@@ -4,6 +4,7 @@ import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
 import { type Gnss, type GnssHabits, usualHabits } from '../hardware/gnss.ts';
+import { receiverQuirkNames } from '../hardware/gnss-sentences.ts';
 import { type LlsSenders, llsFaultKinds } from '../hardware/lls-sender.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
@@ -111,6 +112,11 @@ function trip([word]: readonly string[], { clock, driver }: BenchDeps): string |
 /** Sentences too seldom, a date that is wrong, and what it says of its antenna. */
 function receiver(given: readonly string[], { gnss }: BenchDeps): string | null {
   const [habit, word] = given;
+  const quirk = receiverQuirkNames.find((name) => name === habit);
+  if (quirk !== undefined) {
+    gnss.setQuirks([...gnss.state().quirks.filter((name) => name !== quirk), quirk]);
+    return `receiver ${gnss.state().quirks.join(', ')}`;
+  }
   const antennas = { ok: 'OK', open: 'OPEN', short: 'SHORT', none: null } as const;
   const antenna = antennas[word as keyof typeof antennas];
   const changes: Readonly<Record<string, Partial<GnssHabits>>> = {
@@ -123,6 +129,7 @@ function receiver(given: readonly string[], { gnss }: BenchDeps): string | null 
   const change = Object.hasOwn(changes, habit ?? '') ? changes[habit ?? ''] : undefined;
   if (change === undefined || Object.values(change).some((value) => Number.isNaN(value))) return null;
   gnss.setHabits(change);
+  if (habit === 'usual') gnss.setQuirks([]);
   return `receiver ${given.join(' ')}`;
 }
 
@@ -276,8 +283,8 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   receiver: {
-    usage: 'receiver every <s>|gga <s>|date <days ahead>|antenna ok|open|short|none|usual',
-    help: 'how often it sends all, or GGA; a wrong date, -7168 after a roll-over of its week number; its report of the antenna',
+    usage: `receiver every <s>|gga <s>|date <days ahead>|antenna ok|open|short|none|${receiverQuirkNames.join('|')}|usual`,
+    help: 'how often it sends all, or GGA; a wrong date, -7168 after a roll-over of its week number; its report of the antenna; or it writes as other makers write: status D, no RMC, lost RMC, ZDA between, no leading zeros; they add up until usual',
     run: receiver,
   },
   fault: {

@@ -44,7 +44,7 @@ export function formatState(state: BenchState): string {
     `vehicle  ${vehicle.speedKmh.toFixed(1)} km/h at ${place}, engine ${vehicle.engine}, fuel ${state.fuel}`,
     `inputs   ${active.join(' ') || 'none active'}`,
     `relays   ${energised.join(' ') || 'none energised'}; cut while moving: ${state.cutWhileMoving}`,
-    `gnss     ${state.gnss.fix}${state.gnss.isSpoofed ? ', spoofed' : ''}; ${state.plugged.gnss ? 'plugged' : 'pulled'}`,
+    `gnss     ${state.gnss.fix}${state.gnss.isSpoofed ? ', spoofed' : ''}${state.gnss.quirks.map((quirk) => `, ${quirk}`).join('')}; ${state.plugged.gnss ? 'plugged' : 'pulled'}`,
     `board    ${state.plugged.board ? 'plugged' : 'pulled'}; ${state.counts.requests} requests, ${state.counts.answers} answers, ${state.counts.faulted} of them spoilt by a fault, ${state.counts.unsound} unsound requests`,
   ].join('\n');
 }

@@ -12,6 +12,26 @@ export interface GnssTruth {
 
 export type OptionalSentence = 'ZDA' | 'GNS' | 'GSV';
 
+/** How receivers that are sold write differently; several add up. */
+export const receiverQuirks = {
+  'status-d': 'RMC with status D, as Unicore UM98x with corrections',
+  'vtg-only': 'GGA and VTG, no RMC',
+  'gga-only': 'GGA, and no other sentence of place or speed',
+  'no-speed': 'RMC without a speed, and no VTG',
+  'rmc-9-of-10': 'every tenth RMC is lost, and no VTG',
+  'rmc-1-of-3': 'two of three RMC are lost, and no VTG',
+  'zda-between': 'ZDA with the time of sending between GGA and RMC, as Trimble',
+  'rmc-beside': 'the time of RMC is 10 ms beside that of GGA',
+  'dop-9999': 'HDOP 9999.0 without a fix, as Unicore',
+  'no-zeros': 'coordinates without leading zeros',
+  'gga-5-s': 'GGA and GSA every 5 s only',
+  'rolled-over': 'a date 1,024 weeks behind',
+  'gsv-decimals': 'signal strengths with decimals',
+} as const;
+
+export type ReceiverQuirk = keyof typeof receiverQuirks;
+export const receiverQuirkNames = Object.keys(receiverQuirks) as readonly ReceiverQuirk[];
+
 const geoidSeparationM = 47.2;
 const knotsPerKmh = 1 / 1.852;
 /** Below this speed receivers leave the course empty: it would be noise. */
@@ -128,9 +148,99 @@ function formatGsv(seen: Observation): string {
   return lines.join('');
 }
 
-/** Everything that the receiver says about one second, RMC first; at 9600 baud it must stay below 900 bytes. */
-export function formatBurst(seen: Observation, talker: string, extra: readonly OptionalSentence[]): string {
-  const always = [formatRmc, formatGga, formatGsa, formatVtg];
+type Format = (seen: Observation, talker: string) => string;
+
+const weekMs = 604_800_000;
+const rollOverWeeks = 1024;
+const lateMs = { zda: 30, rmc: 10 } as const;
+
+const shifted =
+  (format: Format, byMs: number): Format =>
+  (seen, talker) =>
+    format({ ...seen, utcMs: seen.utcMs === null ? null : seen.utcMs + byMs }, talker);
+
+/** The fields of one sentence, changed; the checksum is made anew. */
+const rewritten =
+  (format: Format, change: (body: string) => string): Format =>
+  (seen, talker) => {
+    const body = format(seen, talker).slice(1, -5);
+    return formatSentence(change(body));
+  };
+
+const withField = (body: string, at: number, value: string): string =>
+  body
+    .split(',')
+    .map((field, index) => (index === at ? value : field))
+    .join(',');
+
+const speedField = 7;
+const statusField = 2;
+
+function rmcOf(quirks: ReadonlySet<ReceiverQuirk>): Format {
+  if (quirks.size === 0) return formatRmc;
+  const shift = quirks.has('rmc-beside') ? lateMs.rmc : 0;
+  return rewritten(shifted(formatRmc, shift), (body) => {
+    const status = quirks.has('status-d') && body.includes(',A,') ? withField(body, statusField, 'D') : body;
+    return quirks.has('no-speed') ? withField(status, speedField, '') : status;
+  });
+}
+
+/** As numbers and not as digits: 07921.0 becomes 7921.0. */
+const withoutZeros = (body: string, quirks: ReadonlySet<ReceiverQuirk>): string =>
+  quirks.has('no-zeros') ? body.replaceAll(/,0+(?=\d+\.\d+,[NSEW],)/g, ',') : body;
+
+const withDecimals = (body: string, quirks: ReadonlySet<ReceiverQuirk>): string =>
+  quirks.has('gsv-decimals') ? body.replaceAll(/(,\d\d,\d\d,\d{3},\d\d)/g, '$1.5') : body;
+
+/** The sentences of this second, in their order. */
+function formatsOf(
+  quirks: ReadonlySet<ReceiverQuirk>,
+  extra: readonly OptionalSentence[],
+  second: number,
+): readonly Format[] {
   const more = { ZDA: formatZda, GNS: formatGns, GSV: formatGsv } as const;
-  return [...always, ...extra.map((kind) => more[kind])].map((format) => format(seen, talker)).join('');
+  const losesRmc =
+    (quirks.has('rmc-9-of-10') && second % 10 === 0) || (quirks.has('rmc-1-of-3') && second % 3 !== 0);
+  const hasRmc = !quirks.has('vtg-only') && !quirks.has('gga-only') && !losesRmc;
+  const withoutVtg: readonly ReceiverQuirk[] = ['gga-only', 'no-speed', 'rmc-9-of-10', 'rmc-1-of-3'];
+  const hasVtg = !withoutVtg.some((quirk) => quirks.has(quirk));
+  const hasGga = !quirks.has('gga-5-s') || second % 5 === 0;
+  const gga = quirks.has('dop-9999')
+    ? rewritten(formatGga, (body) => body.replace(',99.99,', ',9999.0,'))
+    : formatGga;
+  const zda = quirks.has('zda-between') ? [shifted(formatZda, lateMs.zda)] : [];
+  const rmc = hasRmc ? [rmcOf(quirks)] : [];
+  const ggas = hasGga ? (quirks.has('gga-only') ? [gga] : [gga, formatGsa]) : [];
+  // RMC comes first, but where its time is another.
+  const isGgaFirst = quirks.has('zda-between') || quirks.has('rmc-beside');
+  return [
+    ...(isGgaFirst ? [] : rmc),
+    ...ggas,
+    ...zda,
+    ...(isGgaFirst ? rmc : []),
+    ...(hasVtg ? [formatVtg] : []),
+    ...extra.filter((kind) => kind !== 'ZDA' || zda.length === 0).map((kind) => more[kind]),
+  ];
+}
+
+/** Everything that the receiver says about one second, RMC first; at 9600 baud it must stay below 900 bytes. */
+export function formatBurst(
+  seen: Observation,
+  talker: string,
+  extra: readonly OptionalSentence[],
+  quirks: ReadonlySet<ReceiverQuirk> = new Set(),
+): string {
+  const second = Math.floor((seen.utcMs ?? 0) / 1000);
+  const byMs = quirks.has('rolled-over') ? -rollOverWeeks * weekMs : 0;
+  const formats = formatsOf(quirks, extra, second);
+  if (quirks.size === 0) return formats.map((format) => format(seen, talker)).join('');
+  const burst = formats.map((format) => shifted(format, byMs)(seen, talker));
+  const lines = burst.join('').split(/(?<=\n)/);
+  const written = lines.map((line) =>
+    rewritten(
+      () => line,
+      (body) => withDecimals(withoutZeros(body, quirks), quirks),
+    )(seen, talker),
+  );
+  return written.join('');
 }

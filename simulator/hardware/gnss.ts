@@ -8,6 +8,7 @@ import {
   type GnssTruth,
   type Observation,
   type OptionalSentence,
+  type ReceiverQuirk,
 } from './gnss-sentences.ts';
 
 export interface GnssOptions {
@@ -39,6 +40,7 @@ export const usualHabits: GnssHabits = { everyS: 1, ggaEveryS: 1, daysAhead: 0, 
 export interface GnssState {
   readonly fix: 'valid' | 'acquiring' | 'tunnel' | 'jammed' | 'off';
   readonly isSpoofed: boolean;
+  readonly quirks: readonly ReceiverQuirk[];
   /** How far the sent position is from the true one, metres. */
   readonly errorM: number;
 }
@@ -57,6 +59,8 @@ export interface Gnss {
   setSpoof(walk: SpoofWalk | null): void;
   /** Those that are not given stay. */
   setHabits(habits: Partial<GnssHabits>): void;
+  /** It writes as other makers' receivers do; none: as the standard has it. */
+  setQuirks(quirks: readonly ReceiverQuirk[]): void;
   /** Power off: no bytes at all. On: acquires anew. */
   setPower(isOn: boolean): void;
   state(): GnssState;
@@ -154,11 +158,20 @@ function observe(
 
 const dayMs = 86_400_000;
 
+interface BurstOptions extends Pick<GnssOptions, 'talker' | 'extra'> {
+  readonly habits: GnssHabits;
+  readonly quirks: ReadonlySet<ReceiverQuirk>;
+}
+
 /** What it says about the second `atS`, UTC; '' where it says nothing. */
-function burstOf(seen: Observation, atS: number, habits: GnssHabits, options: GnssOptions): string {
+function burstOf(
+  seen: Observation,
+  atS: number,
+  { habits, quirks, talker = 'GN', extra = [] }: BurstOptions,
+): string {
   if (atS % habits.everyS !== 0) return '';
   const utcMs = seen.utcMs === null ? null : seen.utcMs + habits.daysAhead * dayMs;
-  const burst = formatBurst({ ...seen, utcMs }, options.talker ?? 'GN', options.extra ?? []);
+  const burst = formatBurst({ ...seen, utcMs }, talker, extra, quirks);
   const lines = burst.split(/(?<=\n)/);
   const kept =
     atS % habits.ggaEveryS === 0 ? lines : lines.filter((line) => !/^\$..(GGA|GSA|GNS)/.test(line));
@@ -177,6 +190,7 @@ export function createGnss(options: GnssOptions): Gnss {
   let isJammed = false;
   let isOn = true;
   let habits = usualHabits;
+  let quirks: ReadonlySet<ReceiverQuirk> = new Set();
   let timer: Cancel | null = null;
 
   const fixState = (): GnssState['fix'] => {
@@ -189,7 +203,7 @@ export function createGnss(options: GnssOptions): Gnss {
     const untilNextMs = 1000 - (((options.utcMs() % 1000) + 1000) % 1000);
     timer = clock.after(untilNextMs <= 1 ? untilNextMs + 1000 : untilNextMs, () => {
       const seen = observe(options, errors, { fix: fixState(), isTimeKnown: clock.monoMs() >= timeAtMs });
-      const text = burstOf(seen, Math.floor((options.utcMs() + 1) / 1000), habits, options);
+      const text = burstOf(seen, Math.floor((options.utcMs() + 1) / 1000), { ...options, habits, quirks });
       if (isOn && text !== '') options.send(new TextEncoder().encode(text));
       schedule();
     });
@@ -212,6 +226,9 @@ export function createGnss(options: GnssOptions): Gnss {
     setHabits(changed) {
       habits = { ...habits, ...changed };
     },
+    setQuirks(chosen) {
+      quirks = new Set(chosen);
+    },
     setPower(on) {
       if (!isOn && on) {
         const seconds = options.acquireS ?? reacquireS;
@@ -222,7 +239,12 @@ export function createGnss(options: GnssOptions): Gnss {
     },
     state() {
       const { northM, eastM } = errors.now();
-      return { fix: fixState(), isSpoofed: errors.isSpoofed(), errorM: Math.hypot(northM, eastM) };
+      return {
+        fix: fixState(),
+        isSpoofed: errors.isSpoofed(),
+        quirks: [...quirks],
+        errorM: Math.hypot(northM, eastM),
+      };
     },
     close() {
       timer?.();

@@ -13,13 +13,28 @@ import { type Bench, createBench } from '../support/vehicle/alarm-scenes.ts';
 
 const at = (eastM: number) => ({ latitude: 45, longitude: 7 + eastM / 78_626 });
 
+/** Which of the fixes say a speed. */
+type Says = (fix: number) => boolean;
+
 /** Drives due east at a steady speed for some seconds, a fix each. */
-function drive(bench: Bench, from: { eastM: number }, speedKmh: number, seconds: number): void {
-  for (let s = 0; s < seconds; s += 1) {
-    from.eastM += speedKmh / 3.6;
-    bench.fix({ ...at(from.eastM), speedKmh });
-  }
-}
+const driveSaying =
+  (says: Says) =>
+  (bench: Bench, from: { eastM: number }, speedKmh: number, seconds: number): void => {
+    for (let s = 0; s < seconds; s += 1) {
+      from.eastM += speedKmh / 3.6;
+      bench.fix({ ...at(from.eastM), speedKmh: says(s) ? speedKmh : null });
+    }
+  };
+
+const drive = driveSaying(() => true);
+
+/** Receivers that say no speed, every third one, and none but now and then. */
+const reticent: readonly (readonly [string, Says])[] = [
+  ['never', () => false],
+  ['in one fix of three', (fix) => fix % 3 === 0],
+  ['in nine fixes of ten', (fix) => fix % 10 !== 0],
+  ['in one fix of thirty', (fix) => fix % 30 === 0],
+];
 
 function parked(settings: Parameters<typeof createBench>[0] = {}) {
   const bench = createBench(settings);
@@ -42,6 +57,19 @@ describe('motion', () => {
     drive(bench, place, 0, 121);
     expect(bench.count('MOTION_STOP')).toBe(1);
     expect(bench.last('MOTION_STOP')?.attributes['durationS']).toBe(210);
+  });
+
+  it.each(reticent)('starts and stops once where the receiver says its speed %s', (_, says) => {
+    const go = driveSaying(says);
+    const bench = createBench();
+    const place = { eastM: 0 };
+    bench.set({ ignition: false });
+    go(bench, place, 0, 240);
+    bench.set({ ignition: true });
+    go(bench, place, 40, 120);
+    expect(bench.names()).toEqual(['GPS_FIRST_FIX', 'MOTION_START']);
+    go(bench, place, 0, 180);
+    expect(bench.names()).toEqual(['GPS_FIRST_FIX', 'MOTION_START', 'MOTION_STOP']);
   });
 
   it('stops sooner with ignition off, and under a roof where no position comes', () => {
@@ -129,6 +157,29 @@ describe('towing', () => {
     expect(Number(bench.last('TOWING_START')?.attributes['distanceM'])).toBeLessThan(300);
     drive(bench, place, 0, 200);
     expect(bench.last('TOWING_STOP')?.attributes['reason']).toBe('stands');
+  });
+
+  it.each(reticent)('is seen where the receiver says its speed %s', (_, says) => {
+    const go = driveSaying(says);
+    const bench = createBench();
+    const place = { eastM: 0 };
+    bench.set({ ignition: false });
+    go(bench, place, 0, 300);
+    go(bench, place, 15, 120); // 500 m
+    expect(bench.count('TOWING_START')).toBe(1);
+    go(bench, place, 0, 240);
+    expect(bench.last('TOWING_STOP')?.attributes['reason']).toBe('stands');
+  });
+
+  it('is not raised by wander or a jump where no speed is said, nor is motion', () => {
+    for (const jumpM of [40, 120, 300, 3000]) {
+      const bench = createBench();
+      bench.set({ ignition: false });
+      for (let s = 0; s < 900; s += 1) bench.fix({ ...at(60 * Math.sin(s / 100)), speedKmh: null });
+      for (let s = 0; s < 120; s += 1) bench.fix({ ...at(jumpM), speedKmh: null });
+      for (let s = 0; s < 120; s += 1) bench.fix({ ...at(0), speedKmh: null });
+      expect([bench.count('TOWING_START'), bench.count('MOTION_START')], `${jumpM} m`).toEqual([0, 0]);
+    }
   });
 
   it('is not reported of a vehicle that drives, nor of one just parked', () => {

@@ -113,7 +113,7 @@ describe('the doctor before a receiver', () => {
     ['at 38400 baud', { baud: 38_400 }, 'Set gnss.baud = 38400.'],
     ['without a fix', { hasFix: false }, 'no position, the receiver says so itself'],
     ['that says nothing', { isSilent: true }, 'is silent'],
-    ['without RMC and VTG', { without: /RMC|VTG/ }, 'has a speed: it proves no standstill'],
+    ['without RMC and VTG', { without: /RMC|VTG/ }, 'has a speed of RMC: it proves no standstill'],
     ['without GGA and GSA', { without: /GGA|GSA/ }, 'has an HDOP: it proves no standstill'],
     [
       'with GGA every 5 s',

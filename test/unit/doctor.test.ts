@@ -9,9 +9,14 @@ import { createRules, standardRules } from '../../agent/core/protection/interloc
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
 import { mayUse, portCheck } from '../../agent/doctor/file-checks.ts';
+import { gnssCheck } from '../../agent/doctor/gnss.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { relayTestCheck, verdictOf } from '../../agent/doctor/relay-test.ts';
+import { createSightings } from '../../agent/doctor/sightings.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { createGnss } from '../../simulator/hardware/gnss.ts';
+import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { isAllowed } from '../../src/core/verdict/verdict.ts';
 import { evidenceAt, moving, still, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
 
@@ -83,6 +88,67 @@ describe('the relay test', () => {
             (relay) => verdictOf(relay, evidenceAt(nowMs, { ...reading, gnss }), standardRules).code,
           ),
         ).toEqual(['ignition_off', 'ignition_off', 'ignition_off']);
+  });
+});
+
+describe('the check of the receiver', () => {
+  async function findings(quirks: readonly ReceiverQuirk[]) {
+    const clock = createVirtualClock(Date.UTC(2027, 0, 1));
+    let hear: (bytes: Uint8Array) => void = () => undefined;
+    const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
+    const gnss = createGnss({
+      clock,
+      entropy: createSeededEntropy('doctor'),
+      utcMs: () => clock.utcMs(),
+      truth: () => truth,
+      send: (bytes) => hear(bytes),
+      extra: ['GSV'],
+    });
+    gnss.setQuirks(quirks);
+    const link = { write: () => undefined, close: async () => undefined };
+    const openByteLink = async (_: unknown, { onBytes }: { onBytes(bytes: Uint8Array): void }) => {
+      hear = onBytes;
+      return link;
+    };
+    const running = gnssCheck({
+      config: {
+        gnssPort: { path: '/dev/gnss', baudRate: 9600 } as AgentConfig['gnssPort'],
+        earliestUtcMs: Date.UTC(2026, 0, 1),
+      },
+      ports: { clock, openByteLink } as unknown as DoctorPorts,
+      sightings: createSightings(),
+      isStopped: () => false,
+    }).run();
+    for (let turn = 0; turn < 400; turn += 1) {
+      clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return (await running).map(({ verdict, seen, todo }) => `${verdict}: ${seen} ${todo}`);
+  }
+
+  it.each<[readonly ReceiverQuirk[], readonly RegExp[]]>([
+    [[], []],
+    [['status-d', 'zda-between', 'rmc-beside', 'dop-9999', 'gsv-decimals'], []],
+    [
+      ['no-zeros'],
+      [
+        /^warning: \d+ sentences .* such as \$G.*,7920\..* antenna is not the reason/,
+        /^warning: no position; satellites received/,
+      ],
+    ],
+    [['vtg-only'], [/^fault: .*has a speed of RMC/]],
+    [['gga-5-s'], [/^warning: only one position in \d s has an HDOP/]],
+    // Its date is judged with the other clocks.
+    [['rolled-over'], []],
+  ])('finds of one that is %s what is wrong, and no more', async (quirks, wanted) => {
+    const bad = (await findings(quirks)).filter((one) => !one.startsWith('ok'));
+    expect(bad.join('\n')).not.toContain('look at the antenna');
+    for (const pattern of wanted)
+      expect(
+        bad.some((one) => pattern.test(one)),
+        `${pattern} in ${bad.join()}`,
+      ).toBe(true);
+    if (wanted.length === 0) expect(bad).toEqual([]);
   });
 });
 

@@ -83,12 +83,12 @@ describe('what makes a fix', () => {
     ]);
   });
 
-  test('GGA alone is a fix without date and speed; VTG does not lend it a speed', () => {
-    const [report] = epochOf(ggaAt('101500'), vtg('37.0'));
-    expect(report).toMatchObject({
-      kind: 'fix',
-      fix: { utcMs: null, speedKmh: null, rmcValid: false, mode: null },
-    });
+  test('GGA alone is a fix without date and speed; VTG lends it a speed and a course, marked as such', () => {
+    const plain = { utcMs: null, rmcValid: false, mode: null };
+    expect(epochOf(ggaAt('101500'))).toMatchObject([{ fix: { ...plain, speedKmh: null } }]);
+    expect(epochOf(ggaAt('101500'), vtg('37.0'))).toMatchObject([
+      { fix: { ...plain, speedKmh: 37, headingDeg: 84.4, isSpeedOfVtg: true } },
+    ]);
   });
 
   test('GLL alone needs a date: without it, it is the tail of a burst', () => {
@@ -119,6 +119,19 @@ describe('what makes a fix', () => {
     ['GGA 1 against RMC V', [ggaAt('101500'), rmcAt('101500', 'V,,,,,,,150326,,,N')]],
     ['RMC A against GGA 0', [rmcAt('101500'), ggaAt('101500', 0)]],
     ['RMC A against GSA 1', [rmcAt('101500'), gsa(1)]],
+    ['RMC D of mode N', [rmcAt('101500', 'D,4807.0380,N,01131.0000,E,20.0,84.4,150326,,,N')]],
+    ['RMC E, dead reckoning', [rmcAt('101500', 'E,4807.0380,N,01131.0000,E,20.0,84.4,150326,,')]],
+    ['GGA without a fix and HDOP 9999.0 (Unicore)', ['GNGGA,101500.00,,,,,0,00,9999.0,,M,,M,,']],
+    ['GGA without leading zeros', ['GNGGA,101500.00,4339.1000,N,7921.0000,W,1,08,0.9,90.0,M,,M,,']],
+    ['RMC with a time that is none', [rmcAt('10:15:00')]],
+    [
+      'unusable GGA and RMC without leading zeros',
+      [
+        'GNGGA,101500.00,4339.1000,N,7921.0000,W,1,08,0.9,90.0,M,,M,,',
+        rmcAt('101500.00', 'A,4339.1000,N,7921.0000,W,0.1,,150326,,,A'),
+      ],
+    ],
+    ['GLL unusable, with ZDA', ['GNGLL,4339.1000,N,7921.0000,W,101500.00,A,A', zdaAt('101500')]],
   ])('%s is void', (_name, bodies) => {
     expect(epochOf(...bodies).map((report) => report.kind)).toEqual(['void']);
   });
@@ -132,6 +145,49 @@ describe('what makes a fix', () => {
       rmcAt('101500'),
     );
     expect(reports).toMatchObject([{ kind: 'fix', fix: { satellites: 8, dimension: 3 } }]);
+  });
+
+  test.each([
+    [
+      'status D',
+      [rmcAt('101500', 'D,4807.0380,N,01131.0000,E,20.0,84.4,150326,,,D')],
+      { rmcValid: true, mode: 'D', speedKmh: 37.04 },
+    ],
+    [
+      'status D before NMEA 2.3',
+      [rmcAt('101500', 'D,4807.0380,N,01131.0000,E,20.0,84.4,150326,,')],
+      { rmcValid: true, mode: 'D' },
+    ],
+    [
+      'RMC without a speed',
+      [rmcAt('101500', 'A,4807.0380,N,01131.0000,E,,,150326,,,A')],
+      { rmcValid: true, speedKmh: null },
+    ],
+    [
+      'RMC without a speed beside VTG',
+      [rmcAt('101500', 'A,4807.0380,N,01131.0000,E,,,150326,,,A'), vtg('37.0')],
+      { speedKmh: 37, headingDeg: 84.4, isSpeedOfVtg: true },
+    ],
+    ['VTG in front of GGA', [vtg('37.0'), ggaAt('101500')], { speedKmh: 37, isSpeedOfVtg: true }],
+    ['VTG of mode N', [ggaAt('101500'), 'GNVTG,,T,,M,0.0,N,0.0,K,N'], { speedKmh: null }],
+    ['GLL D', [gllAt('101500', 'D'), zdaAt('101500')], { latitude: 48 + 7.038 / 60 }],
+    [
+      'a usable RMC beside an unusable GGA',
+      ['GNGGA,101500,4339.1000,N,7921.0000,W,1,08,0.9,90.0,M,,M,,', rmcAt('101500')],
+      { hdop: null, speedKmh: 37.04 },
+    ],
+    [
+      'an unusable sentence without a time in front',
+      [rmcAt('1015x0'), ggaAt('101500')],
+      { speedKmh: null, hdop: 0.9 },
+    ],
+    [
+      'an RMC of NMEA 4.1 with navigational status V',
+      [rmcAt('101500', 'A,4807.0380,N,01131.0000,E,20.0,84.4,150326,,,D,V')],
+      { mode: 'D', speedKmh: 37.04 },
+    ],
+  ])('%s is one fix', (_name, bodies, facts) => {
+    expect(epochOf(...bodies)).toMatchObject([{ kind: 'fix', fix: facts }]);
   });
 
   test('doubts of the epoch itself', () => {
@@ -195,6 +251,104 @@ describe('when an epoch ends', () => {
     expect(bench.fixes().at(-1)?.altitudeM).toBe(545.4); // learned to wait
     expect(bench.silenceMs()).toBeGreaterThan(epochLimits.silenceMs);
     expect(bench.silenceMs()).toBeLessThanOrEqual(epochLimits.maxSilenceMs);
+  });
+
+  /** GGA and RMC of ten epochs, with what is sent between the two. */
+  const tenEpochs = (everyMs: number, of: (ms: number) => readonly string[], stepsMs = 0) => {
+    const bench = createBench();
+    const at = 10 * 3_600_000 + 15 * 60_000;
+    for (let n = 0; n < 10; n += 1)
+      for (const [index, body] of of(at + n * everyMs).entries())
+        bench.hear(1000 + n * everyMs + index * stepsMs, body);
+    bench.flush(60_000);
+    return bench;
+  };
+  const clock = (ms: number) => new Date(ms).toISOString().slice(11, 23).replaceAll(':', '').slice(0, 9);
+
+  test.each([
+    [
+      'a ZDA with the time of sending between',
+      1000,
+      (ms: number) => [ggaAt(clock(ms)), zdaAt(clock(ms + 20)), rmcAt(clock(ms))],
+    ],
+    [
+      'it 50 ms later, at 10 Hz',
+      100,
+      (ms: number) => [ggaAt(clock(ms)), zdaAt(clock(ms + 50)), rmcAt(clock(ms))],
+    ],
+    ['it in front', 1000, (ms: number) => [zdaAt(clock(ms - 30)), ggaAt(clock(ms)), rmcAt(clock(ms))]],
+    ['RMC 10 ms beside GGA', 1000, (ms: number) => [ggaAt(clock(ms)), rmcAt(clock(ms + 10))]],
+    ['RMC 10 ms in front of GGA', 1000, (ms: number) => [rmcAt(clock(ms - 10)), ggaAt(clock(ms))]],
+    ['RMC 40 ms beside GGA at 10 Hz', 100, (ms: number) => [ggaAt(clock(ms)), rmcAt(clock(ms + 40))]],
+    [
+      'three talkers',
+      1000,
+      (ms: number) =>
+        ['GP', 'GL', 'GN'].flatMap((talker) =>
+          [ggaAt(clock(ms)), rmcAt(clock(ms))].map((body) => talker + body.slice(2)),
+        ),
+    ],
+  ])('%s is one fix with place, speed and HDOP', (_name, everyMs, of) => {
+    for (const stepsMs of [0, 20]) {
+      const fixes = tenEpochs(everyMs, of, everyMs < 1000 ? 0 : stepsMs).fixes();
+      expect(fixes).toHaveLength(10);
+      for (const fix of fixes) expect(fix).toMatchObject({ speedKmh: 37.04, hdop: 0.9, rmcValid: true });
+    }
+  });
+
+  test('RMC 300 ms beside GGA is of its epoch as soon as the interval is known', () => {
+    const bench = tenEpochs(1000, (ms) => [ggaAt(clock(ms)), rmcAt(clock(ms + 300))], 20);
+    expect(
+      bench
+        .fixes()
+        .slice(2)
+        .map(({ speedKmh, hdop }) => [speedKmh, hdop]),
+    ).toEqual(Array.from({ length: 9 }, () => [37.04, 0.9]));
+  });
+
+  test('at 10 Hz each epoch that lost a sentence is one of its own', () => {
+    const bench = tenEpochs(100, (ms) => (ms % 200 === 0 ? [ggaAt(clock(ms))] : [rmcAt(clock(ms))]));
+    expect(bench.fixes()).toHaveLength(10);
+  });
+
+  test('VTG in front of GGA is of the epoch to come, also at 5 Hz', () => {
+    const bench = createBench();
+    for (let n = 0; n < 10; n += 1) {
+      bench.hear(1000 + n * 200, vtg(`${30 + n}.0`), ggaAt(clock(36_900_000 + n * 200)));
+      bench.flush(1000 + n * 200 + 150);
+    }
+    expect(
+      bench
+        .fixes()
+        .slice(3)
+        .map(({ speedKmh }) => speedKmh),
+    ).toEqual([33, 34, 35, 36, 37, 38, 39]);
+  });
+
+  test('GGA alone with a lost fix, as Unicore sends it, is void once an epoch', () => {
+    const bench = tenEpochs(1000, (ms) => [`GNGGA,${clock(ms)},,,,,0,00,9999.0,,M,,M,,`]);
+    expect(bench.kinds()).toEqual(Array(10).fill('void'));
+  });
+
+  test('a ZDA opens nothing, and dates a fix also from behind', () => {
+    const bench = createBench();
+    bench.hear(1000, zdaAt('101500'));
+    expect(bench.deadline()).toBeNull();
+    bench.hear(2000, ggaAt('101501'));
+    bench.flush(2150);
+    bench.hear(2200, zdaAt('101501.05'));
+    bench.hear(3000, ggaAt('101502'));
+    bench.flush(3150);
+    expect(bench.fixes().map(({ utcMs }) => utcMs)).toEqual([null, Date.UTC(2026, 2, 15, 10, 15, 2)]);
+    expect(bench.silenceMs()).toBe(epochLimits.silenceMs);
+  });
+
+  test('midnight between the sentences of one epoch sets the date by neither a day', () => {
+    const midnight = Date.UTC(2026, 2, 16);
+    expect(epochOf(ggaAt('000000.00'), rmcAt('235959.99'))).toMatchObject([{ fix: { utcMs: midnight } }]);
+    expect(epochOf(ggaAt('235959.99'), 'GNZDA,000000.02,16,03,2026,00,00')).toMatchObject([
+      { fix: { utcMs: midnight - 10 } },
+    ]);
   });
 
   test('a late void takes the fix back', () => {

@@ -427,10 +427,41 @@ describe('one fix', () => {
     ['doubtful', { doubts: ['jump'] }],
     ['doubtful', { doubts: ['time-backwards'] }],
     ['fix_void', { rmcValid: false, speedKmh: 12 }],
+    ['fix_void', { rmcValid: false, speedKmh: 12, isSpeedOfVtg: true }],
+    ['fix_speed', { speedKmh: 12, isSpeedOfVtg: true }],
+    ['fix_void', { rmcValid: false, speedKmh: 0, isSpeedOfVtg: true, ...north(20) }],
   ])('that may be of a vehicle that moves ends a standstill: %s', (fault, over) => {
     const watch = createWatch().stand(90).at(0, over);
     expect(faultOf(watch.claim())).toBe(fault);
     expect(faultOf(watch.stand(20).claim())).toBe('no_stop_seen');
+  });
+
+  it.each<[string, Partial<Fix>]>([
+    ['VTG alone', { rmcValid: false, mode: null, isSpeedOfVtg: true }],
+    ['VTG beside an RMC without a speed', { isSpeedOfVtg: true }],
+    ['no speed', { speedKmh: null }],
+    ['GGA alone', { rmcValid: false, mode: null, speedKmh: null }],
+  ])('never shows rest with %s, however long and whatever is known of the place', (_, over) => {
+    const watch = createWatch().stand(600, () => over);
+    expect(watch.claim().kind).toBe('unknown');
+    expect(watch.claim({ ...unknownPlace, at: home }).kind).toBe('unknown');
+    // Nor does it continue a rest that RMC had shown, nor show an observed stop.
+    expect(
+      createWatch()
+        .stand(90)
+        .stand(10, () => over)
+        .claim().kind,
+    ).toBe('unknown');
+    const braking = createWatch();
+    for (const kmh of [...minuteAt(50), ...brakingFrom(50), ...Array.from({ length: 90 }, () => 0)])
+      braking.at(kmh, over.speedKmh === null ? over : { ...over, speedKmh: kmh });
+    expect(braking.claim().kind).toBe('unknown');
+  });
+
+  it('of VTG says that the vehicle moves, and takes back no speed that RMC stated', () => {
+    const watch = createWatch().stand(90);
+    expect(watch.at(40, { rmcValid: false, isSpeedOfVtg: true }).claim()).toMatchObject({ saidKmh: 40 });
+    expect(watch.at(0, { rmcValid: false, isSpeedOfVtg: true }).claim()).toMatchObject({ saidKmh: 40 });
   });
 
   it('counts without a mode indicator too: receivers before NMEA 2.3 give none', () => {

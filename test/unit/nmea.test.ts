@@ -21,7 +21,7 @@ const decodeAll = (bytes: Uint8Array) => decodeNmea(createNmeaState(), bytes);
 const only = (body: string): Sentence | undefined => decodeAll(nmeaBytes(body)).sentences[0];
 const isRejected = (body: string): boolean => {
   const { sentences, rejected } = decodeAll(nmeaBytes(body));
-  return sentences.length === 0 && rejected.malformed === 1;
+  return sentences.every(({ type }) => type === 'unusable') && rejected.malformed === 1;
 };
 
 function decodeInChunks(bytes: Uint8Array, sizes: () => number) {
@@ -158,11 +158,71 @@ describe('typed sentences', () => {
     );
   });
 
-  test('course 360 is 0; an HDOP of 99.99 is unknown', () => {
+  test('course 360 is 0', () => {
     expect(only(rmc.replace('084.4', '360.0'))).toMatchObject({ headingDeg: 0 });
-    expect(only('GPGGA,123519,4807.0380,N,01131.0000,W,1,08,99.99,545.4,M,46.9,M,,')).toMatchObject({
-      hdop: null,
+  });
+
+  test.each(['99.99', '99.9', '100.0', '655.35', '9999.0', '9999.00', '0.0', ''])(
+    'an HDOP of "%s" is unknown, and the other facts of the sentence count',
+    (filler) => {
+      const facts = { quality: 1, satellites: 8, altitudeM: 545.4, hdop: null };
+      expect(only(`GPGGA,123519,4807.0380,N,01131.0000,W,1,08,${filler},545.4,M,46.9,M,,`)).toMatchObject(
+        facts,
+      );
+      expect(only(`GNGGA,123519,,,,,0,00,${filler},,,,,,`)).toMatchObject({ quality: 0, hdop: null });
+      expect(only(`GNGNS,123519,,,,,NN,00,${filler},,,,`)).toMatchObject({ modes: 'NN', hdop: null });
+      expect(only(`GNGSA,A,1,,,,,,,,,,,,,${filler},${filler},${filler}`)).toMatchObject({
+        dimension: 1,
+        hdop: null,
+      });
+    },
+  );
+
+  test.each([
+    ['A', true],
+    ['D', true],
+    ['R', true],
+    ['F', true],
+    ['P', true],
+    ['V', false],
+    ['N', false],
+    ['E', false],
+    ['M', false],
+    ['S', false],
+    ['', false],
+  ])('status %s of RMC and GLL', (status, valid) => {
+    const mode = ['A', 'V', ''].includes(status) ? null : status;
+    const body = 'GNRMC,123519,A,4807.0380,N,01131.0000,W,022.4,084.4,230394,,';
+    expect(only(body.replace(',A,', `,${status},`))).toMatchObject({
+      valid,
+      ...(mode === null ? {} : { mode }),
     });
+    expect(only(`GNGLL,4807.0380,N,01131.0000,W,123519,${status}`)).toMatchObject({ valid });
+    // The status of navigation of NMEA 4.1 is another field: V there says that it is not given.
+    expect(only(`${body.replace(',A,', `,${status},`)},D,V`)).toMatchObject({ valid, mode: 'D' });
+  });
+
+  test.each([
+    ['GGA', 'GNGGA,120000.00,4339.1000,N,7921.0000,W,1,08,0.9,545.4,M,46.9,M,,', 43_200_000],
+    ['RMC', 'GNRMC,120000.00,A,339.1000,N,07921.0000,W,0.1,,281126,,,A', 43_200_000],
+    ['GLL', 'GNGLL,4339.1000,N,7921.0000,W,120000.00,A,A', 43_200_000],
+    ['GNS', 'GNGNS,120000.00,43.651667,N,079.35,W,AA,09,1.2,-14.1,32.0,,', 43_200_000],
+    ['RMC', 'GNRMC,2026-11-28,A,4339.1000,N,07921.0000,W,0.1,,281126,,,A', null],
+    ['VTG', 'GNVTG,,T,,M,x,N,,K,A', null],
+  ])('an unusable %s is named as sent, and gives no position: %s', (of, body, timeMs) => {
+    const [line] = nmeaLine(body).split('\r');
+    expect(only(body)).toEqual({ type: 'unusable', of, talker: 'GN', timeMs, text: line });
+  });
+
+  test('a date of zeros is none yet, and makes no sentence unusable', () => {
+    expect(only('GPRMC,000001.00,V,,,,,,,000000,,,N')).toMatchObject({ valid: false, day: null });
+    expect(only('GPZDA,000001.00,00,00,0000,00,00')).toMatchObject({ type: 'ZDA', day: null });
+    expect(only('GPZDA,000001.00,30,02,2026,00,00')).toMatchObject({ type: 'unusable', of: 'ZDA' });
+  });
+
+  test('signal strengths may have decimals', () => {
+    const { sky } = decodeAll(nmeaBytes('GPGSV,1,1,03,03,15,000,29.9,05,21.5,053.1,30.0,07,27,106,,1'));
+    expect(sky).toEqual([{ type: 'GSV', talker: 'GP', message: 1, tracked: 2, strong: 1 }]);
   });
 });
 

@@ -81,6 +81,47 @@ describe('positions are recorded', () => {
     expect(seconds(reportsOf(park, standard, 'low-battery'))).toEqual([0, 900, 1800]);
   });
 
+  it.each<[string, (s: number) => boolean]>([
+    ['never', () => false],
+    ['in one fix of three', (s) => s % 3 === 0],
+    ['in nine fixes of ten', (s) => s % 10 !== 0],
+    ['in one fix of thirty', (s) => s % 30 === 0],
+  ])('by time, distance and place where a speed is said %s: as many, and the odometer as long', (_, says) => {
+    // Two minutes parked, four at 40 km/h on a road that bends, three parked.
+    const stepM = 40 / 3.6;
+    const place = { north: 0, east: 0 };
+    const fixes = Array.from({ length: 541 }, (_unused, s) => {
+      const isMoving = s > 120 && s <= 360;
+      const bearing = (Math.floor(s / 60) * Math.PI) / 8;
+      if (isMoving) {
+        place.north += stepM * Math.cos(bearing);
+        place.east += stepM * Math.sin(bearing);
+      }
+      return fixAt(s, place.north, place.east, { speedKmh: says(s) ? (isMoving ? 40 : 0) : null });
+    });
+    let state = createReporting(0);
+    const reports = fixes.flatMap((fix) => {
+      const step = stepReporting(state, fix, { settings: standard, profile: 'home' });
+      state = step.state;
+      return step.reports;
+    });
+    expect(Math.abs(state.odometerM / (240 * stepM) - 1)).toBeLessThan(0.02);
+    expect(reports.length).toBeGreaterThanOrEqual(24);
+    expect(reports.length).toBeLessThanOrEqual(36);
+    for (const { speedKmh } of reports) expect([0, 40, null]).toContain(speedKmh);
+  });
+
+  it('counts no way of a receiver that wanders or jumps and says no speed', () => {
+    const east = (s: number) => 60 * Math.sin(s / 100) + (s > 600 ? 120 : 0);
+    let state = createReporting(0);
+    for (let s = 0; s < 1200; s += 1)
+      ({ state } = stepReporting(state, fixAt(s, 0, east(s), { speedKmh: null }), {
+        settings: standard,
+        profile: 'home',
+      }));
+    expect(state.odometerM).toBe(0);
+  });
+
   it('so that the line through the reports misses no passed place by more than the corner setting, while the trail is whole', () => {
     const turn = fc.record({
       stepS: fc.integer({ min: 1, max: 3 }),

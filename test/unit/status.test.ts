@@ -7,6 +7,7 @@ import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { formatSpan } from '../../agent/core/status/status-line.ts';
 import { formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
+import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
@@ -200,6 +201,21 @@ describe('the status of a vehicle', () => {
       }
       rig.run(1);
     }
+  });
+
+  it('of which the receiver is at fault says so in place of the antenna', async () => {
+    const textWith = async (quirk: ReceiverQuirk) => {
+      const rig = await createVehicleRig();
+      rig.gnss.setQuirks([quirk]);
+      rig.run(60);
+      return formatStatus(factsOf(rig), '1.2.3');
+    };
+    const unusable = await textWith('no-zeros');
+    expect(unusable).toContain('no position, none since the start');
+    expect(unusable).toMatch(/could not be used, such as \$GN[A-Z]{3},.*,7920\./);
+    expect(unusable).not.toContain('metal lid');
+    expect(await textWith('rolled-over')).toContain('1,024 weeks behind');
+    expect(await textWith('gga-5-s')).toContain('send GGA or GSA with every RMC');
   });
 
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {

@@ -83,7 +83,7 @@ export function stepAlarms(before: AlarmsState, input: AlarmInput): AlarmsStep {
   const motion = stepMotion(before.motion, input);
   const idling = stepIdling(before.idling, input, { isRunning, motion: motion.state });
   const speeding = stepSpeeding(before.speeding, input);
-  const towing = stepTowing(before.towing, input, isRunning);
+  const towing = stepTowing(before.towing, input, { isRunning, pace: motion.state.pace });
   const power = stepPower(before.power, input, voltageFactor(engine.state, input.settings.systemV));
   const gnss = stepGnssWatch(before.gnss, input);
   const link = stepLinkWatch(before.link, input);

@@ -1,9 +1,10 @@
-// Start and stop of motion, from plausible fixes with Doppler speed. A stop at traffic lights is none, nor is a
+// Start and stop of motion, from plausible fixes and the pace that they show. A stop at traffic lights is none, nor is a
 // crawl in a queue a start after each car. A lost position neither starts nor stops motion, except that a vehicle
 // with ignition off whose position stays away was parked under a roof.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import { type Pace, paceAfter, unknownPace } from '../pace.ts';
 import {
   type AlarmInput,
   type AlarmReport,
@@ -19,7 +20,8 @@ const stillM = 60;
 
 export interface MotionState {
   readonly episode: Episode;
-  /** The last plausible fix with a speed. */
+  readonly pace: Pace;
+  /** The last plausible fix at which the pace was known. */
   readonly last: Fix | null;
   /** Where the motion that may begin began, and where the standstill that may be a stop began. */
   readonly startFix: Fix | null;
@@ -30,18 +32,19 @@ export interface MotionState {
 
 export function createMotion(wasMoving: boolean): MotionState {
   const episode = resumeEpisode(wasMoving);
-  return { episode, last: null, startFix: null, standFix: null, enRouteMs: 0, isDormantReported: false };
+  const nowhere = { last: null, startFix: null, standFix: null } as const;
+  return { episode, pace: unknownPace, ...nowhere, enRouteMs: 0, isDormantReported: false };
 }
 
 /** Kilometres per hour now; null when the last plausible fix is too old. */
 export function speedNow(state: MotionState, nowMs: number): number | null {
-  const { last } = state;
-  return last === null || nowMs - last.atMonoMs > fixLifeMs ? null : last.speedKmh;
+  const { pace, last } = state;
+  return last === null || nowMs - last.atMonoMs > fixLifeMs ? null : pace.kmh;
 }
 
 /** Does it move, with the thresholds of what it did before? */
-function moves(state: MotionState, fix: Fix, startKmh: number): boolean {
-  const speedKmh = fix.speedKmh ?? 0;
+function moves(state: MotionState, fix: Fix, by: { speedKmh: number; startKmh: number }): boolean {
+  const { speedKmh, startKmh } = by;
   if (!state.episode.isOn) return speedKmh >= startKmh;
   const { standFix } = state;
   if (standFix === null) return speedKmh > gnssLimits.standstillKmh;
@@ -51,15 +54,22 @@ function moves(state: MotionState, fix: Fix, startKmh: number): boolean {
 /** One step. */
 export function stepMotion(before: MotionState, input: AlarmInput): AlarmStep<MotionState> {
   const { epoch } = input;
-  if (epoch?.kind === 'fix' && epoch.fix.speedKmh !== null) return handleFix(before, input, epoch.fix);
-  return passTime(before, input);
+  if (epoch?.kind !== 'fix') return passTime(before, input);
+  const pace = paceAfter(before.pace, epoch.fix);
+  const state = { ...before, pace };
+  return pace.kmh === null ? passTime(state, input) : handleFix(state, input, epoch.fix, pace.kmh);
 }
 
-function handleFix(before: MotionState, input: AlarmInput, fix: Fix): AlarmStep<MotionState> {
+function handleFix(
+  before: MotionState,
+  input: AlarmInput,
+  fix: Fix,
+  speedKmh: number,
+): AlarmStep<MotionState> {
   const { settings, ignition } = input;
   const isGap = before.last !== null && fix.atMonoMs - before.last.atMonoMs > fixLifeMs;
   const known = isGap ? { ...before, startFix: null, standFix: null } : before;
-  const isMoving = moves(known, fix, settings.motionStartKmh);
+  const isMoving = moves(known, fix, { speedKmh, startKmh: settings.motionStartKmh });
   const stopS = ignition.value === false ? settings.motionStopOffS : settings.motionStopS;
   // Time counted before a gap is discarded: the speed in between is unknown.
   const episode = isGap ? { ...known.episode, turningMs: null } : known.episode;

@@ -1,10 +1,11 @@
 // Movement with ignition off: towed, loaded on a truck, rolled away. Decided on several plausible fixes away from
-// the parking place and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a
+// the parking place and on movement seen on the way, so that neither the wander of a standing receiver nor a
 // jump of its position raises it. A ferry or train moves a parked vehicle in the same way; use the setting `towing`
 // for that.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import type { Pace } from '../pace.ts';
 import {
   type AlarmInput,
   type AlarmReport,
@@ -49,7 +50,9 @@ export interface TowingState {
   /** Null while the ignition is on or the place is not known. */
   readonly parked: Parked | null;
   readonly last: Fix | null;
-  /** Way seen as Doppler speed since it was parked, metres. */
+  /** The pace there; null: not known. */
+  readonly lastKmh: number | null;
+  /** Way seen as speed since it was parked, or by place where none is stated, metres. */
   readonly seenM: number;
   readonly isGap: boolean;
   /** Fixes in a row that are away. */
@@ -72,6 +75,7 @@ export function createTowing(given: {
     episode: resumeEpisode(given.wasTowed),
     parked,
     last: null,
+    lastKmh: null,
     seenM: 0,
     isGap: parked !== null,
     away: 0,
@@ -93,11 +97,11 @@ function offOf({ hasWire }: TowingState, input: AlarmInput, isRunning: boolean |
   return isRunning === null ? null : !isRunning;
 }
 
-/** One step; runs after engine. */
+/** One step; runs after engine and motion. */
 export function stepTowing(
   given: TowingState,
   input: AlarmInput,
-  isRunning: boolean | null,
+  { isRunning, pace }: { readonly isRunning: boolean | null; readonly pace: Pace },
 ): AlarmStep<TowingState> {
   const { settings, nowMs, epoch } = input;
   const isRead = input.ignition.value !== null;
@@ -109,9 +113,23 @@ export function stepTowing(
   const off = { ...before, isOffSince: Math.min(before.isOffSince ?? sinceMs, Math.max(sinceMs, 0)) };
   if (epoch?.kind === 'doubtful') return judgeTow(jumpedOrNot(off, epoch.fix), input, null);
   if (epoch?.kind !== 'fix') return judgeTow(off, input, null);
-  const placed = handleFix(off, input, epoch.fix);
+  const placed = { ...handleFix(off, input, { fix: epoch.fix, pace }), lastKmh: pace.kmh };
   return judgeTow(placed, input, epoch.fix);
 }
+
+interface Seen {
+  readonly fix: Fix;
+  readonly pace: Pace;
+}
+
+/** The way of this step that was seen as movement: none while it creeps, or after a gap. */
+function seenWayM({ fix, pace }: Seen, stepMs: number): number {
+  if (stepMs > towLimits.gapMs) return 0;
+  if (fix.speedKmh === null) return pace.wayM;
+  return fix.speedKmh > towLimits.creepKmh ? (fix.speedKmh / 3600) * stepMs : 0;
+}
+
+const stands = (kmh: number | null): boolean => kmh !== null && kmh <= gnssLimits.standstillKmh;
 
 function jumpedOrNot(state: TowingState, fix: Fix): TowingState {
   return fix.doubts.includes('jump') ? { ...state, hasJumped: true, away: 0 } : state;
@@ -134,16 +152,15 @@ function ended(state: TowingState, input: AlarmInput): AlarmStep<TowingState> {
 }
 
 /** Where it is relative to where it was parked. */
-function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState {
+function handleFix(state: TowingState, input: AlarmInput, seen: Seen): TowingState {
   const { settings, nowMs } = input;
   const { last, parked } = state;
+  const { fix, pace } = seen;
   const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
-  const speedKmh = fix.speedKmh ?? 0;
-  const stood = isArmed && parked === null ? placeBeforeGap(last, fix) : null;
-  if (stood !== null) return handleFix({ ...state, parked: { at: stood, count: 1 } }, input, fix);
+  const stood = isArmed && parked === null ? placeBeforeGap(state, fix) : null;
+  if (stood !== null) return handleFix({ ...state, parked: { at: stood, count: 1 } }, input, seen);
   if (parked === null) {
-    const isPlace = isArmed && speedKmh <= gnssLimits.standstillKmh;
-    return isPlace
+    return isArmed && stands(pace.kmh)
       ? { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix }
       : { ...state, last: fix };
   }
@@ -152,14 +169,12 @@ function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState
     return { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix };
   const stepMs = last === null ? 0 : fix.atMonoMs - last.atMonoMs;
   const isGap = state.isGap || stepMs > towLimits.gapMs;
-  const seenM =
-    state.seenM +
-    (speedKmh > towLimits.creepKmh && stepMs <= towLimits.gapMs ? (speedKmh / 3600) * stepMs : 0);
+  const seenM = state.seenM + seenWayM(seen, stepMs);
   const awayM = distanceM(parked.at, fix);
   const farM = Math.max(settings.towM, towLimits.scatterM * Math.min(5, Math.max(1, fix.hdop ?? 1)));
   const isSeen = seenM >= awayM * towLimits.seenShare;
   const isAway = awayM > farM && (isSeen || (isGap && awayM > towLimits.gapM));
-  if (awayM < farM / 2 && speedKmh <= gnssLimits.standstillKmh && !state.episode.isOn) {
+  if (awayM < farM / 2 && stands(pace.kmh) && !state.episode.isOn) {
     const near = { ...afresh, away: 0, parked: closer(parked, fix), last: fix };
     return { ...state, ...near, hasJumped: false };
   }
@@ -167,9 +182,9 @@ function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState
 }
 
 /** Where it stood when positions were lost before it was watched: jammed, then towed, it is compared with that place. */
-function placeBeforeGap(last: Fix | null, fix: Fix): Point | null {
+function placeBeforeGap({ last, lastKmh }: TowingState, fix: Fix): Point | null {
   if (last === null || fix.atMonoMs - last.atMonoMs <= towLimits.gapMs) return null;
-  return (last.speedKmh ?? 0) <= gnssLimits.standstillKmh ? here(last) : null;
+  return stands(lastKmh) ? here(last) : null;
 }
 
 /** The mean of the first fixes; later ones only confirm it, or a slow drift would take the place along. */
@@ -204,7 +219,7 @@ function conditionOf(state: TowingState, input: AlarmInput, fix: Fix | null): bo
     const wanted = state.isGap ? towLimits.fixesAfterGap : towLimits.fixes;
     return state.away >= wanted || movesBlindly(state, input);
   }
-  if (fix !== null) return (fix.speedKmh ?? 0) > gnssLimits.standstillKmh;
+  if (fix !== null) return state.lastKmh === null ? null : !stands(state.lastKmh);
   const isStale = state.last === null || input.nowMs - state.last.atMonoMs > fixLifeMs;
   if (!isStale) return null;
   return input.motion.value;

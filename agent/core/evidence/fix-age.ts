@@ -93,7 +93,7 @@ export const isSamePlace = (a: Fix | null, b: Fix): boolean =>
 
 /** A fix at speed 0, or without a speed, at the place of the one before, as a receiver gives that holds it; the first one of a run is taken for such. */
 export const isHeld = (a: Fix | null, b: Fix): boolean =>
-  a === null || ((b.speedKmh ?? 0) === 0 && isSamePlace(a, b));
+  a === null || ((b.speedKmh === null || b.speedKmh === 0) && isSamePlace(a, b));
 
 /** What the sentence did not say that is missing in one of both is no difference. */
 const isSame = (a: number | null, b: number | null): boolean => a === null || b === null || a === b;

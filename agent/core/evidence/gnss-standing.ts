@@ -293,9 +293,12 @@ function stopAfter(state: GnssState, approach: Approach, sample: RestingFix): nu
   return isStop ? sample.atMs : state.stopMs;
 }
 
-/** Records one fix that was checked for plausibility. */
-export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssState {
-  const { atMonoMs: atMs, speedKmh: saidKmh } = fix;
+/** Records one fix that was checked for plausibility. The speed of VTG speaks for movement and never for rest. */
+export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssState {
+  const { atMonoMs: atMs, speedKmh: saidKmh } = sent;
+  const isVtg = sent.isSpeedOfVtg === true;
+  const fix = isVtg ? { ...sent, speedKmh: null } : sent;
+  const isSilent = saidKmh === null || (isVtg && saidKmh <= gnssLimits.standstillKmh);
   const known: GnssState = {
     ...before,
     last: fix,
@@ -304,7 +307,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     wanderedMs: isSamePlace(before.last, fix) ? before.wanderedMs : atMs,
     unheldMs: isHeld(before.last, fix) ? before.unheldMs : atMs,
     soonest: hasSetItsClock(before.last, fix) ? null : before.soonest,
-    said: saidKmh === null ? before.said : { speedKmh: saidKmh, atMs },
+    said: isSilent ? before.said : { speedKmh: saidKmh, atMs },
   };
   const fault = faultOf(known, fix, now);
   if (fault !== null || fix.speedKmh === null || fix.hdop === null)
@@ -315,20 +318,15 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   const isLost = stepMs > gnssLimits.gapMs || (isGap && known.isAfterGap);
   const state = isLost ? blank(known, 'few_fixes') : known;
   const isGoingOn = state.lastGoodMs !== null;
-  const sample: RestingFix = {
-    atMs,
-    at: { latitude: fix.latitude, longitude: fix.longitude },
-    speedKmh,
-    hdop,
-  };
+  const at = { latitude: fix.latitude, longitude: fix.longitude };
+  const sample: RestingFix = { atMs, at, speedKmh, hdop };
   const lately = state.lately
     .filter((one) => atMs - one.atMs <= gnssLimits.latelyMs)
     .slice(-gnssLimits.lately);
   const approach = approachAfter(isLost ? state : before, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
-  const standing = standingAfter(state, sample, isSettling);
-  const { samples, restSinceMs, drift, hasJumped } = standing;
+  const { samples, restSinceMs, drift, hasJumped } = standingAfter(state, sample, isSettling);
   // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
   const isRestarted = state.restSinceMs !== null && restSinceMs !== null && restSinceMs !== state.restSinceMs;
   return {
@@ -380,7 +378,8 @@ function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
     : before;
   // Soon after a good one it is as one that did not come.
   const isSoon = state.lastGoodMs !== null && atMs - state.lastGoodMs <= ageLimitMs(state);
-  const mayMove = speedKmh === null ? !isStillThere(state, fix) : speedKmh > gnssLimits.standstillKmh;
+  const isGoing = before.said?.atMs === atMs && before.said.speedKmh > gnssLimits.standstillKmh;
+  const mayMove = isGoing || (speedKmh === null && !isStillThere(state, fix));
   if (isIncomplete && isSoon && (state.restSinceMs === null || !mayMove)) return state;
   if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
   return { ...blank(state, fault), suspectMs: atMs };

@@ -1,6 +1,6 @@
 // Content of one epoch so far, and whether that makes a fix. Positions of void sentences are never kept here, so they
 // cannot leak into a fix.
-import type { Gga, Gll, Gns, Gsa, Rmc, Sentence, Vtg } from './nmea-sentences.ts';
+import type { Gga, Gll, Gns, Gsa, Rmc, Sentence, Unusable, Vtg } from './nmea-sentences.ts';
 
 /**
  * The verdict of one kind of sentence over all its talkers: one constellation without a fix does not undo
@@ -11,9 +11,9 @@ type Witness = 'silent' | 'void' | 'fix';
 export interface EpochContent {
   /** UTC as ms of the day; null until a sentence brings it. */
   readonly timeMs: number | null;
-  /** Days since 1970-01-01, of RMC or ZDA. */
+  /** Days since 1970-01-01, of RMC. */
   readonly day: number | null;
-  /** Which sentences with a verdict arrived, by `seenBit`. */
+  /** Which sentences with a verdict arrived, by `seenBit`, usable or not. */
   readonly seen: number;
   /** RMC or GLL is void, or anything is estimated, manual or simulated. */
   readonly vetoed: boolean;
@@ -35,7 +35,7 @@ export interface EpochContent {
   readonly mode: string | null;
   /** Speed by dead reckoning. */
   readonly estimatedKmh: number | null;
-  readonly vtgSpeedKmh: number | null;
+  readonly vtg: Vtg | null;
 }
 
 export const emptyContent: EpochContent = {
@@ -59,19 +59,36 @@ export const emptyContent: EpochContent = {
   headingDeg: null,
   mode: null,
   estimatedKmh: null,
-  vtgSpeedKmh: null,
+  vtg: null,
 };
 
-/** A sentence that states whether there is a fix. */
-export type VerdictSentence = Rmc | Gga | Gns | Gll;
+/** A sentence that states whether there is a fix, or would if it could be used. */
+export type VerdictSentence = Rmc | Gga | Gns | Gll | Unusable;
 
-const verdictTypes = ['RMC', 'GGA', 'GNS', 'GLL'] as const;
+const verdictTypes: readonly string[] = ['RMC', 'GGA', 'GNS', 'GLL'];
 const talkers = ['GP', 'GN', 'GL', 'GA', 'GB', 'BD', 'GQ'] as const;
+
+export const formatterOf = (sentence: Sentence): string =>
+  sentence.type === 'unusable' ? sentence.of : sentence.type;
+
+const dayMs = 86_400_000;
+
+/** From `from` to `to` on the clock of a day, the shorter way round: negative backwards. */
+export const stepOfDay = (from: number, to: number): number =>
+  ((to - from + 1.5 * dayMs) % dayMs) - dayMs / 2;
+
+/** The day of a time that is near another one of which the day is known: midnight may be between the two. */
+export const dayBeside = (known: { readonly day: number; readonly timeMs: number }, timeMs: number): number =>
+  known.day + Math.round((known.timeMs + stepOfDay(known.timeMs, timeMs) - timeMs) / dayMs);
+
+/** The others open, close and prolong no epoch: ZDA often has the time of sending (Trimble). */
+export const isVerdict = (sentence: Sentence): sentence is VerdictSentence =>
+  verdictTypes.includes(formatterOf(sentence));
 
 /** One bit for each type and talker; all unknown talkers share the eighth. */
 export function seenBit(sentence: VerdictSentence): number {
   const talker = talkers.findIndex((name) => name === sentence.talker);
-  return 1 << (verdictTypes.indexOf(sentence.type) * 8 + (talker < 0 ? talkers.length : talker));
+  return 1 << (verdictTypes.indexOf(formatterOf(sentence)) * 8 + (talker < 0 ? talkers.length : talker));
 }
 
 /** True once a sentence that states whether there is a fix has arrived. */
@@ -103,6 +120,7 @@ export function isVoidWitness(sentence: Sentence): boolean {
     case 'GSA':
     case 'VTG':
     case 'ZDA':
+    case 'unusable':
       return false;
     default:
       return sentence satisfies never;
@@ -127,8 +145,9 @@ export function addSentence(content: EpochContent, sentence: Sentence): EpochCon
     case 'VTG':
       return recordVtg(content, sentence);
     case 'ZDA':
-      if (sentence.timeMs === null) return content;
-      return { ...content, timeMs: sentence.timeMs, day: content.day ?? sentence.day };
+      return content;
+    case 'unusable':
+      return isVerdict(sentence) ? recordVerdict(content, sentence) : content;
     default:
       return sentence satisfies never;
   }
@@ -145,7 +164,7 @@ function recordVerdict(content: EpochContent, sentence: VerdictSentence): EpochC
 
 function recordPosition(
   content: EpochContent,
-  sentence: VerdictSentence,
+  sentence: Exclude<VerdictSentence, Unusable>,
   source: 1 | 2 | 3 | 4,
 ): EpochContent {
   const { latitude, longitude } = sentence;
@@ -153,13 +172,21 @@ function recordPosition(
   return { ...content, source, latitude, longitude };
 }
 
-/** The speed of an RMC that is estimated (dead reckoning); null for any other sentence. */
+/** The speed of an RMC or VTG that is estimated (dead reckoning); null for any other sentence. */
 export function estimateOf(sentence: Sentence): number | null {
-  return sentence.type === 'RMC' && sentence.mode === 'E' ? sentence.speedKmh : null;
+  const isEstimate = (sentence.type === 'RMC' || sentence.type === 'VTG') && sentence.mode === 'E';
+  return isEstimate ? sentence.speedKmh : null;
+}
+
+/** RMC may be stamped beside the sentence that gave the epoch its time. */
+function dayOfEpoch({ timeMs }: EpochContent, date: { day: number; timeMs: number | null }): number {
+  return timeMs === null || date.timeMs === null
+    ? date.day
+    : dayBeside({ day: date.day, timeMs: date.timeMs }, timeMs);
 }
 
 function recordRmc(content: EpochContent, rmc: Rmc): EpochContent {
-  const day = rmc.day ?? content.day;
+  const day = rmc.day === null ? content.day : dayOfEpoch(content, { day: rmc.day, timeMs: rmc.timeMs });
   if (isVoidWitness(rmc)) return { ...content, day, estimatedKmh: estimateOf(rmc) ?? content.estimatedKmh };
   const { speedKmh, headingDeg, mode } = rmc;
   return recordPosition({ ...content, day, rmcValid: true, speedKmh, headingDeg, mode }, rmc, 4);
@@ -198,8 +225,8 @@ function recordGsa(content: EpochContent, gsa: Gsa): EpochContent {
 
 /** The first VTG counts: a later one in a stream without pauses may open the next burst. */
 function recordVtg(content: EpochContent, vtg: Vtg): EpochContent {
-  const counts = content.vtgSpeedKmh === null && vtg.speedKmh !== null && isMeasured(vtg.mode);
-  return counts ? { ...content, vtgSpeedKmh: vtg.speedKmh } : content;
+  if (!isMeasured(vtg.mode)) return { ...content, estimatedKmh: content.estimatedKmh ?? estimateOf(vtg) };
+  return content.vtg === null && vtg.speedKmh !== null ? { ...content, vtg } : content;
 }
 
 function largest(a: number | null, b: number | null): number | null {

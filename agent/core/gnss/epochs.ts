@@ -1,18 +1,23 @@
 // Joins the sentences of one GNSS epoch, from all talkers, into one fix or one void report. Rule: a fix needs a
 // sentence that confirms it and none that denies it; void, estimated, manual and simulated positions must never
-// become a fix, and an epoch must never become two fixes.
+// become a fix, and an epoch must never become two fixes. Only RMC, GGA, GNS and GLL open and close an epoch.
 
 import {
   addSentence,
+  dayBeside,
   type EpochContent,
   emptyContent,
   estimateOf,
+  formatterOf,
   hasVerdict,
   isFix,
+  isVerdict,
   isVoidWitness,
   seenBit,
+  stepOfDay,
+  type VerdictSentence,
 } from './epoch-content.ts';
-import type { Sentence } from './nmea-sentences.ts';
+import type { Sentence, Zda } from './nmea-sentences.ts';
 
 /** Why a fix should not be used without further evidence. The first three are found in the epoch itself. */
 export type FixDoubt =
@@ -38,8 +43,10 @@ export interface Fix {
   readonly longitude: number;
   /** Above mean sea level. */
   readonly altitudeM: number | null;
-  /** Over ground, from RMC (Doppler). VTG only cross-checks it: null without RMC. */
+  /** Over ground, from RMC (Doppler), else from VTG; null where neither says it. */
   readonly speedKmh: number | null;
+  /** It is VTG's: good for reports and alarms, and no proof of standstill (DESIGN 8). */
+  readonly isSpeedOfVtg?: true;
   /** True course over ground, 0 up to but not 360. */
   readonly headingDeg: number | null;
   readonly hdop: number | null;
@@ -47,7 +54,7 @@ export interface Fix {
   readonly dimension: 2 | 3;
   /** Mode indicator of RMC: A autonomous, D differential, R and F RTK, P precise; null without it (before NMEA 2.3). */
   readonly mode: string | null;
-  /** An RMC with status A is part of the epoch. */
+  /** An RMC with status A or D is part of the epoch. */
   readonly rmcValid: boolean;
   readonly doubts: readonly FixDoubt[];
 }
@@ -74,12 +81,13 @@ interface OpenEpoch {
 
 interface ClosedEpoch {
   readonly timeMs: number | null;
+  readonly seen: number;
   readonly utcMs: number | null;
   readonly firstMonoMs: number;
   readonly wasFix: boolean;
 }
 
-/** The last date known from a fix, to complete epochs that bring a time only (GGA, GNS, GLL). */
+/** A date with the time of day that it belongs to. */
 interface KnownDate {
   readonly day: number;
   readonly timeMs: number;
@@ -90,7 +98,13 @@ export interface EpochState {
   readonly config: EpochConfig;
   readonly open: OpenEpoch | null;
   readonly closed: ClosedEpoch | null;
+  /** Of the last fix, to complete epochs that bring a time only (GGA, GNS, GLL). */
   readonly date: KnownDate | null;
+  /** Of the last ZDA. */
+  readonly zda: KnownDate | null;
+  /** Receiver time of the last sentence of each type, and the least time between two of one; null until two have come. */
+  readonly latest: Readonly<Record<string, number>>;
+  readonly everyMs: number | null;
   /** Monotonic time of the last received byte. */
   readonly receivedMonoMs: number;
   /** Silence that ends an epoch; grows when it proved too short for this receiver. */
@@ -114,6 +128,11 @@ export const epochLimits = {
   holdMs: 3000,
   /** A date older than this is not carried over to an epoch that has none: midnight could have passed unseen. */
   dateLifeMs: 12 * 3_600_000,
+  /** A ZDA dates an epoch whose time is this near: it may have the time of sending. */
+  zdaMs: 1000,
+  /** Times this near are of one epoch until the interval of the receiver is known; then those within half of it. */
+  besideMs: 50,
+  slowestMs: 10_000,
   /** RMC and VTG print the same speed; more than rounding (1 km/h) and one epoch of braking is a disagreement. */
   speedMismatchKmh: 5,
   speedMismatchShare: 0.05,
@@ -124,7 +143,8 @@ const none: readonly EpochReport[] = [];
 
 export function createEpochState(config: EpochConfig): EpochState {
   const { silenceMs } = epochLimits;
-  return { config, open: null, closed: null, date: null, receivedMonoMs: 0, silenceMs };
+  const nothing = { open: null, closed: null, date: null, zda: null, latest: {}, everyMs: null } as const;
+  return { config, ...nothing, receivedMonoMs: 0, silenceMs };
 }
 
 /**
@@ -133,18 +153,39 @@ export function createEpochState(config: EpochConfig): EpochState {
  */
 export function assembleEpochs(state: EpochState, sentence: Sentence, atMonoMs: number): EpochStep {
   const received: EpochState = { ...state, receivedMonoMs: atMonoMs };
-  if (isLate(received, sentence, atMonoMs)) return recordLate(received, sentence);
-  if (received.open === null || isStalePrelude(state, received.open, atMonoMs))
-    return { state: begin(received, sentence, atMonoMs), reports: none };
-  if (!startsNewEpoch(received.open, sentence, atMonoMs)) {
-    const open = { ...received.open, content: addSentence(received.open.content, sentence) };
-    return { state: { ...received, open }, reports: none };
+  if (!isVerdict(sentence)) return { state: addDetail(state, received, sentence), reports: none };
+  const paced = recordPace(received, sentence);
+  if (isLate(paced, sentence, atMonoMs)) return recordLate(paced, sentence);
+  if (paced.open === null || isStalePrelude(state, paced.open, atMonoMs))
+    return { state: begin(paced, sentence, atMonoMs), reports: none };
+  if (!startsNewEpoch(paced, paced.open, sentence)) {
+    const open = { ...paced.open, content: addSentence(paced.open.content, sentence) };
+    return { state: { ...paced, open }, reports: none };
   }
-  const { state: ended, reports } = close(received, received.open);
+  const { state: ended, reports } = close(paced, paced.open);
   // The new sentence may still be of the epoch just closed, if two receivers' bursts are interleaved.
-  if (timeOf(sentence) !== null && isLate(ended, sentence, atMonoMs))
+  if (sentence.timeMs !== null && isLate(ended, sentence, atMonoMs))
     return recordLate(ended, sentence, reports);
   return { state: begin(ended, sentence, atMonoMs), reports };
+}
+
+/** A sentence without a verdict belongs to what is open, or opens nothing but the details of the epoch to come. */
+function addDetail(state: EpochState, received: EpochState, sentence: Sentence): EpochState {
+  const { open, receivedMonoMs: atMonoMs } = received;
+  if (sentence.type === 'ZDA') return recordZda(received, sentence, atMonoMs);
+  if (sentence.type === 'unusable' || (open === null && isDetailLate(received, atMonoMs))) return received;
+  if (open === null || isStalePrelude(state, open, atMonoMs)) return begin(received, sentence, atMonoMs);
+  return { ...received, open: { ...open, content: addSentence(open.content, sentence) } };
+}
+
+/** The date of a fix is known as soon as its ZDA comes, also after it. */
+function recordZda(state: EpochState, { day, timeMs }: Zda, monoMs: number): EpochState {
+  if (day === null || timeMs === null) return state;
+  const zda: KnownDate = { day, timeMs, monoMs };
+  const { closed } = state;
+  const isOfFix =
+    closed?.wasFix === true && isTail(state, monoMs) && isNear(closed.timeMs, timeMs, epochLimits.zdaMs);
+  return { ...state, zda, date: isOfFix ? zda : state.date };
 }
 
 /** Records that bytes arrived, valid or not: the burst is not over. Call it once a chunk. */
@@ -165,10 +206,6 @@ export function flushEpoch(state: EpochState, atMonoMs: number): EpochStep {
   return close(state, state.open);
 }
 
-function timeOf(sentence: Sentence): number | null {
-  return sentence.type === 'GSA' || sentence.type === 'VTG' ? null : sentence.timeMs;
-}
-
 function begin(state: EpochState, sentence: Sentence, atMonoMs: number): EpochState {
   return { ...state, open: { content: addSentence(emptyContent, sentence), firstMonoMs: atMonoMs } };
 }
@@ -178,45 +215,68 @@ function isStalePrelude(state: EpochState, open: OpenEpoch, atMonoMs: number): b
   return !hasVerdict(open.content) && atMonoMs - state.receivedMonoMs >= state.silenceMs;
 }
 
-function startsNewEpoch(open: OpenEpoch, sentence: Sentence, atMonoMs: number): boolean {
+/** Whether two times of day are less than `withinMs` apart. An unknown one is near to an unknown one only. */
+function isNear(a: number | null, b: number | null, withinMs: number): boolean {
+  return a === null || b === null ? a === b : Math.abs(stepOfDay(a, b)) < withinMs;
+}
+
+/** Learns how often the receiver reports, from two sentences of one type. */
+function recordPace(state: EpochState, sentence: VerdictSentence): EpochState {
+  const { timeMs } = sentence;
+  const formatter = formatterOf(sentence);
+  const before = state.latest[formatter];
+  if (timeMs === null || before === timeMs) return state;
+  const latest = { ...state.latest, [formatter]: timeMs };
+  const stepMs = before === undefined ? 0 : stepOfDay(before, timeMs);
+  if (stepMs <= 0 || stepMs > epochLimits.slowestMs) return { ...state, latest };
+  // A longer step is mostly a sentence that was lost.
+  const everyMs = state.everyMs === null ? stepMs : Math.min(stepMs, state.everyMs * 1.1);
+  return { ...state, latest, everyMs };
+}
+
+/** Some receivers stamp each sentence of an epoch by itself: RMC 10 ms beside GGA. */
+function isBeside(state: EpochState, a: number | null, b: number | null): boolean {
+  return isNear(a, b, state.everyMs === null ? epochLimits.besideMs : state.everyMs / 2);
+}
+
+function startsNewEpoch(state: EpochState, open: OpenEpoch, sentence: VerdictSentence): boolean {
   const { content, firstMonoMs } = open;
-  if (atMonoMs - firstMonoMs > epochLimits.holdMs) return true;
-  switch (sentence.type) {
-    case 'GSA':
-    case 'VTG':
-      return false; // they carry no time and belong to what is open
-    case 'ZDA':
-      return sentence.timeMs !== null && content.timeMs !== null && sentence.timeMs !== content.timeMs;
-    case 'RMC':
-    case 'GGA':
-    case 'GNS':
-    case 'GLL': {
-      // Only sentences before the first one with a verdict may take over its time.
-      const isPrelude = content.timeMs === null && !hasVerdict(content);
-      if (isPrelude) return false;
-      const isRepeated = (content.seen & seenBit(sentence)) !== 0;
-      if (sentence.timeMs === null) return isRepeated;
-      if (sentence.timeMs !== content.timeMs) return true;
-      return isRepeated && atMonoMs - firstMonoMs >= epochLimits.lateMs; // the receiver's clock stands
-    }
-    default:
-      return sentence satisfies never;
-  }
+  const ageMs = state.receivedMonoMs - firstMonoMs;
+  if (ageMs > epochLimits.holdMs) return true;
+  const isRepeated = (content.seen & seenBit(sentence)) !== 0;
+  if (sentence.timeMs === null || content.timeMs === null) return isRepeated;
+  if (sentence.timeMs !== content.timeMs)
+    return isRepeated || !isBeside(state, sentence.timeMs, content.timeMs);
+  return isRepeated && ageMs >= epochLimits.lateMs; // the receiver's clock stands
+}
+
+/** So soon after an epoch that what comes now may be the rest of it. */
+function isTail({ closed }: EpochState, atMonoMs: number): boolean {
+  return closed !== null && atMonoMs - closed.firstMonoMs < epochLimits.lateMs;
+}
+
+/** A sentence without a time after the silence is of the epoch before, unless the next one is due. */
+function isDetailLate(state: EpochState, atMonoMs: number): boolean {
+  const { closed, everyMs } = state;
+  const isDue = closed !== null && everyMs !== null && atMonoMs - closed.firstMonoMs > 0.75 * everyMs;
+  return isTail(state, atMonoMs) && !isDue;
 }
 
 /** True for a sentence of the epoch that was reported last: it must not make a second report. */
-function isLate(state: EpochState, sentence: Sentence, atMonoMs: number): boolean {
+function isLate(state: EpochState, sentence: VerdictSentence, atMonoMs: number): boolean {
   const { closed, open } = state;
-  if (closed === null || atMonoMs - closed.firstMonoMs >= epochLimits.lateMs) return false;
-  if (sentence.type === 'GSA' || sentence.type === 'VTG') return open === null;
-  if (sentence.timeMs === null) return open === null && closed.timeMs === null;
-  return sentence.timeMs === closed.timeMs && open?.content.timeMs !== sentence.timeMs;
+  const { timeMs } = sentence;
+  if (closed === null || !isTail(state, atMonoMs)) return false;
+  if (timeMs === null) return open === null && closed.timeMs === null;
+  const isOfOpen = open !== null && isBeside(state, open.content.timeMs, timeMs);
+  if (timeMs === closed.timeMs) return !isOfOpen;
+  return !isOfOpen && (closed.seen & seenBit(sentence)) === 0 && isBeside(state, closed.timeMs, timeMs);
 }
 
 /** A late sentence can only take a fix back. It also shows that the silence awaited was too short. */
-function recordLate(state: EpochState, sentence: Sentence, before = none): EpochStep {
+function recordLate(state: EpochState, sentence: VerdictSentence, before = none): EpochStep {
   const { closed, open } = state;
-  if (closed === null || timeOf(sentence) === null) return { state, reports: before };
+  if (closed === null || sentence.timeMs === null) return { state, reports: before };
   const silenceMs = open === null ? Math.min(state.silenceMs * 2, epochLimits.maxSilenceMs) : state.silenceMs;
   if (!closed.wasFix || !isVoidWitness(sentence)) return { state: { ...state, silenceMs }, reports: before };
   const estimatedKmh = estimateOf(sentence);
@@ -236,7 +296,7 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   const { content, firstMonoMs } = epoch;
   if (!hasVerdict(content)) return { state: { ...state, open: null }, reports: none };
   const wasFix = isFix(content);
-  const day = content.day ?? carriedDay(state.date, epoch);
+  const day = content.day ?? zdaDay(state.zda, epoch) ?? carriedDay(state.date, epoch);
   // GLL alone and no date: the tail of a burst that was joined midway. Too little for a report, as gpsd decides too.
   if (wasFix && content.source === 1 && day === null)
     return { state: { ...state, open: null }, reports: none };
@@ -244,11 +304,18 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   const utcMs = day === null || timeMs === null ? null : day * dayMs + timeMs;
   // The date of a void epoch may come from an unset clock: it is reported, but not carried over to other epochs.
   const date = wasFix && day !== null && timeMs !== null ? { day, timeMs, monoMs: firstMonoMs } : state.date;
-  const closed: ClosedEpoch = { timeMs, utcMs, firstMonoMs, wasFix };
+  const closed: ClosedEpoch = { timeMs, seen: content.seen, utcMs, firstMonoMs, wasFix };
   const report: EpochReport = wasFix
     ? { kind: 'fix', fix: fixOf(state.config, epoch, utcMs) }
     : { kind: 'void', utcMs, atMonoMs: firstMonoMs, estimatedKmh: content.estimatedKmh };
   return { state: { ...state, open: null, closed, date }, reports: [report] };
+}
+
+/** The date for an epoch beside which a ZDA came, also where midnight is between the two. */
+function zdaDay(zda: KnownDate | null, { content: { timeMs }, firstMonoMs }: OpenEpoch): number | null {
+  if (zda === null || timeMs === null || !isNear(zda.timeMs, timeMs, epochLimits.zdaMs)) return null;
+  if (Math.abs(firstMonoMs - zda.monoMs) > epochLimits.holdMs) return null;
+  return dayBeside(zda, timeMs);
 }
 
 /** The date for an epoch with only a time: that of the last fix, or the next day if midnight is in between. */
@@ -261,13 +328,15 @@ function carriedDay(date: KnownDate | null, epoch: OpenEpoch): number | null {
 
 function fixOf(config: EpochConfig, epoch: OpenEpoch, utcMs: number | null): Fix {
   const { content, firstMonoMs: atMonoMs } = epoch;
-  const { latitude, longitude, altitudeM, speedKmh, headingDeg, satellites, mode, rmcValid } = content;
+  const { latitude, longitude, altitudeM, satellites, mode, rmcValid, vtg } = content;
+  const speedKmh = content.speedKmh ?? vtg?.speedKmh ?? null;
+  const headingDeg = content.headingDeg ?? vtg?.headingDeg ?? null;
   const guessed = altitudeM === null ? 2 : 3; // without GSA, as gpsd does: GGA with an altitude is 3D
   const dimension = content.gsaDimension === 1 ? guessed : content.gsaDimension;
   const hdop = content.hdop ?? content.gsaHdop;
   const doubts: FixDoubt[] = [];
   if (utcMs !== null && utcMs < config.earliestUtcMs) doubts.push('date-before-build');
-  if (speedsDisagree(speedKmh, content.vtgSpeedKmh)) doubts.push('speed-mismatch');
+  if (speedsDisagree(content.speedKmh, vtg?.speedKmh ?? null)) doubts.push('speed-mismatch');
   // 0° N 0° E is in the Gulf of Guinea; a receiver that reports exactly this has an empty register, not a position.
   if (latitude === 0 && longitude === 0) doubts.push('null-island');
   const place = {
@@ -275,6 +344,7 @@ function fixOf(config: EpochConfig, epoch: OpenEpoch, utcMs: number | null): Fix
     longitude,
     altitudeM,
     speedKmh,
+    ...(content.speedKmh === null && speedKmh !== null ? { isSpeedOfVtg: true as const } : {}),
     headingDeg,
     hdop,
     satellites,

@@ -117,6 +117,11 @@ export function readLetter(reader: FieldReader): string | null {
   return null;
 }
 
+function isZeros({ bytes, from, to }: FieldReader): boolean {
+  for (let at = from; at < to; at += 1) if (bytes[at] !== zero) return false;
+  return true;
+}
+
 /** Two digits at `at` as a number, or NaN. */
 function pairAt(reader: FieldReader, at: number): number {
   const tens = (reader.bytes[at] ?? 0) - zero;
@@ -157,9 +162,9 @@ export function dayNumber(year: number, month: number, day: number): number | nu
   return 365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + dayOfYear - 719_468;
 }
 
-/** `ddmmyy` as days since 1970-01-01; yy from 80 is 19yy, because GPS time began in 1980. */
+/** `ddmmyy` as days since 1970-01-01; yy from 80 is 19yy, because GPS time began in 1980. 000000 is none yet. */
 export function readDate(reader: FieldReader): number | null {
-  if (!nextField(reader)) return null;
+  if (!nextField(reader) || isZeros(reader)) return null;
   const shortYear = pairAt(reader, reader.from + 4);
   const isDate = reader.to - reader.from === 6 && !Number.isNaN(shortYear);
   const year = shortYear >= 80 ? 1900 + shortYear : 2000 + shortYear;

@@ -33,7 +33,7 @@ interface Positioned extends Timed {
 /** Recommended minimum: the only sentence with status, position, Doppler speed and date together. */
 export interface Rmc extends Positioned {
   readonly type: 'RMC';
-  /** Status A. */
+  /** Status A, or a measured mode in its place: D by Unicore UM98x with corrections. */
   readonly valid: boolean;
   /** 0 to 1852 km/h over ground. */
   readonly speedKmh: number | null;
@@ -41,7 +41,7 @@ export interface Rmc extends Positioned {
   readonly headingDeg: number | null;
   /** Days since 1970-01-01 as sent: the week roll-over is not corrected here. */
   readonly day: number | null;
-  /** Mode indicator of NMEA 2.3 and later. */
+  /** Mode indicator of NMEA 2.3 and later, or what stands in its place in the status. */
   readonly mode: string | null;
 }
 
@@ -90,22 +90,28 @@ export interface Vtg {
   readonly mode: string | null;
 }
 
-interface Zda extends Timed {
+export interface Zda extends Timed {
   readonly type: 'ZDA';
   readonly day: number | null;
 }
 
-export type Sentence = Rmc | Gga | Gns | Gll | Gsa | Vtg | Zda;
+/** A sentence with a right checksum and a field that cannot be used. It states no position, and no loss of one. */
+export interface Unusable extends Timed {
+  readonly type: 'unusable';
+  /** Its formatter: RMC, GGA… */
+  readonly of: string;
+  /** The sentence as sent. */
+  readonly text: string;
+}
+
+export type Sentence = Rmc | Gga | Gns | Gll | Gsa | Vtg | Zda | Unusable;
 
 const kmhPerKnot = 1.852;
 const maxSpeedKnots = 1000; // civil receivers stop at 1000 knots (former CoCom limit)
 const maxAltitudeM = 100_000;
 const minAltitudeM = -10_000;
-/** 99.99 means unknown (u-blox protocol specification, DOP fields), and so does 0 in void SiRF sentences. */
+/** From here on a DOP is a filler for unknown: 99.99 by u-blox, 9999.0 by Unicore; and so is 0 in void SiRF sentences. */
 const unknownDop = 99;
-
-/** Well above the fillers that receivers send for unknown (99.99 by u-blox); beyond it the field is garbage. */
-const maxDop = 1000;
 const maxConstellations = 12;
 
 /**
@@ -143,7 +149,7 @@ function decodeRmc(reader: FieldReader, talker: string): Rmc {
   const headingDeg = readHeading(reader);
   demand(reader, hasField(reader)); // a line that ends before its date was cut
   const day = readDate(reader);
-  const mode = readRmcMode(reader);
+  const mode = readRmcMode(reader) ?? modeOfStatus(status);
   checkStatus(reader, status);
   checkPair(reader, latitude, longitude);
   const speedKmh = speedKnots === null ? null : speedKnots * kmhPerKnot;
@@ -151,7 +157,7 @@ function decodeRmc(reader: FieldReader, talker: string): Rmc {
     type: 'RMC',
     talker,
     timeMs,
-    valid: status === 'A',
+    valid: isValid(status),
     latitude,
     longitude,
     speedKmh,
@@ -212,10 +218,10 @@ function decodeGll(reader: FieldReader, talker: string): Gll {
   const longitude = readAngle(reader, longitudeAxis);
   const timeMs = readTimeOfDay(reader);
   const status = readLetter(reader);
-  const mode = readLetter(reader);
+  const mode = readLetter(reader) ?? modeOfStatus(status);
   checkStatus(reader, status);
   checkPair(reader, latitude, longitude);
-  return { type: 'GLL', talker, timeMs, valid: status === 'A', latitude, longitude, mode };
+  return { type: 'GLL', talker, timeMs, valid: isValid(status), latitude, longitude, mode };
 }
 
 function decodeGsa(reader: FieldReader, talker: string): Gsa {
@@ -252,10 +258,14 @@ function decodeVtg(reader: FieldReader, talker: string): Vtg {
 
 function decodeZda(reader: FieldReader, talker: string): Zda {
   const timeMs = readTimeOfDay(reader);
-  const date = readInteger(reader, 1, 31);
-  const month = readInteger(reader, 1, 12);
-  const year = readInteger(reader, 1980, 2099);
-  if (date === null || month === null || year === null) return { type: 'ZDA', talker, timeMs, day: null };
+  const [date, month, year] = [
+    readInteger(reader, 0, 31),
+    readInteger(reader, 0, 12),
+    readInteger(reader, 0, 2099),
+  ];
+  // Zeros are sent before the first fix.
+  const isKnown = date !== null && month !== null && year !== null && date + month + year > 0;
+  if (!isKnown) return { type: 'ZDA', talker, timeMs, day: null };
   const day = dayNumber(year, month, date);
   demand(reader, day !== null);
   return { type: 'ZDA', talker, timeMs, day };
@@ -270,9 +280,15 @@ function checkPair(reader: FieldReader, latitude: number | null, longitude: numb
   demand(reader, (latitude === null) === (longitude === null));
 }
 
-/** A valid, V void; empty counts as void. */
+const isValid = (status: string | null): boolean => status !== null && 'ADPRF'.includes(status);
+
+/** A mode indicator in the place of the status. */
+const modeOfStatus = (status: string | null): string | null =>
+  status === 'A' || status === 'V' ? null : status;
+
+/** A valid, V void, or a mode indicator; empty counts as void. */
 function checkStatus(reader: FieldReader, status: string | null): void {
-  demand(reader, status === null || status === 'A' || status === 'V');
+  demand(reader, status === null || 'AVDPRFENMS'.includes(status));
 }
 
 function readHeading(reader: FieldReader): number | null {
@@ -281,6 +297,6 @@ function readHeading(reader: FieldReader): number | null {
 }
 
 function readDop(reader: FieldReader): number | null {
-  const dop = readNumber(reader, 0, maxDop);
+  const dop = readNumber(reader, 0, Number.POSITIVE_INFINITY);
   return dop === null || dop === 0 || dop >= unknownDop ? null : dop;
 }

@@ -1,6 +1,6 @@
 // Satellites and antenna state of a receiver: GSV and TXT of NMEA 0183. They make no position; they only explain why
 // there is none. A satellite without a signal must never count as received.
-import { type FieldReader, hasField, nextField, readInteger, skipFields } from './nmea-fields.ts';
+import { type FieldReader, hasField, nextField, readInteger, readNumber, skipFields } from './nmea-fields.ts';
 
 /** One GSV sentence: at most four satellites. */
 interface Gsv {
@@ -44,7 +44,7 @@ function decodeGsv(reader: FieldReader, talker: string): Gsv | null {
     // What follows a number alone is the signal id of NMEA 4.10.
     if (!hasField(reader)) break;
     skipFields(reader, 2); // elevation, azimuth
-    const snrDbHz = readInteger(reader, 0, 99);
+    const snrDbHz = readNumber(reader, 0, 99); // some send decimals
     if (snrDbHz !== null && snrDbHz > 0) tracked += 1;
     if (snrDbHz !== null && snrDbHz >= strongDbHz) strong += 1;
   }

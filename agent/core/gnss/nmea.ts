@@ -1,8 +1,8 @@
 // Turns the byte stream of a GNSS receiver into typed NMEA 0183 sentences: RMC, GGA, GNS, GLL, GSA, VTG, ZDA. The
-// checksum is mandatory; empty is null; a sentence with one invalid field is rejected whole. It never throws, never
-// keeps more than one line of bytes, and never returns a value that the receiver did not send.
+// checksum is mandatory; empty is null; of a sentence with one invalid field nothing is used but that it came. It
+// never throws, never keeps more than one line of bytes, and never returns a value that the receiver did not send.
 import { aim, createFieldReader, type FieldReader } from './nmea-fields.ts';
-import { decodeFields, type Sentence } from './nmea-sentences.ts';
+import { decodeFields, type Sentence, type Unusable } from './nmea-sentences.ts';
 import { decodeSky, type SkySentence } from './nmea-sky.ts';
 
 /** NMEA 0183 allows 82 characters; RTK receivers send 92 and more. Beyond this it is noise, not a sentence. */
@@ -26,6 +26,7 @@ interface Rejected {
 
 export interface Decoded {
   readonly state: NmeaState;
+  /** In the order in which they came, also those with a right checksum that cannot be used. */
   readonly sentences: readonly Sentence[];
   /** Sentences about satellites and antenna only. */
   readonly sky: readonly SkySentence[];
@@ -54,6 +55,10 @@ export function decodeNmea(state: NmeaState, bytes: Uint8Array): Decoded {
   const sentences: Sentence[] = [];
   const sky: SkySentence[] = [];
   let rejected: Record<keyof Rejected, number> | null = null;
+  const reject = (reason: keyof Rejected): void => {
+    rejected ??= { ...nothingRejected };
+    rejected[reason] += 1;
+  };
   let ignored = 0;
   let strayBytes = 0;
   let at = 0;
@@ -77,13 +82,12 @@ export function decodeNmea(state: NmeaState, bytes: Uint8Array): Decoded {
       };
     }
     const outcome = end - at > maxLineBytes ? 'tooLong' : decodeLine(reader, at, end);
-    if (typeof outcome === 'object') {
-      if (outcome.type === 'GSV' || outcome.type === 'TXT') sky.push(outcome);
-      else sentences.push(outcome);
-    } else if (outcome === 'ignored') ignored += 1;
+    if (outcome === 'ignored') ignored += 1;
+    else if (typeof outcome === 'string') reject(outcome);
+    else if (outcome.type === 'GSV' || outcome.type === 'TXT') sky.push(outcome);
     else {
-      rejected ??= { ...nothingRejected };
-      rejected[outcome] += 1;
+      if (outcome.type === 'unusable') reject('malformed');
+      sentences.push(outcome);
     }
     at = end;
   }
@@ -127,7 +131,13 @@ function decodeLine(reader: FieldReader, from: number, end: number): Outcome {
   aim(reader, from + 7, starAt);
   const sentence = decodeFields(reader, talker, from + 3) ?? decodeSky(reader, talker, from + 3);
   if (sentence === null) return 'ignored';
-  return reader.bad ? 'malformed' : sentence;
+  return reader.bad ? unusableOf(bytes.subarray(from, end), sentence) : sentence;
+}
+
+function unusableOf(line: Uint8Array, sentence: Sentence | SkySentence): Unusable {
+  const text = String.fromCharCode(...line);
+  const timeMs = 'timeMs' in sentence ? sentence.timeMs : null;
+  return { type: 'unusable', of: text.slice(3, 6), talker: text.slice(1, 3), timeMs, text };
 }
 
 function hexDigit(byte = 0): number {

@@ -132,7 +132,8 @@ function reachM(from: Fix, seconds: number, limits: PlausibilityLimits): number 
   return Math.min(topMs * time, startMs * time + (limits.maxAccelerationMs2 / 2) * time * time);
 }
 
-function scatterM(a: Fix, b: Fix, limits: PlausibilityLimits): number {
+/** How far two fixes of one place lie apart at most. */
+export function scatterM(a: Fix, b: Fix, limits: PlausibilityLimits): number {
   const hdop = Math.max(1, a.hdop ?? 1, b.hdop ?? 1);
   return limits.noiseM * Math.min(hdop, limits.maxHdopFactor);
 }

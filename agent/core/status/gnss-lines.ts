@@ -9,6 +9,7 @@ import {
   proofAdvice,
   type ReceiverObstacle,
   receiverObstacle,
+  unusableText,
 } from './receiver-text.ts';
 import type { VehicleStatus } from './status.ts';
 import { formatSpan, isStarting, portLine, type StatusLine, starting } from './status-line.ts';
@@ -19,12 +20,15 @@ export const obstacleOf = ({ gnss, clock }: Pick<VehicleStatus, 'gnss' | 'clock'
 
 function noFixLine(name: string, { upS, vehicle: { gnss } }: AgentFacts, details: string): StatusLine {
   if (isStarting({ upS }) && gnss.fixAgeS === null) return starting(name, `no position yet${details}`);
+  const unusable = gnss.unusable === null ? null : unusableText(gnss.unusable);
   const last = gnss.fixAgeS === null ? 'none since the start' : `the last ${formatSpan(gnss.fixAgeS)} ago`;
   return {
     level: 'note',
     name,
-    words: `no position, ${last}${details}`,
-    todo: 'A first position takes minutes under open sky; a roof or a metal lid over the antenna stops it.',
+    words: `no position, ${last}${details}${unusable === null ? '' : `; ${unusable.words}`}`,
+    todo:
+      unusable?.todo ??
+      'A first position takes minutes under open sky; a roof or a metal lid over the antenna stops it.',
   };
 }
 
@@ -57,6 +61,7 @@ export function gnssLine(facts: AgentFacts): StatusLine {
   const date =
     obstacle?.kind === 'date' ? undefined : clock.verdict.find(({ kind }) => kind.startsWith('receiver_'));
   const wrongDate = date === undefined ? null : clockText(date);
+  const unusable = gnss.unusable === null ? null : unusableText(gnss.unusable);
   const words = [
     `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${motion.words}`,
     ...(gnss.isSuspect ? ['lately doubtful'] : []),
@@ -65,13 +70,21 @@ export function gnssLine(facts: AgentFacts): StatusLine {
       ? [`the receiver reports its antenna as ${gnss.antenna}, as with a passive one or a splitter`]
       : []),
     ...(wrongDate === null ? [] : [wrongDate.words]),
+    ...(unusable === null ? [] : [unusable.words]),
   ].join('; ');
-  const isNote = gnss.isSuspect || obstacle !== null || wrongDate !== null || gnss.fault === 'fix_late';
+  const isNote =
+    gnss.isSuspect ||
+    obstacle !== null ||
+    wrongDate !== null ||
+    unusable !== null ||
+    gnss.fault === 'fix_late';
   return {
     level: isNote ? 'note' : 'ok',
     name,
     words,
-    todo: [isNote ? motion.todo : '', wrongDate?.todo ?? ''].filter((one) => one !== '').join(' '),
+    todo: [isNote ? motion.todo : '', wrongDate?.todo ?? '', unusable?.todo ?? '']
+      .filter((one) => one !== '')
+      .join(' '),
   };
 }
 

@@ -3,6 +3,7 @@
 import { standstillHint, standstillText } from '../../../src/core/verdict/verdict-text.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type ClockFinding, clockText } from '../clock-verdict.ts';
+import type { Unusable } from '../gnss/receiver-facts.ts';
 import { countProven } from '../protection/witness-rules.ts';
 
 /** A receiver of 0.5 Hz proves standstill; from this interval on it is taken for a slower one, seconds. */
@@ -40,9 +41,17 @@ export interface ObstacleText {
   readonly todo: string;
 }
 
+/** Sentences that could not be used in words. */
+export function unusableText({ count, example }: Unusable): ObstacleText {
+  return {
+    words: `${count} ${count === 1 ? 'sentence' : 'sentences'} with a right checksum could not be used, such as ${example}`,
+    todo: 'Set the receiver to plain NMEA 0183 (coordinates as ddmm.mm and dddmm.mm), or update its firmware. The antenna is not the reason.',
+  };
+}
+
 const onceASecond = 'once a second';
 const every = (everyS: number | null): string =>
-  everyS === null ? 'no position' : `only one position in ${Math.round(everyS)} s`;
+  everyS === null ? 'hardly a position' : `only one position in ${Math.round(everyS)} s`;
 
 /** An obstacle in words, and the setting that removes it. */
 export function obstacleText(obstacle: ReceiverObstacle): ObstacleText {
@@ -61,7 +70,7 @@ export function obstacleText(obstacle: ReceiverObstacle): ObstacleText {
       };
     case 'no_speed':
       return {
-        words: `${every(obstacle.everyS)} has a speed`,
+        words: `${every(obstacle.everyS)} has a speed of RMC`,
         todo: `Set the receiver to send RMC with every GGA, ${onceASecond}.`,
       };
     default:
@@ -80,6 +89,8 @@ export interface ReceiverFacts {
   /** Seconds between two epochs, and between two that could prove something. */
   readonly everyS: number;
   readonly goodEveryS: number;
+  /** What most of its positions lack: a speed of RMC, an HDOP. */
+  readonly lacks: { readonly speed: boolean; readonly hdop: boolean };
 }
 
 /** Faults that a slow receiver shows in turn. */
@@ -90,13 +101,15 @@ export function receiverObstacle(
   facts: ReceiverFacts,
   clocks: readonly ClockFinding[],
 ): ReceiverObstacle | null {
-  const { hasFix, doubts, fault, hdop, everyS, goodEveryS } = facts;
+  const { hasFix, doubts, fault, hdop, everyS, goodEveryS, lacks } = facts;
   if (!hasFix) return null;
   const date = clocks.find(({ kind }) => kind.startsWith('receiver_'));
   if (date !== undefined && (doubts.includes('date-before-build') || fault === 'fix_late'))
     return { kind: 'date', finding: date };
+  if (everyS >= seldomFromS && fault !== null) return { kind: 'seldom', everyS };
+  if (lacks.speed) return { kind: 'no_speed', everyS: null };
+  if (lacks.hdop) return { kind: 'no_quality', everyS: null };
   if (!paceFaults.includes(fault)) return null;
-  if (everyS >= seldomFromS) return { kind: 'seldom', everyS };
   if (fault === 'hdop' && hdop !== null) return null;
   if (goodEveryS >= seldomFromS) return { kind: 'no_quality', everyS: goodEveryS };
   return fault === 'hdop' ? { kind: 'no_quality', everyS: null } : null;

@@ -10,6 +10,7 @@ import { activeRecord } from '../config/config-slots.ts';
 import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
+import { lacksOf, unusableLately } from '../gnss/receiver-facts.ts';
 import { deliveryLimits } from '../link/delivery.ts';
 import type { LlsReading } from '../lls/lls.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
@@ -229,6 +230,9 @@ function gnssStatus(state: VehicleState, nowMs: number) {
     /** Between two of its epochs, and between two that could prove something. */
     everyS: seconds(state.evidence.gnss.stream.everyMs),
     goodEveryS: seconds(state.evidence.gnss.intervalMs),
+    /** Sentences that could not be used, lately; and what most of its positions lack. */
+    unusable: unusableLately(state.receiver, nowMs),
+    lacks: lacksOf(state.receiver),
     isSuspect: wasSuspectAt(state.evidence.gnss, nowMs),
     /** `still` is proven, `moving` measured; `unknown` for the reason in `fault`. */
     motion: claim.kind,

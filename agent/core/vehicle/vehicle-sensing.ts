@@ -11,6 +11,7 @@ import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.t
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
+import { recordReport, recordSentences } from '../gnss/receiver-facts.ts';
 import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { stepModemReport } from '../modem/modem-report.ts';
 import type { EventDraft } from '../protection/command-record.ts';
@@ -149,7 +150,8 @@ export function handleGnssBytes(context: StepContext, bytes: Uint8Array): boolea
     epochs = step.state;
     reports.push(...step.reports);
   }
-  put(context, { nmea: decoded.state, epochs });
+  const receiver = recordSentences(context.state.receiver, decoded.sentences, atMs);
+  put(context, { nmea: decoded.state, epochs, receiver });
   watchSky(context, decoded.sky);
   addCount(
     context,
@@ -168,6 +170,7 @@ export function flushGnss(context: StepContext): void {
 }
 
 function handleReport(context: StepContext, report: EpochReport): void {
+  put(context, { receiver: recordReport(context.state.receiver, report) });
   if (report.kind === 'void') {
     put(context, { evidence: recordVoid(context.state.evidence, report) });
     watchEvidence(context);

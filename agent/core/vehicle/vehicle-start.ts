@@ -14,6 +14,7 @@ import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
 import { createNmeaState } from '../gnss/nmea.ts';
 import { createPlausibilityState } from '../gnss/plausibility.ts';
+import { noReceiverFacts } from '../gnss/receiver-facts.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createRequests, parseRequestRecord } from '../link/requests.ts';
@@ -105,6 +106,7 @@ export function createVehicle(
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
+    receiver: noReceiverFacts,
     evidence: startEvidence(config, memory.evidence, { hdopMost: rules.hdopMost, poweredMs, nowMs: monoMs }),
     fix: null,
     reporting: createReporting(memory.odometerM),

@@ -30,6 +30,7 @@ import type { FuelState } from '../fuel/fuel-types.ts';
 import type { EpochState, Fix } from '../gnss/epochs.ts';
 import type { NmeaState } from '../gnss/nmea.ts';
 import type { PlausibilityState } from '../gnss/plausibility.ts';
+import type { ReceiverFacts } from '../gnss/receiver-facts.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestsState } from '../link/requests.ts';
@@ -91,6 +92,7 @@ export interface VehicleState {
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
+  readonly receiver: ReceiverFacts;
   readonly evidence: EvidenceState;
   /** The last plausible fix. */
   readonly fix: Fix | null;

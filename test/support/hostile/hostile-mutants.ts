@@ -200,7 +200,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a fix of which the speed is lost does not show that the receiver does not hold its place',
     from: 134_001_515,
     file: 'evidence/fix-age.js',
-    find: '((b.speedKmh ?? 0) === 0 && isSamePlace(a, b))',
+    find: '((b.speedKmh === null || b.speedKmh === 0) && isSamePlace(a, b))',
     put: '(b.speedKmh === 0 && isSamePlace(a, b))',
   },
   {

@@ -370,8 +370,8 @@ export const truthMutants: readonly TruthMutant[] = [
   agent({
     fault: 'odometers count each metre twice',
     file: counting,
-    find: 'state.odometerM + travelledM(state.lastFix, fix);',
-    put: 'state.odometerM + 2 * travelledM(state.lastFix, fix);',
+    find: 'state.odometerM + pace.wayM;',
+    put: 'state.odometerM + 2 * pace.wayM;',
     found: ['odometerWrong'],
   }),
   agent({

@@ -305,6 +305,8 @@ export async function createVehicleRig({
     /** Gathers or loses speed; the key is turned by the ignition signal. */
     drive: road.drive,
     speedKmh: () => road.now().speedKmh,
+    /** Metres to the north of the equator, by the true road. */
+    place: () => road.now().latitude * metresPerDegree,
     state: () => state,
     config: () => config,
     /** Monotonic. */
