@@ -3,7 +3,7 @@
 import { type FeatureName, featureNames, type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
-import { type Board, createBoard } from '../hardware/board.ts';
+import { type Board, createBoard, noBoardFaults } from '../hardware/board.ts';
 import type { BoardName, WiringName } from '../hardware/board-maps.ts';
 import { createGnss } from '../hardware/gnss.ts';
 import { createDriver } from '../world/driver.ts';
@@ -105,6 +105,7 @@ export function createBench(options: BenchOptions): Bench {
     close() {
       tick?.();
       gnss.close();
+      board.setFaults(noBoardFaults);
     },
   };
 }
