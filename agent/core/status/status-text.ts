@@ -9,6 +9,7 @@ import type { AgentFacts } from './agent-facts.ts';
 import { busText } from './bus-text.ts';
 import { driverText } from './driver-status.ts';
 import { conditionsOf } from './health.ts';
+import { isNoisy, noiseText, noiseTodo } from './line-noise.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
 
 /** `note`: worth mentioning, no fault. */
@@ -60,14 +61,16 @@ function boardLine({ board }: VehicleStatus): StatusLine {
   const name = 'I/O board';
   if (board.state !== 'open') return closed(name, board);
   const silent = board.units.filter(({ isUp }) => isUp !== true);
+  const { requests = 0, answers = 0, noiseBytes = 0 } = board.counters;
+  const noise = isNoisy(board.counters) ? `; ${noiseText(noiseBytes)} since the start` : '';
   if (isOld(board.polledAgoS, 15) || silent.length > 0) {
     const since = board.polledAgoS === null ? 'never since the start' : `${formatSpan(board.polledAgoS)} ago`;
     const who = silent.map(({ unit, address }) => `${unit} (unit ${address})`).join(', ');
     return {
       level: 'fault',
       name,
-      words: `no answer from ${who === '' ? board.profile : who}; last good answer ${since}`,
-      todo: 'Check its supply and the A/B wires; stop the agent and `fleetward-agent doctor` finds speed and unit id.',
+      words: `no answer from ${who === '' ? board.profile : who}; last good answer ${since}${noise}`,
+      todo: `Check its supply and the A/B wires; stop the agent and \`fleetward-agent doctor\` finds speed and unit id.${noise === '' ? '' : ` ${noiseTodo}`}`,
     };
   }
   const { life, ...unfit } = board.problems;
@@ -86,9 +89,10 @@ function boardLine({ board }: VehicleStatus): StatusLine {
       words: `${board.profile} answers, but does not fit the profile: ${problems.join('; ')}`,
       todo: 'Take the profile of this board (`fleetward-agent boards`), or mend board.overrides.',
     };
-  const { requests = 0, answers = 0 } = board.counters;
   const words = `${board.profile} at ${board.path} answers; ${answers} of ${requests} requests since the start`;
-  return { level: 'ok', name, words, todo: '' };
+  return noise === ''
+    ? { level: 'ok', name, words, todo: '' }
+    : { level: 'note', name, words: `${words}${noise}`, todo: noiseTodo };
 }
 
 function gnssLine({ gnss }: VehicleStatus): StatusLine {
