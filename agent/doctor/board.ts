@@ -4,6 +4,7 @@ import type { AgentConfig } from '../config.ts';
 import { decodePoll } from '../core/board/board-decode.ts';
 import { type BoardProfile, pollRequest, worstSampleGapMs } from '../core/board/board-profile.ts';
 import { formatException, formatRequest } from '../core/board/modbus-frame.ts';
+import { isNoisy, noiseText, noiseTodo } from '../core/status/line-noise.ts';
 import {
   type Found,
   fitProfile,
@@ -95,7 +96,7 @@ async function search(context: BoardContext): Promise<readonly Finding[]> {
             )
           : fault(
               `${result.noiseBytes} bytes came on ${config.boardPort.path}, and none of them is an answer`,
-              'A and B may be swapped, the bus without its terminator, or another master on it.',
+              `A and B may be swapped, or another master on the bus. ${noiseTodo}`,
             ),
       ];
   }
@@ -108,7 +109,11 @@ async function asConfigured(bus: Bus, { config, shipped }: BoardContext): Promis
     return [swapped(boardPort.path)];
   const fit = await fitProfile(bus, profile);
   const where = `${boardPort.baudRate} baud ${formatFraming(boardPort)}`;
-  if (fits(fit)) return [ok(`${profile.name} answers at ${where}, unit ${unitsOf(profile).join(', ')}`)];
+  if (fits(fit)) {
+    const words = `${profile.name} answers at ${where}, unit ${unitsOf(profile).join(', ')}`;
+    const { noiseBytes } = bus.counters();
+    return [isNoisy(bus.counters()) ? warning(`${words}; ${noiseText(noiseBytes)}`, noiseTodo) : ok(words)];
+  }
   const received: number[] = [];
   for (const unit of unitsOf(profile))
     if (hasAnswered(await bus.ask({ kind: 'readBits', unit, function: 1, first: 0, count: 1 })))
@@ -141,7 +146,7 @@ function findCheck(context: BoardContext, session: Session): Check {
         await bus.close();
       }
       if (findings === null) return search(context);
-      session.works = findings.every(({ verdict }) => verdict === 'ok');
+      session.works = findings.every(({ verdict }) => verdict !== 'fault');
       return findings;
     },
   };

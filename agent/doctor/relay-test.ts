@@ -5,8 +5,7 @@
 import { isAllowed, leastWaitS, type Verdict } from '../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../src/core/verdict/verdict-text.ts';
 import type { AgentConfig } from '../config.ts';
-import type { RelayName } from '../core/board/board-profile.ts';
-import { wiringsOf } from '../core/board/board-profile.ts';
+import { type BoardProfile, type RelayName, wiringOf, wiringsOf } from '../core/board/board-profile.ts';
 import type { Evidence } from '../core/evidence/testimony.ts';
 import { judge } from '../core/protection/interlock.ts';
 import { type InterlockRules } from '../core/protection/interlock-rules.ts';
@@ -127,6 +126,14 @@ async function waitUntilAllowed(run: Run, name: TestedName): Promise<string | nu
   }
 }
 
+/** What to look at where a relay did not follow: some boards send the bytes of many relays last first. */
+function followTodo(profile: BoardProfile, name: TestedName): string {
+  const poll = profile.polls[wiringOf(profile, name)?.poll ?? ''];
+  const isLong = poll?.function === 1 && poll.count > 8;
+  const order = isLong ? '; if the relay did click, set `reversed` in its poll or read at most 8 relays' : '';
+  return `Check relay, profile and address${order}.`;
+}
+
 /** Orders the safe state until it was read back. */
 async function release(run: Run, name: RelayName): Promise<boolean> {
   for (let attempt = 0; attempt < relayTestLimits.tries; attempt += 1) {
@@ -174,7 +181,7 @@ async function testOne(run: Run, name: TestedName): Promise<Finding> {
       'Take its supply away now; then look for the relay that sticks.',
     );
   if (on.outcome !== 'confirmed')
-    return fault(`${name} did not follow: ${on.reason ?? on.outcome}`, 'Check relay, profile and address.');
+    return fault(`${name} did not follow: ${on.reason ?? on.outcome}`, followTodo(run.config.profile, name));
   if (alarm !== null)
     return warning(
       `${name} was released early: ${alarm}`,

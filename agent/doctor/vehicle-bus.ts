@@ -56,7 +56,11 @@ export function busFindings(status: BusStatus): readonly Finding[] {
   findings.push(...status.values.map((one) => ok(sourceText(one))));
   if (vin !== null) findings.push(ok(`vehicle identification number ${vin}`));
   if (driverCards !== null)
-    findings.push(ok(`driver cards ${driverCards.map((card) => card ?? 'none').join(', ')}`));
+    findings.push(
+      ok(
+        `driver cards ${driverCards.map((card) => (card === undefined ? 'not told' : (card ?? 'none'))).join(', ')}`,
+      ),
+    );
   if (troubleCodes.length > 0) {
     const codes = troubleCodes.map(({ spn, fmi }) => `${spn}/${fmi}`).join(' ');
     findings.push(ok(`active trouble codes (SPN/FMI) ${codes}`));

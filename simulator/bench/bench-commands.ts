@@ -2,7 +2,7 @@
 import { AppError } from '../../src/core/errors.ts';
 import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
-import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
+import { type Board, type BoardFaults, noBoardFaults, noiseKinds } from '../hardware/board.ts';
 import { type Gnss, type GnssHabits, usualHabits } from '../hardware/gnss.ts';
 import { receiverQuirkNames } from '../hardware/gnss-sentences.ts';
 import { type LlsSenders, llsFaultKinds } from '../hardware/lls-sender.ts';
@@ -71,6 +71,7 @@ function panic(given: readonly string[], deps: BenchDeps): string | null {
 
 function fault(given: readonly string[], deps: BenchDeps): string | null {
   const [kind, amount] = given;
+  const noise = noiseKinds.find((name) => name === (amount ?? 'before'));
   const changes: Partial<Record<string, Partial<BoardFaults> | null>> = {
     none: noBoardFaults,
     late: { lateMs: numberIn(amount ?? '350', 0, 60_000) ?? Number.NaN },
@@ -82,6 +83,7 @@ function fault(given: readonly string[], deps: BenchDeps): string | null {
     stuck: { stuck: true },
     common: { commonLost: true },
     repeat: { repeatsBits: true },
+    noise: noise === undefined ? null : { noise },
   };
   const change = Object.hasOwn(changes, kind ?? '') ? changes[kind ?? ''] : null;
   if (!change || Object.values(change).some((value) => Number.isNaN(value))) return null;
@@ -288,8 +290,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: receiver,
   },
   fault: {
-    usage: 'fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|common|repeat|none',
-    help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; lost common, repeated old bits; they add up until none',
+    usage: `fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|common|repeat|noise [${noiseKinds.join('|')}]|none`,
+    help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; lost common, repeated old bits; bytes of noise on the line; they add up until none',
     run: fault,
   },
   pull: {

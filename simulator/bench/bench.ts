@@ -3,7 +3,7 @@
 import { type FeatureName, featureNames, type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
-import { type Board, createBoard } from '../hardware/board.ts';
+import { type Board, createBoard, noBoardFaults } from '../hardware/board.ts';
 import type { BoardName, WiringName } from '../hardware/board-maps.ts';
 import { createGnss } from '../hardware/gnss.ts';
 import { createLlsSenders } from '../hardware/lls-sender.ts';
@@ -114,6 +114,7 @@ export function createBench(options: BenchOptions): Bench {
       tick?.();
       gnss.close();
       sender.close();
+      board.setFaults(noBoardFaults);
     },
   };
 }

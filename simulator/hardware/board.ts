@@ -27,7 +27,25 @@ export interface BoardFaults {
   readonly commonLost: boolean;
   /** Inputs read as they did when this began. */
   readonly repeatsBits: boolean;
+  /** Bytes that are no part of any answer: a line without bias or termination, or its adapter. */
+  readonly noise: NoiseKind | null;
 }
+
+/**
+ * Where bytes of noise stand: right before or behind each answer, alone 4 ms after each request or 10 ms after each answer, several between
+ * request and answer, on both sides with random values, with the head of the answer, or on the line all the time.
+ */
+export const noiseKinds = [
+  'before',
+  'behind',
+  'lone',
+  'tail',
+  'between',
+  'random',
+  'head',
+  'babble',
+] as const;
+export type NoiseKind = (typeof noiseKinds)[number];
 
 export const noBoardFaults: BoardFaults = {
   lateMs: 0,
@@ -39,6 +57,7 @@ export const noBoardFaults: BoardFaults = {
   stuck: false,
   commonLost: false,
   repeatsBits: false,
+  noise: null,
 };
 
 interface BoardCounts {
@@ -94,6 +113,10 @@ const fastSilenceMs = 1.75;
 /** A frame is at most 256 bytes (SL 2.5.1.1); what is longer is noise. */
 const maxFrameBytes = 256;
 const maxPendingAnswers = 8;
+/** The time after a request at which a lone byte comes, and from one byte of a babbling line to the next. */
+const loneMs = 4;
+const tailMs = 10;
+const babbleMs = 30;
 
 /** The screw terminals: what the outside applies to the inputs. */
 interface Terminals {
@@ -151,6 +174,30 @@ function createReceiver(options: BoardOptions, onFrame: (frame: Uint8Array) => v
   };
 }
 
+/** What an idle line without bias reads as. */
+const idleBytes = (entropy: SeededEntropy, count: number): Uint8Array =>
+  Uint8Array.from({ length: count }, () => (entropy.chance(0.5) ? 0x00 : 0xff));
+
+/** An answer with the noise right before and behind it. */
+function amidNoise(answer: Uint8Array, noise: NoiseKind, entropy: SeededEntropy): Uint8Array {
+  const some = (): Uint8Array => entropy.bytes(entropy.integer(0, 6));
+  const [before, behind] = ((): readonly [Uint8Array, Uint8Array] => {
+    switch (noise) {
+      case 'before':
+        return [idleBytes(entropy, entropy.integer(1, 3)), new Uint8Array(0)];
+      case 'behind':
+        return [new Uint8Array(0), idleBytes(entropy, entropy.integer(1, 5))];
+      case 'random':
+        return [some(), some()];
+      case 'head':
+        return [answer.slice(0, entropy.integer(1, 3)), answer.slice(0, entropy.integer(1, 3))];
+      default:
+        return [new Uint8Array(0), new Uint8Array(0)];
+    }
+  })();
+  return Uint8Array.from([...before, ...answer, ...behind]);
+}
+
 interface Bus {
   readonly units: readonly SlaveUnit[];
   receive(bytes: Uint8Array): void;
@@ -179,14 +226,23 @@ function createBus(
     });
   };
   const sendAnswer = (bytes: Uint8Array): void => {
-    const { lateMs, lost: loss, garbled: garble, cut, silent } = parts.faults();
+    const { lateMs, lost: loss, garbled: garble, cut, silent, noise } = parts.faults();
     const arriving = damage(bytes, { delayMs: 0, loss, garble, cut }, entropy);
+    const answerMs = (options.answerMs ?? 5) + lateMs;
     counts.answers += 1;
-    if (silent || arriving !== bytes || lateMs > 0) counts.faulted += 1;
-    if (arriving !== null && !silent) sendLater(arriving, (options.answerMs ?? 5) + lateMs);
+    if (silent || arriving !== bytes || lateMs > 0 || noise !== null) counts.faulted += 1;
+    if (arriving === null || silent) return;
+    sendLater(noise === null ? arriving : amidNoise(arriving, noise, entropy), answerMs);
+    if (noise === 'tail') sendLater(idleBytes(entropy, 1), answerMs + tailMs);
+  };
+  const sendNoise = (noise: NoiseKind | null): void => {
+    if (noise === 'lone') sendLater(idleBytes(entropy, 1), loneMs);
+    if (noise === 'between') sendLater(idleBytes(entropy, 3), 1);
   };
   const receiver = createReceiver(options, (frame) => {
-    if (parts.faults().echo) sendLater(frame, 0);
+    const { echo, noise } = parts.faults();
+    if (echo) sendLater(frame, 0);
+    sendNoise(noise);
     if (!isSoundFrame(frame)) {
       counts.unsound += 1;
       return;
@@ -240,6 +296,12 @@ export function createBoard(options: BoardOptions): Board {
     if (action === 1) pins.setRelay(index, isOn, cause);
     if ((action === 2 && isOn) || action === 3) pins.setRelay(index, !pins.relay(index), cause);
   };
+  /** The line is never silent while this fault lasts. */
+  const babble = (): void => {
+    if (faults.noise !== 'babble') return;
+    options.send(options.entropy.bytes(1));
+    options.clock.after(babbleMs, babble);
+  };
   const board: Board = {
     map,
     receive(bytes) {
@@ -260,7 +322,9 @@ export function createBoard(options: BoardOptions): Board {
     setFaults(change) {
       if (change.repeatsBits === true && !faults.repeatsBits)
         repeated = Array.from({ length: inputCount }, (_, index) => pins.input(index));
+      const babbled = faults.noise === 'babble';
       faults = { ...faults, ...change };
+      if (faults.noise === 'babble' && !babbled) babble();
     },
     faults: () => faults,
     setPower(isOn) {

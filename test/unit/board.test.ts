@@ -210,6 +210,66 @@ describe('the board', () => {
     }
   });
 
+  it('energises no relay in the step that brings new readings, and one step later where nothing takes it back', () => {
+    for (const takesBack of [false, true]) {
+      const unit = relayD();
+      const { bus, up, run, set, result, feed, now, state } = rig(profile, [unit]);
+      up();
+      run(1000);
+      // An exchange is under way as the order comes: its answer brings news.
+      for (let ms = 0; state().master.phase.kind !== 'waiting' && ms < 100; ms += 1) run(1);
+      const before = bus.sent.length;
+      set('cut', true, 500);
+      expect(bus.sent).toHaveLength(before);
+      let nowMs = now();
+      const news: number[] = [];
+      while (news.length === 0) {
+        nowMs = Math.max(nowMs, Math.min(bus.nextMs(), state().wakeAtMs ?? Infinity));
+        const input =
+          bus.nextMs() <= nowMs
+            ? ({ kind: 'bytes', bytes: bus.take(), atMs: nowMs } as const)
+            : ({ kind: 'time', atMs: nowMs } as const);
+        const stepped = stepBoard(state(), input);
+        if (stepped.outputs.some(({ kind }) => kind === 'inputs')) {
+          news.push(nowMs);
+          expect(stepped.outputs.filter(({ kind }) => kind === 'write')).toEqual([]);
+          expect(stepped.state.wakeAtMs).toBeLessThanOrEqual(nowMs);
+        }
+        feed(input);
+      }
+      if (takesBack)
+        feed({
+          kind: 'setRelay',
+          relay: 'enginecutoff',
+          energised: false,
+          token: 'back',
+          deadlineMs: nowMs + 500,
+          atMs: nowMs,
+        });
+      run(1000);
+      expect(result('cut')?.outcome).toBe(takesBack ? 'refused' : 'confirmed');
+      expect(unit.coils.get(0)).toBe(!takesBack);
+    }
+  });
+
+  it('writes the safe state at once and again, before anything was read and while nothing is, and a cut never', () => {
+    const { bus, up, run, set, result } = rig(profile, [relayD()]);
+    bus.isConnected = false;
+    up();
+    set('restore', false, 5000);
+    run(0);
+    expect([...(bus.sent[0]?.bytes ?? [])].slice(0, 6)).toEqual([1, 5, 0, 0, 0, 0]);
+    run(7000);
+    const writes = bus.sent.filter(({ bytes }) => !isRead(bytes));
+    expect(writes.length).toBeGreaterThanOrEqual(4);
+    expect(writes.length).toBeLessThanOrEqual(14);
+    expect(result('restore')).toMatchObject({ outcome: 'unknown', readBack: null });
+    set('cut', true, 5000);
+    run(10_000);
+    expect(bus.sent.filter(({ bytes }) => !isRead(bytes))).toHaveLength(writes.length);
+    expect(result('cut')?.outcome).toBe('refused');
+  });
+
   it('ends every order when the link goes down and refuses new ones', () => {
     const { up, run, down, set, result, of } = rig(profile, [relayD()]);
     set('t0', true);

@@ -170,6 +170,39 @@ describe('texts', () => {
     expect(parseDriverCards(Uint8Array.from([0xff, 0xff]))).toBeNull();
   });
 
+  test.each([
+    [
+      'FF behind each number',
+      'D  DF000123456780\xff\xff*D  DF000765432100\xff*\xff\xff',
+      ['D  DF000123456780', 'D  DF000765432100'],
+    ],
+    [
+      'NUL behind each number',
+      'D  DF000123456780\0\0*D  DF000765432100\0\0*',
+      ['D  DF000123456780', 'D  DF000765432100'],
+    ],
+    ['NUL before a number', '\0\0D  DF000123456780*\0*', ['D  DF000123456780', null]],
+    ['a slot of FF', `${'\xff'.repeat(16)}*D  DF000765432100*`, [undefined, 'D  DF000765432100']],
+    ['a slot of NUL', `D  DF000123456780*${'\0'.repeat(16)}*`, ['D  DF000123456780', null]],
+    ['no end of the second slot', 'D  DF000123456780*\xff\xff\xff', ['D  DF000123456780', undefined]],
+    ['blanks and FF', 'D  DF000123456780  \xff\xff*  \xff*', ['D  DF000123456780', null]],
+    ['a byte within a number that is none', 'D  DF0001\xff23456780**', null],
+    ['a letter that is none', 'D  DF0001\xe923456780**', null],
+  ])('name the cards of two drivers where they are filled: %s', (_what, text, cards) => {
+    expect(parseDriverCards(Uint8Array.from(ascii(text)))).toEqual(cards);
+  });
+
+  test('of a vehicle identification are filled too', () => {
+    for (const text of [
+      'WDB9634031L738256\xff\xff*',
+      '\0\0\0WDB9634031L738256',
+      'WDB9634031L738256*\xff\xff',
+    ])
+      expect(parseVin(Uint8Array.from(ascii(text)))).toBe('WDB9634031L738256');
+    for (const text of ['\xff'.repeat(17), '\0'.repeat(17), 'WDB9634031\xffL738256*'])
+      expect(parseVin(Uint8Array.from(ascii(text)))).toBeNull();
+  });
+
   test('of trouble codes give SPN, failure mode and count, and nothing for filling bytes', () => {
     const codes = parseTroubleCodes(
       Uint8Array.from([0x04, 0xff, 0xb2, 0x0c, 0x44, 0x03, 0x6e, 0x00, 0x0f, 0x81, 0xff, 0xff]),

@@ -6,6 +6,7 @@ import type { BoardOverrides, BoardProfile } from '../../agent/core/board/board-
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
 import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
+import { boardChecks } from '../../agent/doctor/board.ts';
 import type { InputSight } from '../../agent/doctor/input-sights.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
 import { relayTestCheck } from '../../agent/doctor/relay-test.ts';
@@ -62,6 +63,28 @@ async function createBench(wiring: WiringName = 'positive') {
   const ports = { clock, openByteLink } as unknown as DoctorPorts;
   return { board, ports, pass, config: await configOf(wiring) };
 }
+
+describe('the doctor that looks for the board', () => {
+  it.each([
+    [null, 'ok'],
+    ['before', 'warning'],
+    ['lone', 'warning'],
+    ['random', 'warning'],
+  ] as const)('finds it on a line with noise, and names that: %s', async (noise, verdict) => {
+    const { board, ports, pass, config } = await createBench();
+    board.setFaults({ noise });
+    const checks = boardChecks({ config, shipped: [], ports, isStopped: () => false });
+    const [found, setup] = checks;
+    const running = Promise.all([found?.run(), pass(3)]);
+    const [[finding] = []] = await running;
+    expect(finding).toMatchObject({ verdict, seen: expect.stringContaining('answers at 9600 baud') });
+    expect(finding?.seen.includes('noise on the line')).toBe(noise !== null);
+    expect(finding?.todo.includes('bias A and B')).toBe(noise !== null);
+    // What comes after it goes on.
+    const [next = []] = await Promise.all([setup?.run(), pass(3)]);
+    expect(next.map((one) => one.verdict)).toEqual(['ok']);
+  });
+});
 
 describe('the doctor that watches the inputs', () => {
   it('shows each input once, and then each change with its raw bits and its meaning', async () => {

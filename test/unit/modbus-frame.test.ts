@@ -170,6 +170,24 @@ describe('an RTU frame', () => {
     }
   });
 
+  // Captured from a Waveshare Relay 32CH whose relay 11 is on (simonvetter/modbus issue 47).
+  it.each([
+    [32, '01 01 04 00 00 08 00 fc 11', true, 11],
+    [32, '01 01 04 00 00 08 00 fc 11', false, 19],
+    [8, '01 01 01 08 50 4e', true, 3],
+    [16, '01 01 02 01 00 b8 ac', true, 8],
+  ] as const)(
+    'of %i bits whose bytes come last first gives them in order: %s, %s',
+    (count, answer, isReversed, on) => {
+      const body = [...bytes(answer)].slice(0, -2);
+      const request = { kind: 'readBits', unit: 1, function: 1, first: 0, count, isReversed } as const;
+      expect(encodeRequest(request)).toEqual(encodeRequest({ ...request, isReversed: false }));
+      const values = Array.from({ length: count }, (_, at) => (at === on ? 1 : 0));
+      expect(decodeResponse(request, withCrc(body))).toEqual({ kind: 'ok', values });
+      if (count === 32) expect(withCrc(body)).toEqual(bytes(answer));
+    },
+  );
+
   it('is incomplete at every length before the last byte', () => {
     fc.assert(
       fc.property(requests, word, (request, seed) => {

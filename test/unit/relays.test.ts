@@ -36,7 +36,7 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
       return rig;
     },
     look(nowMs: number, over: Readings = {}) {
-      const step = superviseRelays(state, { commands, evidence: evidenceAt(nowMs, over) });
+      const step = superviseRelays(state, { commands, evidence: evidenceAt(nowMs, over), ordered: [] });
       state = step.state;
       for (const effect of step.effects) {
         if (effect.kind === 'repair') {

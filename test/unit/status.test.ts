@@ -295,6 +295,24 @@ describe('the status of a vehicle', () => {
     expect(faultsOf(facts)).toContain('I/O board');
   });
 
+  it.each([
+    ['that answers', { noise: 'before' }, 'note ', 'answers; '],
+    ['that is silent', { noise: 'lone', lost: 1 }, 'FAULT', 'no answer from '],
+  ] as const)(
+    'names the noise on the line of a board %s, and what to do about it',
+    async (_what, faults, mark, words) => {
+      const rig = await createVehicleRig();
+      expect(formatStatus(factsOf(rig), '1.2.3')).not.toContain('noise');
+      rig.board.setFaults(faults);
+      rig.run(30);
+      const text = formatStatus(factsOf(rig), '1.2.3');
+      expect(text).toMatch(new RegExp(`^${mark} I/O board .*${words}.*noise on the line: [0-9]+ bytes`, 'm'));
+      expect(text).toContain('bias A and B');
+      expect(text).toContain('120 ohms');
+      expect(text).toContain('another adapter');
+    },
+  );
+
   it('is not healthy while the disk takes nothing, the loop lags, or the session misses its own deadline', async () => {
     const rig = await createVehicleRig();
     rig.run(30);

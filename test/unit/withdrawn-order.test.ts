@@ -114,8 +114,11 @@ describe('a cut that is taken back on the wires', () => {
     const judged = await createJudgedVehicle();
     const { rig } = judged;
     cutInSilence(judged);
-    rig.run(1.2);
-    rig.board.setFaults({ silent: false, stuck: true });
+    rig.run(0.5);
+    // Before it is taken back, which is written at once.
+    rig.board.setFaults({ stuck: true });
+    rig.run(0.7);
+    rig.board.setFaults({ silent: false });
     rig.run(10);
     expect(rig.board.isEnergised('enginecutoff')).toBe(true);
     expect(rig.said().at(-1)).toBe('confirmed');

@@ -32,6 +32,8 @@ const pollSchema = Type.Object(
     first: word,
     count: Type.Integer({ minimum: 1, maximum: 2000 }),
     periodMs: Type.Integer({ minimum: 10, maximum: 60_000 }),
+    /** The unit sends the bytes of its bits last first. */
+    reversed: Type.Optional(Type.Boolean()),
   },
   closed,
 );
@@ -242,9 +244,30 @@ export function pollRequest(profile: BoardProfile, poll: BoardPoll): ModbusReque
   const unit = profile.units[poll.unit]?.address;
   if (unit === undefined) return null;
   const { first, count } = poll;
+  const order = poll.reversed === true ? { isReversed: true } : {};
   return poll.function <= 2
-    ? { kind: 'readBits', unit, function: poll.function as 1 | 2, first, count }
+    ? { kind: 'readBits', unit, function: poll.function as 1 | 2, first, count, ...order }
     : { kind: 'readRegisters', unit, function: poll.function as 3 | 4, first, count };
+}
+
+/** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
+export function relayRequest(
+  profile: BoardProfile,
+  name: RelayName,
+  order: { readonly energised: boolean; readonly holdMs?: number } | null,
+): ModbusRequest | null {
+  const relay = wiringOf(profile, name);
+  const poll = relay && profile.polls[relay.poll];
+  const unit = relay && profile.units[relay.unit]?.address;
+  if (relay === undefined || poll === undefined || unit === undefined) return null;
+  if (order === null) return pollRequest(profile, poll);
+  const { address, flashAddress } = relay;
+  const { energised, holdMs } = order;
+  if (relay.kind === 'coil' && energised && holdMs !== undefined && flashAddress !== undefined)
+    return { kind: 'pulseCoil', unit, address: flashAddress, value: Math.round(holdMs / 100) };
+  if (relay.kind === 'coil') return { kind: 'writeCoil', unit, address, on: energised };
+  const value = energised ? relay.on : relay.off;
+  return value === undefined ? null : { kind: 'writeRegister', unit, address, value };
 }
 
 /** Where a relay is read back. */

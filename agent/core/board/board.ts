@@ -1,7 +1,9 @@
 // The I/O board as a pure machine on top of the RTU master: polls, decodes, drives relays and proves it by reading
-// back. It must never report a relay from memory, never write one before it was read after a (re)connect (edge-agents
-// 2.3 rule 9), and never keep an order for a board that is not connected.
+// back. It must never report a relay from memory, never energise one before it was read after a (re)connect (edge-agents
+// 2.3 rule 9) nor in the step that brings new readings, before the vehicle has judged these, and never keep an order for
+// a board that is not connected. The safe state needs no conversation: it is written whatever the board says.
 
+import { featureNames } from '../../../src/core/events/event.ts';
 import { decodeRelay } from './board-decode.ts';
 import {
   type BoardProfile,
@@ -9,6 +11,7 @@ import {
   pollRequest,
   type RelayName,
   readAddress,
+  relayRequest,
   urgentPoll,
   wiringOf,
   wiringsOf,
@@ -127,7 +130,9 @@ function feedMaster(step: BoardStep, input: RtuInput): void {
   const { draft, outputs } = step;
   const { phase } = draft.master;
   const sentMs = 'exchange' in phase ? phase.exchange.sentAtMs : input.atMs;
-  const stepped = stepRtuMaster(draft.master, input);
+  // New readings must be judged before a relay is energised: the vehicle does so at the end of this step.
+  const hasReadings = outputs.some(({ kind }) => kind !== 'write' && kind !== 'relayResult');
+  const stepped = stepRtuMaster(draft.master, input, { mayRestrict: !hasReadings });
   draft.master = stepped.state;
   for (const output of stepped.outputs) {
     if (output.kind === 'write') {
@@ -152,7 +157,7 @@ function submit(
   purpose: BoardPurpose,
   job: { readonly request: ModbusRequest } & Pick<
     RtuJob,
-    'priority' | 'deadlineMs' | 'needsAnswer' | 'resultByMs'
+    'priority' | 'deadlineMs' | 'needsAnswer' | 'isBlind' | 'resultByMs'
   >,
 ): void {
   const { draft, atMs } = step;
@@ -223,8 +228,12 @@ function setRelay(step: BoardStep, input: BoardInput & { readonly kind: 'setRela
     step.outputs.push({ kind: 'relayResult', relay, token: input.token, ...result });
     return;
   }
-  const areRelaysRead = draft.units[wiring.unit]?.areRelaysRead ?? false;
-  perform(step, relay, { order: newOrder(input), move: { kind: areRelaysRead ? 'write' : 'read' } });
+  const isSafe = !input.energised && featureNames.some((feature) => feature === relay);
+  const mayWrite = isSafe || (draft.units[wiring.unit]?.areRelaysRead ?? false);
+  perform(step, relay, {
+    order: newOrder({ ...input, isSafe }),
+    move: { kind: mayWrite ? 'write' : 'read' },
+  });
 }
 
 /** The newest order of a relay wins; the outcome of the older one is unknown unless nothing was written. */
@@ -233,7 +242,7 @@ function supersede(step: BoardStep, relay: RelayName): void {
   const old = draft.orders[relay];
   if (old === undefined) return;
   const { phase } = draft.master;
-  const isInFlight = phase.kind === 'waiting' && phase.exchange.job.id === old.jobId;
+  const isInFlight = 'exchange' in phase && phase.exchange.job.id === old.jobId;
   const isWriting = jobOf(draft, old.jobId)?.purpose.kind === 'relayWrite';
   forget(draft, old.jobId);
   feedMaster(step, { kind: 'cancel', id: old.jobId, atMs });
@@ -288,10 +297,10 @@ function exchange(
   // Known before it is submitted: the result may come within the same step.
   draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId, held: null } };
   // Only the restrictive write waits for a line that answers: a restore is sent into any.
-  const deadline =
-    move.kind === 'write' ? { deadlineMs: order.deadlineMs, needsAnswer: order.energised } : {};
+  const { deadlineMs, energised: needsAnswer, isSafe: isBlind } = order;
+  const conditions = move.kind === 'write' ? { deadlineMs, needsAnswer, isBlind } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
-  submit(step, { kind, relay }, { request, priority, ...deadline });
+  submit(step, { kind, relay }, { request, priority, ...conditions });
 }
 
 /** Goes on with a loop-back order, in the place of another poll. */
@@ -301,26 +310,6 @@ function resumeHeld(step: BoardStep): void {
   if (order === undefined || order.held === null || loopbackWaitsForUrgent(draft, atMs)) return;
   draft.mayInterpose = false;
   exchange(step, 'loopback', { order, move: order.held, priority: 'poll' });
-}
-
-/** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
-function relayRequest(
-  profile: BoardProfile,
-  name: RelayName,
-  order: Pick<RelayOrder, 'energised' | 'holdMs'> | null,
-): ModbusRequest | null {
-  const relay = wiringOf(profile, name);
-  const poll = relay && profile.polls[relay.poll];
-  const unit = relay && profile.units[relay.unit]?.address;
-  if (relay === undefined || poll === undefined || unit === undefined) return null;
-  if (order === null) return pollRequest(profile, poll);
-  const { address, flashAddress } = relay;
-  const { energised, holdMs } = order;
-  if (relay.kind === 'coil' && energised && holdMs !== undefined && flashAddress !== undefined)
-    return { kind: 'pulseCoil', unit, address: flashAddress, value: Math.round(holdMs / 100) };
-  if (relay.kind === 'coil') return { kind: 'writeCoil', unit, address, on: energised };
-  const value = energised ? relay.on : relay.off;
-  return value === undefined ? null : { kind: 'writeRegister', unit, address, value };
 }
 
 function finishOrder(

@@ -9,6 +9,8 @@ export type ModbusRequest =
       readonly function: 1 | 2;
       readonly first: number;
       readonly count: number;
+      /** The unit sends the bytes last first, against AP 6.1 (Waveshare Relay 32CH). */
+      readonly isReversed?: boolean;
     }
   | {
       readonly kind: 'readRegisters';
@@ -60,6 +62,7 @@ export type DecodedResponse =
 
 const exceptionFlag = 0x80;
 const exceptionLength = 5;
+/** The answer to a write; a request to read has the same length. */
 const echoLength = 8;
 const coilOn = 0xff00;
 /** SL 2.5.1.1: the longest RTU frame. */
@@ -222,7 +225,8 @@ function hasGoodCrc(frame: Uint8Array): boolean {
 function readValues(request: ModbusRequest, data: Uint8Array): number[] {
   const values: number[] = [];
   if (request.kind === 'readBits') {
-    for (let at = 0; at < request.count; at++) values.push(((data[at >> 3] ?? 0) >> (at & 7)) & 1);
+    const bytes = request.isReversed === true ? data.toReversed() : data;
+    for (let at = 0; at < request.count; at++) values.push(((bytes[at >> 3] ?? 0) >> (at & 7)) & 1);
   } else {
     for (let at = 0; at + 1 < data.length; at += 2) values.push(((data[at] ?? 0) << 8) | (data[at + 1] ?? 0));
   }
@@ -233,6 +237,28 @@ function readValues(request: ModbusRequest, data: Uint8Array): number[] {
 export function announcedLength(request: ModbusRequest, bytes: Uint8Array): number {
   const isException = bytes.length > 1 && bytes[1] === (functionCode(request) | exceptionFlag);
   return isException ? exceptionLength : expectedLength(request);
+}
+
+/** Whether the bytes begin as the answer does, so far as they go: it has come, cut short or with a wrong checksum. */
+export function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
+  if (bytes.length < 4) return false;
+  const verdict = decodeResponse(request, bytes.subarray(0, announcedLength(request, bytes)));
+  return verdict.kind === 'incomplete' || (verdict.kind === 'invalid' && verdict.reason === 'crc');
+}
+
+/** Lengths that a frame with this head can have, of any unit: answers and requests of AP 6.1 to 6.12. */
+function lengthsOf([unit = 0, code = 0, third = 0]: Uint8Array): readonly number[] {
+  if (!isWithin(unit, 1, 247)) return [];
+  if ((code & exceptionFlag) !== 0) return [exceptionLength];
+  if (isWithin(code, 1, 4)) return [5 + third, echoLength];
+  return [5, 6, 15, 16].includes(code) ? [echoLength] : [];
+}
+
+/** Length of the sound frame, of whatever unit, that the bytes begin with; 0: there is none. */
+export function soundLength(bytes: Uint8Array): number {
+  const isSound = (length: number): boolean =>
+    bytes.length >= length && hasGoodCrc(bytes.subarray(0, length));
+  return lengthsOf(bytes).find(isSound) ?? 0;
 }
 
 const exceptionNames: Readonly<Record<number, string>> = {

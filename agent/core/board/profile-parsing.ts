@@ -79,6 +79,8 @@ function checkProfile(profile: BoardProfile): Faults {
     const request = pollRequest(profile, poll);
     const wrong = request === null ? `there is no unit "${poll.unit}"` : checkRequest(request);
     if (wrong !== null) fault(`/polls/${key}`, wrong);
+    if (poll.reversed === true && poll.function > 2)
+      fault(`/polls/${key}/reversed`, 'only bits (function 1 or 2) have an order of bytes');
   }
   const addresses = Object.values(profile.units).map((unit) => unit.address);
   if (new Set(addresses).size < addresses.length) fault('/units', 'two units have the same address');

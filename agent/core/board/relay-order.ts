@@ -1,6 +1,7 @@
 // One order to a relay, from the first write to the proof: the next step, decided from the board's answers. Pure. An
-// order is confirmed only after the board has shown it twice, and is written again only after a reading showed that
-// the relay is not as ordered (edge-agents 2.3 rule 6). Why two readings: CRC-16 accepts 1 of 65 536 random frames. A
+// order is confirmed only after the board has shown it twice. A restrictive one is written again only after a reading
+// showed that the relay is not as ordered (edge-agents 2.3 rule 6); one to the safe state needs no conversation: it is
+// written again and again until a reading is understood. Why two readings: CRC-16 accepts 1 of 65 536 random frames. A
 // reading that disagrees with the one before restarts the count, so a false confirmation needs two such frames in a
 // row with the same bit.
 import type { RtuResult } from './rtu-types.ts';
@@ -10,6 +11,8 @@ export type RelayOutcome = 'confirmed' | 'mismatch' | 'unknown' | 'refused';
 export interface RelayOrder {
   readonly token: string;
   readonly energised: boolean;
+  /** De-energises a relay of the vehicle: it is written before anything is read, and repeated while nothing is. */
+  readonly isSafe: boolean;
   /** The board opens the relay by itself after this long. */
   readonly holdMs?: number;
   /** The write is not sent after this moment. */
@@ -38,9 +41,11 @@ const maxWrites = 3;
 const settleMs = 300;
 /** How long after a write (or the deadline) a silent board is still polled for the relay state. */
 const askMs = 3000;
+/** From one write to the safe state that no reading has followed to the next, at least. */
+const againMs = 500;
 
 export function newOrder(
-  order: Pick<RelayOrder, 'token' | 'energised' | 'holdMs' | 'deadlineMs'>,
+  order: Pick<RelayOrder, 'token' | 'energised' | 'isSafe' | 'holdMs' | 'deadlineMs'>,
 ): RelayOrder {
   return { ...order, writes: 0, wroteAtMs: -Infinity, lastWrite: 'none', seen: null };
 }
@@ -123,7 +128,8 @@ function judge(order: RelayOrder, atMs: number): RelayMove {
   if (seen.on === order.energised) return end('confirmed', null, seen.on);
   if (typeof lastWrite === 'object') return end('refused', lastWrite.refused, seen.on);
   if (atMs - order.wroteAtMs < settleMs) return { kind: 'read' };
-  if (lastWrite === 'unknown' && canWrite && order.writes < maxWrites) return { kind: 'write' };
+  const mayRepeat = order.isSafe || order.writes < maxWrites;
+  if (lastWrite === 'unknown' && canWrite && mayRepeat) return { kind: 'write' };
   const reason =
     lastWrite === 'ok'
       ? 'the board accepted the order, but the relay still reads the other state'
@@ -131,12 +137,14 @@ function judge(order: RelayOrder, atMs: number): RelayMove {
   return end('mismatch', reason, seen.on);
 }
 
-/** After a failed reading: retry for a while, then report the outcome as unknown. */
+/** After a failed reading: retry for a while, the write to the safe state too, then report the outcome as unknown. */
 export function afterNoReading(
   order: RelayOrder,
   fault: { readonly reason: string; readonly atMs: number },
 ): Judged {
-  const giveUpAtMs = order.writes > 0 ? order.wroteAtMs + askMs : order.deadlineMs;
-  if (fault.atMs <= giveUpAtMs) return { order, move: { kind: 'read' } };
-  return { order, move: end(order.writes > 0 ? 'unknown' : 'refused', fault.reason, null) };
+  const { isSafe, writes, wroteAtMs, deadlineMs } = order;
+  const giveUpAtMs = writes > 0 && !isSafe ? wroteAtMs + askMs : deadlineMs;
+  if (fault.atMs > giveUpAtMs)
+    return { order, move: end(writes > 0 ? 'unknown' : 'refused', fault.reason, null) };
+  return { order, move: { kind: isSafe && fault.atMs - wroteAtMs >= againMs ? 'write' : 'read' } };
 }

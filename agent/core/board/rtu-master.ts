@@ -9,17 +9,8 @@
 // discarded and only show the master how slow the unit is. The bound: no RTU master can recognise an answer later
 // than `lateGuardMs`; boards answer within 100 ms. Serial Line V1.02 ("SL") 2.4 (one request at a time, response
 // time-out, turn-around), 2.5.1.1 (3.5 characters).
-import {
-  announcedLength,
-  checkRequest,
-  decodeResponse,
-  encodeRequest,
-  expectedLength,
-  isWrite,
-  type ModbusRequest,
-  maxFrameLength,
-} from './modbus-frame.ts';
-import { stripEcho } from './rtu-echo.ts';
+import { checkRequest, encodeRequest, expectedLength, isWrite, maxFrameLength } from './modbus-frame.ts';
+import { findAnswer, type RtuFinding } from './rtu-search.ts';
 import {
   defaultRtuOptions,
   type RtuCounters,
@@ -31,6 +22,7 @@ import {
   type RtuOutput,
   type RtuPhase,
   type RtuPriority,
+  type RtuReceived,
   type RtuResult,
 } from './rtu-types.ts';
 import {
@@ -52,7 +44,10 @@ interface MasterStep {
 
 const noBytes = new Uint8Array(0);
 const priorities: readonly RtuPriority[] = ['relay', 'poll', 'config'];
-/** Line glitches when a driver lets the bus go; more than this after an answer is a second frame. */
+/** A write to a safe state goes before all else. */
+const rankOf = ({ isBlind, priority }: RtuJob): number =>
+  isBlind === true ? -1 : priorities.indexOf(priority);
+/** Line glitches when a driver lets the bus go; more than this may be a frame. */
 const glitchBytes = 2;
 const aliveMs = 5000;
 
@@ -85,10 +80,14 @@ export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMas
   };
 }
 
-/** One input; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled. */
+/**
+ * One input; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled.
+ * @param mayRestrict false: jobs that need an answer stay in the queue, and a further step is due at once.
+ */
 export function stepRtuMaster(
   state: RtuMasterState,
   input: RtuInput,
+  { mayRestrict }: { readonly mayRestrict: boolean } = { mayRestrict: true },
 ): { readonly state: RtuMasterState; readonly outputs: readonly RtuOutput[] } {
   const step: MasterStep = { draft: { ...state }, outputs: [], atMs: input.atMs };
   passTime(step);
@@ -112,7 +111,7 @@ export function stepRtuMaster(
       break;
   }
   // After a result the caller speaks first: a relay's read-back must not queue behind a poll that happens to wait.
-  if (!step.outputs.some((output) => output.kind === 'done')) sendNext(step);
+  if (!step.outputs.some((output) => output.kind === 'done')) sendNext(step, mayRestrict);
   step.draft.wakeAtMs = nextWakeMs(step.draft);
   return { state: step.draft, outputs: step.outputs };
 }
@@ -122,6 +121,7 @@ function done(step: MasterStep, id: number, result: RtuResult): void {
 }
 
 function count(step: MasterStep, name: keyof RtuCounters, by = 1): void {
+  if (by === 0) return;
   const counters: Record<keyof RtuCounters, number> = { ...step.draft.counters };
   counters[name] += by;
   step.draft.counters = counters;
@@ -133,16 +133,16 @@ function submit(step: MasterStep, job: RtuJob): void {
   if (fault !== null) return done(step, job.id, { kind: 'refused', reason: fault });
   // Never kept for later: a relay write must not be sent after the next open, when it may no longer be wanted.
   if (draft.phase.kind === 'down') return done(step, job.id, { kind: 'linkDown' });
-  const rank = priorities.indexOf(job.priority);
+  const rank = rankOf(job);
   if (draft.queue.length >= draft.options.queueLimit) {
     const last = draft.queue.at(-1);
-    if (last === undefined || priorities.indexOf(last.priority) <= rank) {
+    if (last === undefined || rankOf(last) <= rank) {
       return done(step, job.id, { kind: 'queueFull' });
     }
     draft.queue = draft.queue.slice(0, -1);
     done(step, last.id, { kind: 'queueFull' });
   }
-  const behind = draft.queue.findIndex((other) => priorities.indexOf(other.priority) > rank);
+  const behind = draft.queue.findIndex((other) => rankOf(other) > rank);
   const place = behind < 0 ? draft.queue.length : behind;
   draft.queue = [...draft.queue.slice(0, place), job, ...draft.queue.slice(place)];
 }
@@ -178,6 +178,7 @@ function idle(step: MasterStep, quietUntilMs: number): RtuPhase {
     kind: 'idle',
     quietUntilMs,
     ceilingMs: Math.max(quietUntilMs, step.atMs + step.draft.options.silenceCeilingMs),
+    noiseBytes: 0,
   };
 }
 
@@ -203,16 +204,27 @@ function gapMs(options: RtuMasterOptions): number {
 function passTime(step: MasterStep): void {
   const { phase } = step.draft;
   if (phase.kind === 'settling' && step.atMs >= phase.untilMs) accept(step, phase);
-  if (phase.kind === 'waiting' && step.atMs >= phase.timeoutAtMs) {
-    fail(step, phase, phase.bytes.length === 0 ? 'timeout' : 'cut');
-  }
+  if (phase.kind === 'waiting' && step.atMs >= phase.timeoutAtMs)
+    fail(step, phase, lookAt(step, phase).fault ?? 'timeout');
 }
+
+const lookAt = (
+  { draft }: MasterStep,
+  { exchange, received }: RtuPhase & { kind: 'waiting' | 'settling' },
+): RtuFinding => findAnswer(exchange, received.bytes, { mode: draft.options.echo, hasEcho: draft.hasEcho });
+
+/** A blind write may be sent before a read has shown whether the adapter echoes: its answer does not prove that the unit answers. */
+const isEvidence = ({ isBlind }: RtuJob): boolean => isBlind !== true;
 
 function accept(step: MasterStep, phase: RtuPhase & { kind: 'settling' }): void {
   const { draft } = step;
-  const { job } = phase.exchange;
+  const { exchange, received } = phase;
+  const { job } = exchange;
+  const found = lookAt(step, phase);
+  draft.hasEcho = found.hasEcho;
   count(step, phase.result.kind === 'exception' ? 'exceptions' : 'answers');
-  setUnit(draft, job, withAnswer(unitOf(draft, job), step.atMs));
+  count(step, 'noiseBytes', received.count - found.usedBytes);
+  if (isEvidence(job)) setUnit(draft, job, withAnswer(unitOf(draft, job), step.atMs));
   draft.phase = idle(step, phase.untilMs);
   done(step, job.id, phase.result);
 }
@@ -220,124 +232,123 @@ function accept(step: MasterStep, phase: RtuPhase & { kind: 'settling' }): void 
 /** Ends an exchange without a good answer: the result, then silence on the bus and a pause for the unit. */
 function fail(
   step: MasterStep,
-  phase: RtuPhase & { kind: 'waiting' | 'settling' },
+  phase: RtuPhase & { kind: 'waiting' },
   reason: Exclude<RtuFault, 'linkDown'>,
 ): void {
   const { draft, atMs } = step;
-  const { exchange } = phase;
+  const { exchange, received } = phase;
   const { job } = exchange;
+  const { lateGuardMs, timeoutMinMs } = draft.options;
   const unit = unitOf(draft, job);
-  // When the answer has come, only spoilt, no other is due; else it may still be on its way.
-  const hasCome = phase.kind === 'waiting' && isAnswerLike(job.request, phase.bytes);
-  const guardMs = hasCome ? 0 : draft.options.lateGuardMs;
-  const quietUntilMs = atMs + draft.options.timeoutMinMs;
-  const holdUntilMs = Math.max(quietUntilMs, exchange.sentAtMs + guardMs);
+  const found = lookAt(step, phase);
+  draft.hasEcho = found.hasEcho;
+  // When the answer has come, only spoilt, no other is due and the silence has begun; else it may still be on its way.
+  const hasCome = found.isSpoilt;
+  const quietUntilMs = Math.max(atMs, (hasCome ? received.lastMs : atMs) + timeoutMinMs);
+  const holdUntilMs = Math.max(quietUntilMs, exchange.sentAtMs + (hasCome ? 0 : lateGuardMs));
   const isOtherAlive = [...draft.units].some(
     ([address, { lastOkMs }]) =>
       address !== job.request.unit && lastOkMs !== null && atMs - lastOkMs < aliveMs,
   );
   setUnit(draft, job, withFailure(unit, { atMs, holdUntilMs, isOtherAlive }));
   count(step, reason === 'timeout' ? 'timeouts' : reason);
-  if (reason === 'wrongUnit' && phase.kind === 'waiting') learnLate(step, phase.bytes);
+  count(step, 'noiseBytes', received.count - found.usedBytes);
   if (!hasCome) draft.late = { exchange, bytes: noBytes };
   draft.phase = idle(step, quietUntilMs);
   if (isWrite(job.request)) return done(step, job.id, { kind: 'unknown', reason });
   done(step, job.id, reason === 'timeout' ? { kind: 'timeout' } : { kind: 'invalid', reason });
 }
 
-function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
-  if (bytes.length < 4) return false;
-  const verdict = decodeResponse(request, bytes);
-  return verdict.kind === 'incomplete' || (verdict.kind === 'invalid' && verdict.reason === 'crc');
-}
-
 function receive(step: MasterStep, bytes: Uint8Array): void {
-  const { draft } = step;
+  const { draft, atMs } = step;
   const { phase } = draft;
-  if (phase.kind === 'waiting') return receiveAnswer(step, phase, bytes);
-  if (phase.kind === 'settling') return receiveSurplus(step, phase, bytes.length);
+  if (phase.kind === 'waiting' || phase.kind === 'settling') return receiveAnswer(step, phase, bytes);
   count(step, 'noiseBytes', bytes.length);
   if (phase.kind === 'down') return;
   learnLate(step, bytes);
   const { timeoutMinMs, silenceCeilingMs } = draft.options;
-  const isFirst = step.atMs >= phase.quietUntilMs;
-  const ceilingMs = isFirst ? step.atMs + silenceCeilingMs : phase.ceilingMs;
-  const quietUntilMs = Math.max(phase.quietUntilMs, Math.min(ceilingMs, step.atMs + timeoutMinMs));
-  draft.phase = { kind: 'idle', quietUntilMs, ceilingMs };
+  const noiseBytes = phase.noiseBytes + bytes.length;
+  // A glitch needs no longer silence than a frame does, unless it may be the beginning of an answer that is due.
+  const isGlitch = noiseBytes <= glitchBytes && !isAnswerDue(step);
+  const silenceMs = isGlitch ? gapMs(draft.options) : timeoutMinMs;
+  const isFirst = atMs >= phase.quietUntilMs;
+  const ceilingMs = isFirst ? atMs + silenceCeilingMs : phase.ceilingMs;
+  const quietUntilMs = Math.max(phase.quietUntilMs, Math.min(ceilingMs, atMs + silenceMs));
+  draft.phase = { kind: 'idle', quietUntilMs, ceilingMs, noiseBytes };
 }
 
-function receiveSurplus(step: MasterStep, phase: RtuPhase & { kind: 'settling' }, length: number): void {
-  const surplus = phase.surplus + length;
-  count(step, 'noiseBytes', length);
-  // Two answers to one request: one of them belongs to another request, and it is unknown which.
-  if (surplus > glitchBytes) return fail(step, phase, 'tooLong');
-  step.draft.phase = { ...phase, surplus, untilMs: step.atMs + gapMs(step.draft.options) };
-}
+/** The answer to an earlier request may still come. */
+const isAnswerDue = ({ draft, atMs }: MasterStep): boolean =>
+  [...draft.units.values()].some(({ holdUntilMs }) => holdUntilMs > atMs);
 
-function receiveAnswer(step: MasterStep, phase: RtuPhase & { kind: 'waiting' }, chunk: Uint8Array): void {
+function receiveAnswer(
+  step: MasterStep,
+  phase: RtuPhase & { kind: 'waiting' | 'settling' },
+  chunk: Uint8Array,
+): void {
   const { draft, atMs } = step;
-  const { exchange } = phase;
-  const { request } = exchange.job;
-  const waiting = { ...phase, bytes: join(phase.bytes, chunk) };
+  const { exchange, timeoutAtMs } = phase;
+  const received = joined(phase.received, chunk, atMs);
+  const waiting = { kind: 'waiting', exchange, timeoutAtMs, received } as const;
   draft.phase = waiting;
-  const { body, hasEcho } = stripEcho(exchange, waiting.bytes, {
-    mode: draft.options.echo,
-    hasEcho: draft.hasEcho,
-  });
-  draft.hasEcho = hasEcho;
-  if (body === 'incomplete') return;
-  if (body === 'wrong') return fail(step, waiting, 'wrongEcho');
-  const length = announcedLength(request, body);
-  const verdict = decodeResponse(request, body.subarray(0, length));
-  if (verdict.kind === 'incomplete') return;
-  if (verdict.kind === 'invalid') return fail(step, waiting, verdict.reason);
-  const wire = wireMs(draft.options, exchange.sent.length + length);
-  setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), atMs - exchange.sentAtMs - wire));
-  const settling = {
-    kind: 'settling',
-    exchange,
-    result: verdict,
-    untilMs: atMs + gapMs(draft.options),
-    surplus: 0,
-  } as const;
-  draft.phase = settling;
-  if (body.length > length) receiveSurplus(step, settling, body.length - length);
+  learnLate(step, chunk);
+  const found = lookAt(step, waiting);
+  if (found.answer === null) return;
+  // Two answers to one request: one of them belongs to another request, and it is unknown which.
+  if (found.isTwice) return fail(step, waiting, 'tooLong');
+  if (phase.kind === 'waiting' && isEvidence(exchange.job)) {
+    const wire = wireMs(draft.options, exchange.sent.length + expectedLength(exchange.job.request));
+    const sampleMs = atMs - exchange.sentAtMs - wire;
+    setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), sampleMs));
+  }
+  const silentMs = atMs + gapMs(draft.options);
+  const untilMs =
+    phase.kind === 'waiting' ? silentMs : Math.max(phase.untilMs, Math.min(silentMs, timeoutAtMs));
+  draft.phase = { ...waiting, kind: 'settling', result: found.answer, untilMs };
 }
 
 /** Records the turn-around of a late answer; its value is discarded. */
 function learnLate(step: MasterStep, chunk: Uint8Array): void {
-  const { draft } = step;
+  const { draft, atMs } = step;
   if (draft.late === null) return;
   const { exchange } = draft.late;
-  const { request } = exchange.job;
   const bytes = join(draft.late.bytes, chunk);
   draft.late = { exchange, bytes };
-  const length = announcedLength(request, bytes);
-  if (bytes.length < length) return;
-  const verdict = decodeResponse(request, bytes.subarray(0, length));
+  const { answer } = findAnswer(exchange, bytes, { mode: 'off', hasEcho: false });
+  if (answer === null) return;
   draft.late = null;
-  if (verdict.kind !== 'ok') return;
+  if (answer.kind !== 'ok') return;
   count(step, 'lateAnswers');
-  const wire = wireMs(draft.options, exchange.sent.length + length);
-  const sampleMs = step.atMs - exchange.sentAtMs - wire;
-  setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), sampleMs));
+  const wire = wireMs(draft.options, exchange.sent.length + expectedLength(exchange.job.request));
+  setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), atMs - exchange.sentAtMs - wire));
 }
 
+const bytesMost = 2 * maxFrameLength;
+
+/** The newest bytes of both: what came before them is noise. */
 function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  const kept = tail.subarray(0, Math.max(0, 2 * maxFrameLength - head.length));
-  const joined = new Uint8Array(head.length + kept.length);
-  joined.set(head);
-  joined.set(kept, head.length);
-  return joined;
+  const all = new Uint8Array(head.length + tail.length);
+  all.set(head);
+  all.set(tail, head.length);
+  return all.length > bytesMost ? all.slice(-bytesMost) : all;
 }
 
-/** When a queued job may go out, as far as its unit is concerned. */
+const joined = ({ bytes, count: before }: RtuReceived, chunk: Uint8Array, atMs: number): RtuReceived => ({
+  bytes: join(bytes, chunk),
+  count: before + chunk.length,
+  lastMs: atMs,
+});
+
+/** When a queued job may go out, as far as line and unit are concerned. */
 function readyAtMs(draft: Draft, job: RtuJob): number {
+  if (job.isBlind === true) return Number.NEGATIVE_INFINITY;
   const unit = unitOf(draft, job);
-  return job.priority === 'relay' ? unit.holdUntilMs : Math.max(unit.holdUntilMs, unit.pollsHeldUntilMs);
+  const quietUntilMs = draft.phase.kind === 'idle' ? draft.phase.quietUntilMs : Number.NEGATIVE_INFINITY;
+  const readyMs = Math.max(quietUntilMs, unit.holdUntilMs);
+  return job.priority === 'relay' ? readyMs : Math.max(readyMs, unit.pollsHeldUntilMs);
 }
 
-function sendNext(step: MasterStep): void {
+function sendNext(step: MasterStep, mayRestrict: boolean): void {
   const { draft, atMs } = step;
   if (draft.queue.length === 0) return;
   const expired = draft.queue.filter((job) => job.deadlineMs !== undefined && job.deadlineMs < atMs);
@@ -352,9 +363,9 @@ function sendNext(step: MasterStep): void {
     // The caller speaks first, as after any result.
     return;
   }
-  if (draft.phase.kind !== 'idle' || atMs < draft.phase.quietUntilMs) return;
+  if (draft.phase.kind !== 'idle') return;
   const job = draft.queue.find((candidate) => readyAtMs(draft, candidate) <= atMs);
-  if (job === undefined) return;
+  if (job === undefined || (job.needsAnswer === true && !mayRestrict)) return;
   draft.queue = draft.queue.filter((other) => other !== job);
   const sent = encodeRequest(job.request);
   const wire = wireMs(draft.options, sent.length * (draft.hasEcho ? 2 : 1) + expectedLength(job.request));
@@ -363,7 +374,7 @@ function sendNext(step: MasterStep): void {
     kind: 'waiting',
     exchange: { job, sent, sentAtMs: atMs },
     timeoutAtMs: atMs + timeoutMs,
-    bytes: noBytes,
+    received: { bytes: noBytes, count: 0, lastMs: atMs },
   };
   if (draft.late?.exchange.job.request.unit === job.request.unit) draft.late = null;
   count(step, 'requests');
@@ -381,7 +392,7 @@ function nextWakeMs(draft: Draft): number | null {
   }
   for (const job of queue) {
     if (job.deadlineMs !== undefined) wakeMs = Math.min(wakeMs, job.deadlineMs + 1);
-    if (phase.kind === 'idle') wakeMs = Math.min(wakeMs, Math.max(phase.quietUntilMs, readyAtMs(draft, job)));
+    if (phase.kind === 'idle') wakeMs = Math.min(wakeMs, readyAtMs(draft, job));
   }
   return wakeMs === Infinity ? null : wakeMs;
 }

@@ -15,6 +15,11 @@ export interface RtuJob {
   /** Sent only while the unit answered the exchange before; else not sent at all: the result is then `unanswered`. */
   readonly needsAnswer?: boolean;
   /**
+   * Sent as soon as no other exchange is under way, whatever the line does: a write to a safe state waits for neither silence nor answers.
+   * What it changes must not depend on its answer.
+   */
+  readonly isBlind?: boolean;
+  /**
    * The result may wait until this moment, when the caller wakes anyway; without it, it comes once the line is
    * silent.
    */
@@ -96,21 +101,36 @@ export interface RtuExchange {
 
 export type RtuPhase =
   | { readonly kind: 'down' }
-  | { readonly kind: 'idle'; readonly quietUntilMs: number; readonly ceilingMs: number }
+  | {
+      readonly kind: 'idle';
+      readonly quietUntilMs: number;
+      readonly ceilingMs: number;
+      /** Bytes that arrived since the last exchange. */
+      readonly noiseBytes: number;
+    }
   | {
       readonly kind: 'waiting';
       readonly exchange: RtuExchange;
       readonly timeoutAtMs: number;
-      readonly bytes: Uint8Array;
+      readonly received: RtuReceived;
     }
-  /** A whole answer is here; it counts if the line now falls silent (SL 2.5.1.1: silence ends a frame). */
+  /** A whole answer is here; it counts once the line falls silent (SL 2.5.1.1: silence ends a frame), or babbles until the time-out. */
   | {
       readonly kind: 'settling';
       readonly exchange: RtuExchange;
+      readonly timeoutAtMs: number;
+      readonly received: RtuReceived;
       readonly result: RtuResult;
       readonly untilMs: number;
-      readonly surplus: number;
     };
+
+/** What arrived since a request was sent. */
+export interface RtuReceived {
+  /** The newest of it. */
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly lastMs: number;
+}
 
 export interface RtuMasterState {
   readonly options: RtuMasterOptions;

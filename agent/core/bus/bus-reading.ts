@@ -1,6 +1,6 @@
 // What is known of the vehicle bus at one moment, as data: from the decoder to the vehicle, `status` and the doctor. Times are monotonic ms.
 import type { BusName } from './j1939-signals.ts';
-import type { TroubleCode } from './j1939-texts.ts';
+import type { DriverCard, TroubleCode } from './j1939-texts.ts';
 import type { CodeList, ElmKind, ObdFacts, ObdName, ObdRefusal } from './obd-facts.ts';
 import type { BitRate, OpeningRefusal, SlcanDialect } from './slcan-opening.ts';
 
@@ -80,7 +80,7 @@ export interface BusView {
   readonly isSettled: boolean;
   readonly values: readonly BusValue[];
   readonly vin: BusText<string> | null;
-  readonly driverCards: BusText<readonly [string | null, string | null]> | null;
+  readonly driverCards: BusText<readonly [DriverCard, DriverCard]> | null;
   readonly troubleCodes: readonly BusText<readonly TroubleCode[]>[];
   /** Of a car: codes such as `P0301` of each control unit. */
   readonly obdCodes: readonly (BusText<readonly string[]> & { readonly list: CodeList })[];

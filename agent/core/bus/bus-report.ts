@@ -96,11 +96,9 @@ function attributesOf({ view }: BusReading, chosen: Chosen): Attributes {
   }
   if (view.vin !== null) known.vin = view.vin.value;
   // Empty: there is no card in the slot.
-  if (view.driverCards !== null) {
-    const [first, second] = view.driverCards.value;
-    known.driverCard1 = first ?? '';
-    known.driverCard2 = second ?? '';
-  }
+  const [first, second] = view.driverCards?.value ?? [];
+  if (first !== undefined) known.driverCard1 = first ?? '';
+  if (second !== undefined) known.driverCard2 = second ?? '';
   if (view.troubleCodes.length > 0) {
     const codes = view.troubleCodes.flatMap(({ value }) => value.map(({ spn, fmi }) => `${spn}/${fmi}`));
     known.dtcs = codesText(codes);

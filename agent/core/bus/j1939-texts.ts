@@ -9,29 +9,39 @@ const cardCharacters = 40;
 /** ISO 3779: 17 characters without I, O and Q. */
 const vinPattern = /^[A-HJ-NPR-Z0-9]{17}$/;
 
-/** The characters of a field up to its `*`; null when one of them is not printable. */
+const isFilling = (byte: number): boolean => byte === 0x00 || byte === 0xff;
+
+/** The characters of a field up to its `*`, without what fills it before and behind; null when one of them is not printable. */
 function fieldOf(data: Uint8Array): string | null {
   const end = data.indexOf(0x2a);
   const field = end < 0 ? data : data.subarray(0, end);
-  return field.every((byte) => byte >= 0x20 && byte <= 0x7e) ? String.fromCharCode(...field) : null;
+  const text = field.subarray(
+    field.findIndex((byte) => !isFilling(byte)),
+    field.findLastIndex((byte) => !isFilling(byte)) + 1,
+  );
+  return text.every((byte) => byte >= 0x20 && byte <= 0x7e) ? String.fromCharCode(...text).trim() : null;
 }
 
 /** A vehicle identification number, or null when the text is none: padding, placeholders, another length. */
 export function parseVin(data: Uint8Array): string | null {
-  const text = fieldOf(data)?.trim() ?? '';
+  const text = fieldOf(data) ?? '';
   const isPlaceholder = new Set(text).size <= 2;
   return vinPattern.test(text) && !isPlaceholder ? text : null;
 }
 
-/** Numbers of the driver cards in slots 1 and 2 (DI: `card 1 * card 2 *`); null: no card. Null as a whole: no sound text. */
-export function parseDriverCards(data: Uint8Array): readonly [string | null, string | null] | null {
+/** Null: no card in the slot. Undefined: not told (filled with FF, "not available"). */
+export type DriverCard = string | null | undefined;
+
+/** Numbers of the driver cards in slots 1 and 2 (DI: `card 1 * card 2 *`). Null: no sound text. */
+export function parseDriverCards(data: Uint8Array): readonly [DriverCard, DriverCard] | null {
   const end = data.indexOf(0x2a);
   if (end < 0) return null;
-  const cards = [fieldOf(data.subarray(0, end)), fieldOf(data.subarray(end + 1))];
-  const [first, second] = cards.map((card) => card?.trim() ?? null);
-  if (first === undefined || first === null || second === undefined || second === null) return null;
-  const cardOf = (card: string): string | null => (card === '' ? null : card.slice(0, cardCharacters));
-  return [cardOf(first), cardOf(second)];
+  const slots = [data.subarray(0, end), data.subarray(end + 1)] as const;
+  const [first, second] = [fieldOf(slots[0]), fieldOf(slots[1])];
+  if (first === null || second === null) return null;
+  const cardOf = (card: string, slot: Uint8Array): DriverCard =>
+    card !== '' ? card.slice(0, cardCharacters) : slot[0] === 0xff ? undefined : null;
+  return [cardOf(first, slots[0]), cardOf(second, slots[1])];
 }
 
 export interface TroubleCode {

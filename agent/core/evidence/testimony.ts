@@ -160,6 +160,8 @@ export interface Evidence {
   readonly isTimeConfirmed: boolean;
   /** The board answered its last read-back. */
   readonly boardAlive: boolean;
+  /** The line to the board is closed: nothing can be written. Absent: it is open, whether or not the board answers. */
+  readonly isLineDown?: boolean;
   /** When ignition and motion input, as far as they are known, were last asked for, the older of both; monotonic. */
   readonly askedMs: number;
   /** Until when this process was held up, or was not watched for that: what was read or asked for before decides nothing; monotonic. */

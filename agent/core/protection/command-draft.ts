@@ -7,9 +7,11 @@ import {
   featureNames,
 } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
+import type { Evidence } from '../evidence/testimony.ts';
 import {
   type ActiveCommand,
   type CommandRecord,
+  commandLimits,
   draftOf,
   type EventDraft,
   type ReportDetail,
@@ -59,6 +61,8 @@ export type CommandEffect =
       readonly token: string;
       readonly withinMs: number;
     }
+  /** Order the safe state over the order that is under way, at once. */
+  | { readonly kind: 'withdraw'; readonly relay: FeatureName }
   | { readonly kind: 'note'; readonly text: string; readonly commandID: string };
 
 export interface CommandStep {
@@ -120,6 +124,16 @@ export function report(
   draft.events.push(draftOf(command, to, detail));
   const entry = { commandID: command.commandID, atMs: detail.atMs, last: to };
   draft.state = { ...draft.state, record: remember(draft.state.record, entry) };
+}
+
+/** A change of the relay, for the rules on their rate. */
+export function recordChange(draft: Draft, feature: FeatureName, { nowMs, trustedUtcMs }: Evidence): void {
+  const { record } = draft.state;
+  draft.state = { ...draft.state, changedMs: { ...draft.state.changedMs, [feature]: nowMs } };
+  if (trustedUtcMs === null) return;
+  const changes = [...(record.changesUtcMs[feature] ?? []), trustedUtcMs].slice(-commandLimits.changes);
+  const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
+  draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
 }
 
 /** Ends the active command of a feature and activates the one that waited behind it. */

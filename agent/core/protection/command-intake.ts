@@ -8,7 +8,13 @@ import type { Evidence } from '../evidence/testimony.ts';
 import { timeLimits } from '../timekeeping.ts';
 import type { ZoneSide } from '../zones/zone-automation.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
-import { type ActiveCommand, draftOf, isAutomatic, type LocalSource } from './command-record.ts';
+import {
+  type ActiveCommand,
+  type CommandRecord,
+  draftOf,
+  isAutomatic,
+  type LocalSource,
+} from './command-record.ts';
 import { isSafeState } from './interlock.ts';
 
 export interface EnvelopeInput {
@@ -75,7 +81,7 @@ export function isExpired(
  * The end of a command on disk, where it must hold without the monotonic deadline after a restart. Where the clock was set back since the
  * command arrived, `expiresMs` is of a clock that was ahead: the remaining life is counted from the present time instead.
  */
-export function expiresByPresentClock(
+function expiresByPresentClock(
   { commandID, expiresMs }: Pick<ActiveCommand, 'commandID' | 'expiresMs'>,
   { nowMs, latestUtcMs, trustedUtcMs }: Evidence,
   ends: CommandsState['ends'],
@@ -84,6 +90,22 @@ export function expiresByPresentClock(
   if (endMs === undefined || latestUtcMs === null || trustedUtcMs === null) return expiresMs;
   const isSetBack = latestUtcMs + (endMs - nowMs) < expiresMs - timeLimits.toleranceMs;
   return isSetBack ? Math.min(expiresMs, Math.floor(trustedUtcMs + (endMs - nowMs))) : expiresMs;
+}
+
+/** Commands whose end on disk is of a clock that was set back since get one of the present clock (`expiresByPresentClock`). @returns whether one did. */
+export function renewEnds(draft: Draft, evidence: Evidence): boolean {
+  const { record, ends } = draft.state;
+  const renewed = (commands: CommandRecord['active']): CommandRecord['active'] => {
+    const late = Object.values(commands).flatMap((command) => {
+      const expiresMs = expiresByPresentClock(command, evidence, ends);
+      return expiresMs === command.expiresMs ? [] : [[command.feature, { ...command, expiresMs }] as const];
+    });
+    return late.length === 0 ? commands : { ...commands, ...Object.fromEntries(late) };
+  };
+  const [active, next] = [renewed(record.active), renewed(record.next)];
+  if (active === record.active && next === record.next) return false;
+  draft.state = { ...draft.state, record: { ...record, active, next } };
+  return true;
 }
 
 const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>

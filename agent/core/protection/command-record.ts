@@ -18,8 +18,8 @@ export const commandLimits = {
    */
   seen: 64,
   seenMs: 30 * 24 * 3_600_000,
-  /** A relay job that was not on the wire by then is dropped: the evidence for it is too old. */
-  driveMs: 1500,
+  /** For so long a change to a safe state is written again and again before its outcome is called unknown. */
+  driveMs: 5000,
   /** Pause after the first outcome that was not a confirmation; doubles with each, up to `retryMostMs`. */
   retryMs: 2000,
   retryMostMs: 60_000,

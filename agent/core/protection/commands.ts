@@ -3,7 +3,8 @@
 // its effect; the relay is driven only after the commit of `executing`, and only if the interlock still agrees at that
 // moment (edge-agents 2.3 rules 5 to 7). States: received -> armed (waiting, with the reason) -> executing ->
 // confirmed; received -> refused, expired, superseded, cancelled; executing -> unknown -> (read back) confirmed or
-// armed.
+// armed. A change to the safe state waits for no answer of the board, nor for a restriction that is under way or unknown:
+// that is then superseded.
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import {
   isAllowed,
@@ -19,6 +20,7 @@ import {
   commit,
   type Draft,
   finish,
+  recordChange,
   report,
   setActive,
   setWork,
@@ -27,17 +29,11 @@ import {
   acceptEnvelope,
   acceptLocal,
   type EnvelopeInput,
-  expiresByPresentClock,
   isExpired,
   type LocalInput,
+  renewEnds,
 } from './command-intake.ts';
-import {
-  type ActiveCommand,
-  type CommandRecord,
-  commandLimits,
-  isAutomatic,
-  wantedState,
-} from './command-record.ts';
+import { type ActiveCommand, commandLimits, isAutomatic, wantedState } from './command-record.ts';
 import {
   awaitsReading,
   isSafeState,
@@ -98,9 +94,9 @@ function wait(draft: Draft, command: ActiveCommand, detail: { verdict: Verdict; 
   draft.waits.push(feature);
 }
 
-/** The verdict on a change at this moment; of a silent board nothing else is known. */
-const presentVerdict = (evidence: Evidence, judged: () => Verdict): Verdict =>
-  evidence.boardAlive ? judged() : because('board_alive', 'silent');
+/** The verdict on a change at this moment; of a silent board nothing else is known. The safe state needs only a line to write to. */
+const presentVerdict = (evidence: Evidence, isSafe: boolean, judged: () => Verdict): Verdict =>
+  (isSafe ? evidence.isLineDown !== true : evidence.boardAlive) ? judged() : because('board_alive', 'silent');
 
 /** The verdict on a cut or an unlock that a person ordered at this moment. It only looks: no command, relay or time is touched. */
 export function rehearse(state: CommandsState, feature: FeatureName, evidence: Evidence): Verdict {
@@ -112,30 +108,16 @@ export function rehearse(state: CommandsState, feature: FeatureName, evidence: E
     changesUtcMs,
     isRehearsal: true,
   } as const;
-  return presentVerdict(evidence, () => judge(change, evidence, state.rules));
-}
-
-/** Commands whose end on disk is of a clock that was set back since get one of the present clock (`expiresByPresentClock`). @returns whether one did. */
-function renewEnds(draft: Draft, evidence: Evidence): boolean {
-  const { record, ends } = draft.state;
-  const renewed = (commands: CommandRecord['active']): CommandRecord['active'] => {
-    const late = Object.values(commands).flatMap((command) => {
-      const expiresMs = expiresByPresentClock(command, evidence, ends);
-      return expiresMs === command.expiresMs ? [] : [[command.feature, { ...command, expiresMs }] as const];
-    });
-    return late.length === 0 ? commands : { ...commands, ...Object.fromEntries(late) };
-  };
-  const [active, next] = [renewed(record.active), renewed(record.next)];
-  if (active === record.active && next === record.next) return false;
-  draft.state = { ...draft.state, record: { ...record, active, next } };
-  return true;
+  return presentVerdict(evidence, false, () => judge(change, evidence, state.rules));
 }
 
 /** One step of one feature: expire, wait, or drive. */
 function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void {
   const command = draft.state.record.active[feature];
   const busy = draft.state.work[feature];
-  if (command === undefined || busy?.kind === 'committing' || busy?.kind === 'driving') return;
+  if (command === undefined) return;
+  if (isOvertaken(draft.state, command)) return overtake(draft, command, evidence);
+  if (busy?.kind === 'committing' || busy?.kind === 'driving') return;
   // Rule 6: after an unknown outcome, read before acting: the next read-back decides (`recordReadBack`).
   if (command.phase === 'unknown') return;
   const atMs = evidence.trustedUtcMs ?? 0;
@@ -152,11 +134,34 @@ function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void 
     draft.waits.push(feature);
     return;
   }
-  const verdict = presentVerdict(evidence, () => verdictOn(draft.state, command, evidence));
+  const isSafe = isSafeState(feature, command.state);
+  const verdict = presentVerdict(evidence, isSafe, () => verdictOn(draft.state, command, evidence));
   if (!isAllowed(verdict)) return wait(draft, command, { verdict, evidence });
   setActive(draft, feature, { ...command, phase: 'executing', waiting: null });
   report(draft, command, 'executing', { atMs });
   draft.waits.push(feature);
+}
+
+/** A change to the safe state waits behind one away from it. */
+function isOvertaken({ record }: CommandsState, { feature, state }: ActiveCommand): boolean {
+  const next = record.next[feature];
+  return next !== undefined && isSafeState(feature, next.state) && !isSafeState(feature, state);
+}
+
+/** Ends a restriction for the change to the safe state behind it, whatever became of its order, and goes on with that. */
+function overtake(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
+  const { feature } = command;
+  const isDriving = draft.state.work[feature]?.kind === 'driving';
+  // The relay may have moved, unseen: that counts as a change (rule 11).
+  if (isDriving || command.phase === 'unknown') recordChange(draft, feature, evidence);
+  // Without waiting for the commit: its order must not go out unguarded meanwhile.
+  if (isDriving) draft.effects.push({ kind: 'withdraw', relay: feature });
+  finish(draft, command, 'superseded', {
+    atMs: evidence.trustedUtcMs ?? 0,
+    reason: 'a newer command replaced it',
+  });
+  draft.waits.push(feature);
+  consider(draft, feature, evidence);
 }
 
 /** After the commit of `executing`: the interlock judges again, then the relay is driven. */
@@ -200,16 +205,6 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
   setWork(draft, feature, { kind: 'driving', token, allowed: verdict });
   const withinMs = Math.min(orderWithinMs(command, commandLimits.driveMs), byClockMs, endMs - evidence.nowMs);
   draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
-}
-
-/** A change of the relay, for the rules on their rate. */
-function recordChange(draft: Draft, feature: FeatureName, { nowMs, trustedUtcMs }: Evidence): void {
-  const { record } = draft.state;
-  draft.state = { ...draft.state, changedMs: { ...draft.state.changedMs, [feature]: nowMs } };
-  if (trustedUtcMs === null) return;
-  const changes = [...(record.changesUtcMs[feature] ?? []), trustedUtcMs].slice(-commandLimits.changes);
-  const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
-  draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
 }
 
 /** @param proof the verdict that the order was carried out on; null where it was judged before a restart. */
@@ -273,6 +268,8 @@ function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   const { reason } = detail;
   const isHopeless = mismatches >= commandLimits.mismatches || attempts >= commandLimits.attempts;
   if (isHopeless && !isSafeState(feature, command.state)) {
+    // What was read may be wrong: the relay must not be left in a state that is not known.
+    draft.effects.push({ kind: 'withdraw', relay: feature });
     finish(draft, command, 'refused', { atMs, verdict, reason });
     draft.waits.push(feature);
     return;
@@ -333,7 +330,7 @@ function closesByItself({ feature, state }: ActiveCommand): boolean {
 type Withdrawn = ActiveCommand & { readonly waiting: Verdict };
 
 /** Its last order was taken back, for the reason for which it waits since then. */
-function wasWithdrawn(command: ActiveCommand): command is Withdrawn {
+export function wasWithdrawn(command: ActiveCommand): command is Withdrawn {
   const { waiting } = command;
   return waiting !== null && waiting.rules.every(({ rule }) => rule !== 'relay_follows');
 }

@@ -1,25 +1,28 @@
 // Keeps the relays as they were last confirmed (edge-agents 2.3 rules 9 and 10): compares every read-back with the
 // required state, repairs a bounded number of times, re-applies a confirmed cut only with the proof that a command
-// needs, and never re-opens a cargo lock by itself. It never writes a relay that a command is working on.
+// needs, and never re-opens a cargo lock by itself. It never writes a relay that a command is working on. A relay that must
+// be in the safe state and was not read so is written again and again, whether or not the board is understood.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
 import { type EventDraft, relayStatusCode } from './command-record.ts';
-import { isBusy } from './commands.ts';
+import { isBusy, wasWithdrawn } from './commands.ts';
 import { judge, orderWithinMs } from './interlock.ts';
 import { type InterlockRules } from './interlock-rules.ts';
 
 export const relayLimits = {
   tries: 3,
   betweenTriesMs: 10_000,
-  /** A repair that is not on the wire by then is dropped; the next step decides again. */
-  withinMs: 2000,
+  /** A repair to the safe state is written again and again for so long; the next step decides again. */
+  withinMs: 5000,
   /** A relay that keeps the engine cut although it should not is tried for ever, this often. */
   neverGiveUpMs: 60_000,
   /** A read-back older than this is no basis for a repair. */
   readingMs: 15_000,
+  /** A cut of unknown outcome is taken back when no reading has settled it after this long on an open line. */
+  unprovenCutMs: 5000,
 } as const;
 
 interface Watch {
@@ -41,10 +44,12 @@ export interface RelaysState {
   readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
   /** The cargo lock is closed at this time; null: no known opening, so an open lock is closed at once. */
   readonly lockAtMs: number | null;
+  /** When the safe state of a relay that nothing is known of is next ordered. */
+  readonly releaseAtMs: Readonly<Partial<Record<FeatureName, number>>>;
 }
 
 export function createRelaysState(): RelaysState {
-  return { readings: {}, watch: {}, lockAtMs: null };
+  return { readings: {}, watch: {}, lockAtMs: null, releaseAtMs: {} };
 }
 
 /** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
@@ -213,12 +218,14 @@ function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
 
 const isDriving = ({ drive }: Evidence): boolean => drive.state === 'driving';
 
+const mayBeOpen = ({ lockAtMs }: RelaysState, evidence: Evidence): boolean =>
+  lockAtMs !== null && evidence.nowMs < lockAtMs && !isDriving(evidence);
+
 /** A cargo lock that is open past its time, for an unknown time, or on a vehicle that drives: closed, with unlimited retries. */
 function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const { nowMs } = evidence;
-  const isInTime = state.lockAtMs !== null && nowMs < state.lockAtMs;
-  if (isInTime && !isDriving(evidence)) return matches(state, feature, '1');
+  if (mayBeOpen(state, evidence)) return matches(state, feature, '1');
   const fresh: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
   const watch = state.watch[feature] ?? fresh;
   if (watch.repairing || nowMs < watch.nextTryMs) return { state, effects: [] };
@@ -249,15 +256,72 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   };
 }
 
-function lookAt(
+/** What the relays are supervised by. */
+interface Supervision {
+  readonly commands: CommandsState;
+  readonly evidence: Evidence;
+  /** Relays of which an order is with the board. */
+  readonly ordered: readonly FeatureName[];
+}
+
+function isKnown({ readings }: RelaysState, feature: FeatureName, { nowMs, boardAlive }: Evidence): boolean {
+  const reading = readings[feature];
+  return boardAlive && reading !== undefined && nowMs - reading.atMs <= relayLimits.readingMs;
+}
+
+/**
+ * After how long without a reading the safe state is ordered; null: not at all. The relay must be in its safe state and was written so or was
+ * not so as last read; or it is unknown whether a cut was carried out, and nothing proves it any more.
+ */
+function releaseAfterMs(
   state: RelaysState,
   feature: FeatureName,
-  now: { commands: CommandsState; evidence: Evidence },
+  { commands, evidence }: Supervision,
+): number | null {
+  const active = commands.record.active[feature];
+  const isLockOver = feature === 'cargoaccess' && !mayBeOpen(state, evidence);
+  if (active?.phase === 'unknown') {
+    if (active.state === '0' || wasWithdrawn(active) || isLockOver) return 0;
+    return feature === 'enginecutoff' ? relayLimits.unprovenCutMs : null;
+  }
+  if (isBusy(commands, feature) || isKnown(state, feature, evidence)) return null;
+  const isRestricted = commands.record.confirmed[feature]?.state === '1';
+  const isOwed = isRestricted ? isLockOver : state.readings[feature]?.on === true;
+  return isOwed ? 0 : null;
+}
+
+/** Orders the safe state into whatever the line is, at a bounded rate. */
+function releaseAgain(
+  state: RelaysState,
+  feature: FeatureName,
+  now: Supervision & { readonly afterMs: number },
 ): RelayStep {
+  const { nowMs, isLineDown } = now.evidence;
+  if (isLineDown === true) return { state: withoutRelease(state, feature), effects: [] };
+  const dueMs = state.releaseAtMs[feature] ?? nowMs + now.afterMs;
+  const isDue = nowMs >= dueMs && !now.ordered.includes(feature);
+  const nextMs = isDue ? nowMs + relayLimits.betweenTriesMs : dueMs;
+  const { withinMs } = relayLimits;
+  return {
+    state: { ...state, releaseAtMs: { ...state.releaseAtMs, [feature]: nextMs } },
+    effects: isDue ? [{ kind: 'repair', feature, state: '0', token: `withdraw:${feature}`, withinMs }] : [],
+  };
+}
+
+function withoutRelease(state: RelaysState, feature: FeatureName): RelaysState {
+  if (state.releaseAtMs[feature] === undefined) return state;
+  const { [feature]: _, ...releaseAtMs } = state.releaseAtMs;
+  return { ...state, releaseAtMs };
+}
+
+function lookAt(before: RelaysState, feature: FeatureName, now: Supervision): RelayStep {
+  const afterMs = releaseAfterMs(before, feature, now);
+  if (afterMs !== null) return releaseAgain(before, feature, { ...now, afterMs });
+  const state = withoutRelease(before, feature);
   const { commands, evidence } = now;
   const reading = state.readings[feature];
-  const known = reading !== undefined && evidence.nowMs - reading.atMs <= relayLimits.readingMs;
-  if (!known || !evidence.boardAlive || isBusy(commands, feature)) return { state, effects: [] };
+  if (reading === undefined || !isKnown(state, feature, evidence) || isBusy(commands, feature))
+    return { state, effects: [] };
   const confirmed = commands.record.confirmed[feature];
   if (confirmed === undefined) return unrecorded(state, feature, reading.on);
   if (feature === 'cargoaccess' && confirmed.state === '1')
@@ -268,10 +332,7 @@ function lookAt(
 }
 
 /** One step of every relay; call it with each read-back and with time. */
-export function superviseRelays(
-  state: RelaysState,
-  now: { commands: CommandsState; evidence: Evidence },
-): RelayStep {
+export function superviseRelays(state: RelaysState, now: Supervision): RelayStep {
   const effects: RelayEffect[] = [];
   let next: RelaysState = state;
   for (const feature of featureNames) {

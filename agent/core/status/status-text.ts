@@ -11,6 +11,7 @@ import { busText } from './bus-text.ts';
 import { driverText } from './driver-status.ts';
 import { evidenceLine, gnssLine, obstacleOf } from './gnss-lines.ts';
 import { conditionsOf } from './health.ts';
+import { isNoisy, noiseText, noiseTodo } from './line-noise.ts';
 import { obstacleText } from './receiver-text.ts';
 import type { VehicleStatus } from './status.ts';
 import { formatSpan, isStarting, type Level, portLine, type StatusLine, starting } from './status-line.ts';
@@ -29,14 +30,16 @@ function boardLine({ vehicle: { board }, upS }: AgentFacts): StatusLine {
   if (board.state !== 'open') return portLine(name, board, upS);
   if (isStarting({ upS }) && board.polledAgoS === null) return starting(name, `${board.path} is asked`);
   const silent = board.units.filter(({ isUp }) => isUp !== true);
+  const { requests = 0, answers = 0, noiseBytes = 0 } = board.counters;
+  const noise = isNoisy(board.counters) ? `; ${noiseText(noiseBytes)} since the start` : '';
   if (isOld(board.polledAgoS, 15) || silent.length > 0) {
     const since = board.polledAgoS === null ? 'never since the start' : `${formatSpan(board.polledAgoS)} ago`;
     const who = silent.map(({ unit, address }) => `${unit} (unit ${address})`).join(', ');
     return {
       level: 'fault',
       name,
-      words: `no answer from ${who === '' ? board.profile : who}; last good answer ${since}`,
-      todo: 'Check its supply and the A/B wires; stop the agent and `fleetward-agent doctor` finds speed and unit id.',
+      words: `no answer from ${who === '' ? board.profile : who}; last good answer ${since}${noise}`,
+      todo: `Check its supply and the A/B wires; stop the agent and \`fleetward-agent doctor\` finds speed and unit id.${noise === '' ? '' : ` ${noiseTodo}`}`,
     };
   }
   const { life, ...unfit } = board.problems;
@@ -55,9 +58,10 @@ function boardLine({ vehicle: { board }, upS }: AgentFacts): StatusLine {
       words: `${board.profile} answers, but does not fit the profile: ${problems.join('; ')}`,
       todo: 'Take the profile of this board (`fleetward-agent boards`), or mend board.overrides.',
     };
-  const { requests = 0, answers = 0 } = board.counters;
   const words = `${board.profile} at ${board.path} answers; ${answers} of ${requests} requests since the start`;
-  return { level: 'ok', name, words, todo: '' };
+  return noise === ''
+    ? { level: 'ok', name, words, todo: '' }
+    : { level: 'note', name, words: `${words}${noise}`, todo: noiseTodo };
 }
 
 const isRefusal = (reason: string): boolean => /refused:|certificate|signature/i.test(reason);

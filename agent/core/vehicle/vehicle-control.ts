@@ -32,7 +32,7 @@ import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** The order back to the safe state waits longer than any order away from it. */
+/** For so long the order back to the safe state is written again and again before the supervisor goes on. */
 const withdrawWithinMs = 5000;
 
 /** One task of a step. Its follow-up tasks are performed right after it, before tasks that were planned earlier. */
@@ -44,10 +44,11 @@ type Task =
   | { readonly kind: 'command'; readonly input: CommandInput }
   /** Relays as they were read, for commands whose outcome is unknown. */
   | { readonly kind: 'readBack'; readonly known: KnownRelays }
-  | { readonly kind: 'guard' | 'withdraw'; readonly relay: FeatureName }
+  | { readonly kind: 'guard'; readonly relay: FeatureName }
   | { readonly kind: 'supervise' | 'superviseWarning' | 'superviseLoopback' };
 
 type Tasks = readonly Task[];
+const guards: Tasks = featureNames.map((relay) => ({ kind: 'guard', relay }));
 type KnownRelays = Readonly<Partial<Record<FeatureName, boolean>>>;
 
 /** A step takes some dozens at most. */
@@ -223,7 +224,10 @@ function adoptCommandStep(context: StepContext, { state, effects }: CommandStep)
   return effects;
 }
 
-function performCommandEffect(context: StepContext, effect: CommandEffect): Tasks {
+function performCommandEffect(
+  context: StepContext,
+  effect: Exclude<CommandEffect, { kind: 'withdraw' }>,
+): Tasks {
   switch (effect.kind) {
     case 'commit': {
       const events = effect.events.map((draft) => stamp(context, draft));
@@ -271,6 +275,7 @@ function supervise(context: StepContext): Tasks {
   const { state, effects } = superviseRelays(context.state.relays, {
     commands: context.state.commands,
     evidence: evidenceOf(context),
+    ordered: featureNames.filter((name) => context.state.board.orders[name] !== undefined),
   });
   put(context, { relays: state });
   return effects;
@@ -330,6 +335,12 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
   return [...noted, { kind: 'withdraw', relay }];
 }
 
+/** Lets the board do what time demands. What it read in this very step is judged before it energises a relay. */
+export function passBoardTime(context: StepContext): void {
+  performAll(context, guards);
+  feedBoard(context, { kind: 'time', atMs: context.now.monoMs });
+}
+
 /**
  * Withdraws a restrictive order that is still with the board when something begins to speak against it: the bus may be
  * slow, the driver is not. The safe state is written over it; the outcome of the order is then read, never assumed.
@@ -339,7 +350,6 @@ export function guardOrders(context: StepContext): void {
   const isQuiet = loopback === undefined && outputs?.warning === undefined;
   // Without these outputs no order can come about here: most steps have nothing to guard.
   if (isQuiet && !featureNames.some((relay) => isUnderWay(context, relay))) return;
-  const guards = featureNames.map((relay) => ({ kind: 'guard', relay }) as const);
   performAll(context, [{ kind: 'superviseWarning' }, ...guards, { kind: 'superviseLoopback' }]);
 }
 

@@ -234,6 +234,7 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
     isServerBehind: isServerBehind(state.time, atMs),
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
+    isLineDown: !state.board.isLinkUp,
     askedMs: inputsAskedMs(state, config),
     heldUpMs: state.holdUp?.endedMs ?? atMs,
     ...busEvidence(state, atMs),

@@ -30,6 +30,7 @@ import {
   guardOrders,
   handleCommand,
   handleCommitted,
+  passBoardTime,
   requestLocal,
   reviewCommands,
 } from './vehicle-control.ts';
@@ -78,7 +79,7 @@ function passTime(context: StepContext): void {
   const { monoMs } = context.now;
   for (const name of ['board', 'gnss'] as const) stepPortOf(context, name, { kind: 'time' });
   const { wakeAtMs } = context.state.board;
-  if (wakeAtMs !== null && monoMs >= wakeAtMs) feedBoard(context, { kind: 'time', atMs: monoMs });
+  if (wakeAtMs !== null && monoMs >= wakeAtMs) passBoardTime(context);
   senseInputs(context, { kind: 'time', atMs: monoMs });
   flushGnss(context);
   requestAutomations(context, { request: requestLocal, review: reviewCommands });

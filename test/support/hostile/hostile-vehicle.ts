@@ -322,6 +322,8 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   const perform = (effects: readonly CommandEffect[]): void => {
     for (const effect of effects) {
       if (effect.kind === 'commit') commit(effect.token);
+      if (effect.kind === 'withdraw')
+        order({ relay: effect.relay, on: false, token: `withdraw:${effect.relay}` }, 5000);
       if (effect.kind === 'drive')
         order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, effect.withinMs);
     }
@@ -334,7 +336,11 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     perform(step.effects);
   };
   const supervise = (): void => {
-    const step = superviseRelays(relays, { commands, evidence: evidence() });
+    const step = superviseRelays(relays, {
+      commands,
+      evidence: evidence(),
+      ordered: featureNames.filter((name) => orders.has(name)),
+    });
     relays = step.state;
     for (const effect of step.effects) {
       if (effect.kind === 'adopt') {

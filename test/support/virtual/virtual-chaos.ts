@@ -2,7 +2,7 @@
 // A seed enables a random part of all faults (swarm testing), because some hide behind others.
 
 import type { SeededEntropy } from '../../../simulator/core/random.ts';
-import { noBoardFaults } from '../../../simulator/hardware/board.ts';
+import { noBoardFaults, noiseKinds } from '../../../simulator/hardware/board.ts';
 import { noPipeFaults } from '../../../simulator/hardware/pipe.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Fleet } from './virtual-fleet.ts';
@@ -37,6 +37,10 @@ const kinds: readonly FaultKind[] = [
   boardFault('board garbles', (luck) => ({ garbled: luck.fraction() * 0.7 })),
   boardFault('board cuts short', (luck) => ({ cut: luck.fraction() * 0.7 })),
   boardFault('board silent', () => ({ silent: true })),
+  boardFault('noise on the line', (luck) => ({
+    noise: noiseKinds[luck.integer(0, noiseKinds.length - 1)] ?? null,
+    lost: luck.fraction() / 2,
+  })),
   boardFault('relays stuck', () => ({ stuck: true }), 60),
   {
     name: 'board power',

@@ -1,0 +1,105 @@
+// Finds the answer to a request among all bytes that arrived since it was sent: noise of a line without bias or termination may stand
+// before, behind and within. Pure. What is found matches in unit, function, length and CRC (SL 2.5.1). It must never be
+// - the adapter's echo of the request: the answer to FC05 and FC06 equals its request, byte for byte, and the echo would confirm a write
+//   that no board has received;
+// - a part of another sound frame: a late answer of another range may hold bytes that look like one;
+// - one of two answers: one of them belongs to an earlier request, and it is unknown which.
+import {
+  announcedLength,
+  type DecodedResponse,
+  decodeResponse,
+  expectedLength,
+  type InvalidReason,
+  isAnswerLike,
+  type ModbusRequest,
+  soundLength,
+} from './modbus-frame.ts';
+import type { RtuExchange, RtuMasterOptions } from './rtu-types.ts';
+
+interface EchoKnowledge {
+  readonly mode: RtuMasterOptions['echo'];
+  /** Whether the adapter echoes, as far as is known. */
+  readonly hasEcho: boolean;
+}
+
+export interface RtuFinding {
+  /** Null: none so far. */
+  readonly answer: Extract<DecodedResponse, { kind: 'ok' | 'exception' }> | null;
+  /** More than one answer. */
+  readonly isTwice: boolean;
+  /** Bytes of the answer and the echo; all others are noise. */
+  readonly usedBytes: number;
+  readonly hasEcho: boolean;
+  /** What is wrong with the bytes while there is no answer; null: there are none. */
+  readonly fault: InvalidReason | 'cut' | null;
+  /** The answer has come, only spoilt. */
+  readonly isSpoilt: boolean;
+}
+
+/** The place of `part` in `bytes`, or -1. */
+function placeOf(part: Uint8Array, bytes: Uint8Array): number {
+  for (let at = 0; at + part.length <= bytes.length; at += 1)
+    if (part.every((byte, index) => bytes[at + index] === byte)) return at;
+  return -1;
+}
+
+/**
+ * Where the search for the answer begins; null: the echo that must come first is not whole. Most echoes of reads are no answers and are
+ * found wherever they stand. One that would pass for the answer is looked for only once the adapter is known to echo, which reads show
+ * before any write.
+ */
+function bodyOf(
+  { sent, job }: RtuExchange,
+  bytes: Uint8Array,
+  { mode, hasEcho }: EchoKnowledge,
+): { readonly at: number | null; readonly isEchoed: boolean } {
+  const isAlike = decodeResponse(job.request, sent.subarray(0, expectedLength(job.request))).kind === 'ok';
+  if (mode === 'off' || (isAlike && !hasEcho)) return { at: 0, isEchoed: false };
+  const place = placeOf(sent, bytes);
+  if (place >= 0) return { at: place + sent.length, isEchoed: true };
+  return { at: isAlike ? null : 0, isEchoed: false };
+}
+
+/** Searches `bytes`: all that arrived since the request was sent. */
+export function findAnswer(exchange: RtuExchange, bytes: Uint8Array, knowledge: EchoKnowledge): RtuFinding {
+  const { request } = exchange.job;
+  const { at: bodyAt, isEchoed } = bodyOf(exchange, bytes, knowledge);
+  let answer: RtuFinding['answer'] = null;
+  let answers = 0;
+  let usedBytes = isEchoed ? exchange.sent.length : 0;
+  let foreign: InvalidReason | null = null;
+  for (let at = bodyAt ?? bytes.length; at < bytes.length; ) {
+    const rest = bytes.subarray(at);
+    const length = announcedLength(request, rest);
+    const verdict = decodeResponse(request, rest.subarray(0, length));
+    if (verdict.kind === 'ok' || verdict.kind === 'exception') {
+      if (answers === 0) usedBytes += length;
+      answer ??= verdict;
+      answers += 1;
+      at += length;
+      continue;
+    }
+    const otherLength = soundLength(rest);
+    if (otherLength > 0 && verdict.kind === 'invalid') foreign ??= verdict.reason;
+    at += Math.max(1, otherLength);
+  }
+  // A clean answer without an echo before it: this adapter has none (any more). Noise may have spoilt the echo.
+  const isClean = answer !== null && !isEchoed && usedBytes === bytes.length;
+  return {
+    answer,
+    isTwice: answers > 1,
+    usedBytes,
+    hasEcho: isEchoed || knowledge.mode === 'on' || (knowledge.hasEcho && !isClean),
+    fault: answer === null ? (foreign ?? faultOf(request, bytes, bodyAt)) : null,
+    isSpoilt: answer === null && bodyAt !== null && isAnswerLike(request, bytes.subarray(bodyAt)),
+  };
+}
+
+/** What is wrong with bytes that hold no answer; null: none came but an echo. */
+function faultOf(request: ModbusRequest, bytes: Uint8Array, bodyAt: number | null): RtuFinding['fault'] {
+  if (bodyAt === null) return bytes.length === 0 ? null : 'wrongEcho';
+  const body = bytes.subarray(bodyAt);
+  if (body.length === 0) return null;
+  const verdict = decodeResponse(request, body.subarray(0, announcedLength(request, body)));
+  return verdict.kind === 'invalid' ? verdict.reason : 'cut';
+}
