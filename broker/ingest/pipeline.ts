@@ -3,7 +3,7 @@
 // object for each payload, because thousands of them wait at a time.
 import { messageOf } from '../../src/core/errors.ts';
 import type { EventBatch, FleetEvent } from '../../src/core/events/event.ts';
-import { decodeEvents, toRanges } from '../../src/core/wire/wire.ts';
+import { decodeEvents, isRandomBoot, toRanges } from '../../src/core/wire/wire.ts';
 import type { Statement } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
 import { type Projection, projectBatch } from '../core/events/projection.ts';
@@ -84,6 +84,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   readonly #submitted: Submitted;
   readonly #completion: Completion<Outcome>;
   readonly boot: string | null;
+  readonly isRandomBoot: boolean;
   readonly events: readonly FleetEvent[];
   readonly ranges: DecodedPayload['ranges'];
   readonly projection: Projection;
@@ -93,11 +94,12 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     this.#deps = deps;
     this.#submitted = given.submitted;
     this.#completion = given.completion;
-    const [first] = events;
-    const bare = boot === null && first !== undefined ? bareKey(first) : null;
-    this.boot = boot;
-    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
     this.receivedMs = Math.round(deps.clock.utcMs());
+    const [first] = events;
+    const bare = boot === null && first !== undefined ? bareKey(first, this.receivedMs) : null;
+    this.boot = boot;
+    this.isRandomBoot = boot !== null && isRandomBoot(given.submitted.payload, boot);
+    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
     const stored = { boot: boot ?? bare?.boot ?? '', events: this.events };
     this.projection = projectBatch(stored, this.receivedMs);
     this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
@@ -133,18 +135,24 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     void ignoreIfDeleted(deps, submitted.device, { completion, goOn });
   }
 
-  #publish({ fresh, eventNos }: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
+  #publish(outcome: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
     const { log, onCommitted, open } = this.#deps;
-    const { boot, projection, receivedMs } = this;
+    const { boot, receivedMs } = this;
     const { device } = this.#submitted;
+    const { fresh, eventNos, boots, projection, reused } = outcome;
     open.counts.events += fresh.length;
     open.counts.duplicates += this.events.length - fresh.length;
+    open.counts.reused += reused;
+    if (reused > 0) {
+      const { accountID, deviceID } = device;
+      log.warn('event_numbers_reused', { accountID, deviceID, boot: boot ?? '', count: reused });
+    }
     if (projection.futureCount > 0) {
       const { accountID, deviceID } = device;
       log.warn('event_time_ahead', { accountID, deviceID, count: projection.futureCount });
     }
     try {
-      onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
+      onCommitted({ device, boot, fresh, eventNos, boots, receivedMs, projection });
     } catch (thrown) {
       // The events are stored; a listener must not hold up the acknowledgement.
       log.error('commit_listener_failed', { reason: messageOf(thrown) });

@@ -88,6 +88,7 @@ export const deviceTables: readonly Statement[] = [
     PRIMARY KEY (device_no, name))`),
   // `up_to`: every event of this boot from 1 to here is committed. `revision` grows with every change of what is stored;
   // an optimistic lock: a writer names the one that it read. `range_count`: rows of the boot in `stored_ranges`.
+  // `first_ms`, `last_ms`: earliest and latest time of its events; NULL where it is not known, or its numbers alone tell a repeat.
   ddl(`CREATE TABLE boots (
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
     boot TEXT NOT NULL,
@@ -95,6 +96,8 @@ export const deviceTables: readonly Statement[] = [
     up_to BIGINT NOT NULL DEFAULT 0,
     revision BIGINT NOT NULL DEFAULT 0,
     range_count BIGINT NOT NULL DEFAULT 0,
+    first_ms BIGINT,
+    last_ms BIGINT,
     PRIMARY KEY (device_no, boot))`),
   ddl(`CREATE TABLE device_groups (
     group_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -33,8 +33,8 @@ export const eventColumns = `
   address TEXT`;
 
 export const eventTables: readonly Statement[] = [
-  // A bare JSON event without a boot gets boot '@<timestamp in ms>' and seq = status code, which no boot id can be:
-  // that is its de-duplication by (device, timestamp, statusCode). `event_no` only grows: the resume point of streams.
+  // A bare JSON event without a boot gets boot '@<timestamp in ms>-<hash of its content>' and seq = status code, which no boot id can
+  // be. An event whose number another event of its boot has gets boot '<boot>@<hash of its content>'. `event_no` only grows: the resume point of streams.
   // `address`: what people looked up for the position; null until then, and never sent by a vehicle.
   // `device_no` is no reference: the events of a deleted device are cleared away after it, and hidden until then because
   // every reader joins through `devices`. The insert itself asks for the device.
