@@ -118,7 +118,9 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
       return login?.device ?? null;
     },
     onUplink: (device, message, completion) => handleUplink(parts, device, message, completion),
-    onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
+    // The queue has acknowledged it already.
+    onUnprocessable: async (device, unreadable) =>
+      void (await parts.ingest.quarantine(device, { ...unreadable, isForced: true })),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
       parts.offlineRecorder.record(device);

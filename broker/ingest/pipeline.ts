@@ -1,8 +1,9 @@
 // The way of a payload of events: decode, quarantine or accept, plan, commit, acknowledge. It must never complete a payload
 // before it is on disk, and never lose one that it cannot read. Each step calls the next one; there is no promise, and one
 // object for each payload, because thousands of them wait at a time.
-import { messageOf } from '../../src/core/errors.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { EventBatch, FleetEvent } from '../../src/core/events/event.ts';
+import type { RejectedEvents } from '../../src/core/events/rejected-events.ts';
 import { decodeEvents, isRandomBoot, toRanges } from '../../src/core/wire/wire.ts';
 import type { Statement } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
@@ -14,7 +15,7 @@ import type { DeviceRef } from '../store/devices/devices.ts';
 import { bareKey } from '../store/events/event-insert.ts';
 import type { DecodedPayload, EventOutcome } from './event-plan.ts';
 import type { Outcome } from './open-payloads.ts';
-import { ignoreIfDeleted, type QuarantineDeps, quarantine } from './payload-quarantine.ts';
+import { ignoreIfDeleted, keepUnreadable, type QuarantineDeps, quarantine } from './payload-quarantine.ts';
 
 export interface PipelineDeps extends QuarantineDeps {
   readonly planner: Planner<DecodedPayload, EventOutcome>;
@@ -40,7 +41,10 @@ export function storePayload(
   const decoded = decodeEvents(submitted.payload);
   if (!decoded.ok) return quarantineEvents(deps, submitted, { reason: decoded.reason, completion });
   const accepted = accept(deps, { submitted, completion }, decoded.batch);
-  if (accepted !== null) planAndCommit(deps, accepted);
+  if (accepted === null) return;
+  // Both are under way at once; what was read is stored although the rest may find no room.
+  if (decoded.rejected !== undefined) accepted.keepRejected(decoded.rejected);
+  planAndCommit(deps, accepted);
   // The commit completes `accepted`, which publishes the events and acknowledges the payload.
 }
 
@@ -83,6 +87,10 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   readonly #deps: PipelineDeps;
   readonly #submitted: Submitted;
   readonly #completion: Completion<Outcome>;
+  /** Events that could not be read are on their way to the disk; they were given to the commits before. */
+  #isKeeping = false;
+  /** Why they could not be kept; null: they are, or there are none. */
+  #refusal: unknown = null;
   readonly boot: string | null;
   readonly isRandomBoot: boolean;
   readonly events: readonly FleetEvent[];
@@ -105,6 +113,24 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
   }
 
+  /** Keeps the events that could not be read: before that the payload is not acknowledged. */
+  keepRejected({ payload, reason }: RejectedEvents): void {
+    const { device, payload: whole } = this.#submitted;
+    this.#isKeeping = true;
+    keepUnreadable(
+      this.#deps,
+      device,
+      { verb: 'events', payload: payload ?? whole, reason },
+      {
+        done: () => void (this.#isKeeping = false),
+        fail: (thrown) => {
+          this.#isKeeping = false;
+          this.#refusal = thrown;
+        },
+      },
+    );
+  }
+
   get deviceNo(): number {
     return this.#submitted.device.deviceNo;
   }
@@ -121,7 +147,13 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   done(outcome: EventOutcome): void {
     if (outcome.kind === 'gone') return this.#deps.open.done(this.#completion, outcome);
     this.#publish(outcome);
-    this.#acknowledge(outcome);
+    // In order of arrival what could not be read was completed before.
+    if (this.#refusal === null && !this.#isKeeping) this.#acknowledge(outcome);
+    else
+      this.#deps.open.fail(
+        this.#completion,
+        this.#refusal ?? new AppError('storage', 'events are not kept yet'),
+      );
   }
 
   /** Nothing of it was written. */

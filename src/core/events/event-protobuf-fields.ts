@@ -41,9 +41,6 @@ type ScaledColumn = (typeof scaled)[number];
 
 export const degreeScale = 10_000_000;
 
-/** An event while it is being read. */
-export type OpenEvent = { -readonly [K in keyof FleetEvent]: FleetEvent[K] };
-
 /** The 32-bit integer of a measure on the wire. */
 export function toWire(value: number, scale: number): number {
   return Math.round(value * scale) | 0;

@@ -3,8 +3,9 @@
 
 import { eventLimits, type FeatureName, type FeatureState, featureNames } from '../events/event.ts';
 import { decodeJson } from '../events/event-json.ts';
-import { type Decoded, decodeProtobuf } from '../events/event-protobuf.ts';
+import { decodeProtobuf } from '../events/event-protobuf.ts';
 import { isShortBoot } from '../events/event-protobuf-fields.ts';
+import type { Decoded } from '../events/rejected-events.ts';
 import { type WitnessStates, witnessesFrom } from '../verdict/witness.ts';
 import type { ConfigPart } from './config-message.ts';
 import type { RequestBody } from './device-request.ts';
