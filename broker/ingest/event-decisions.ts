@@ -1,4 +1,4 @@
-// Which events of a payload are new: by their numbers, and where numbers do not tell it by what they say. It must never treat an
+// Which events of a payload are new: by their numbers, and where numbers do not decide it by their content. It must never treat an
 // event as stored that is not, nor one as new that is stored.
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database } from '../../src/ports.ts';

@@ -1,4 +1,4 @@
-// Decides about events whose number is stored already, where numbers alone do not tell a repeat: a tracker may begin again at 1
+// Decides about events whose number is stored already, where numbers alone do not identify a repeat: a tracker may begin again at 1
 // under the same boot, and its panic must not be taken for an old position. A repeat says exactly what is stored; anything else
 // is another event and is stored under a run of its own. It must never drop an event of which no record exists or existed.
 import type { FleetEvent } from '../../src/core/events/event.ts';

@@ -29,6 +29,7 @@ import {
   readProgress,
 } from '../store/notifications/notifications.ts';
 import { groupsOf, listEpisodes, listRules, putEpisode, type RuleRow } from '../store/notifications/rules.ts';
+import { nextUpTo } from '../store/slices/slices.ts';
 import { changedEpisodes } from './changed-episodes.ts';
 import { deliveriesOf } from './rule-deliveries.ts';
 
@@ -221,7 +222,7 @@ async function decideOnce(state: NotifierState): Promise<boolean> {
   const { decidedNo, newestNo } = await readProgress(db);
   const after = Math.max(decidedNo, state.scannedNo);
   if (after >= newestNo) return false;
-  const upTo = Math.min(newestNo, after + spanMost);
+  const upTo = await nextUpTo(db, { after, upTo: newestNo }, spanMost);
   const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
   if (page.events.length === 0 && clock.monoMs() - state.savedMs < saveCursorMs) {
     state.scannedNo = page.upTo;

@@ -1,4 +1,4 @@
-// The content of an event as one text: what tells a repeat from another event of a tracker that uses its numbers again. Two
+// The content of an event as one text: the difference between a repeat and another event of a tracker that uses its numbers again. Two
 // events with the same text say the same, whatever the order of the members in which they were sent. Pure.
 import {
   type AttributeValue,
