@@ -2,6 +2,7 @@
 // no value of its member, costs the value, and an event without a number or status code costs the event, never the batch.
 // Timestamps below 1e11 are seconds, others ms.
 
+import { dayNumberOf } from '../calendar.ts';
 import { isId } from '../ids.ts';
 import {
   type AttributeValue,
@@ -42,7 +43,20 @@ const eventKeys: ReadonlySet<string> = new Set([
 /** Seconds or milliseconds: 1e11 s is the year 5138, 1e11 ms is March 1973. */
 const secondsCeiling = 1e11;
 /** RFC 3339, with a space in place of the T too. */
-const dateForm = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
+const dateForm =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/;
+
+/** UTC ms of a date as text; null: it is none. */
+function dateMs(text: string): number | null {
+  const parts = dateForm.exec(text.trim());
+  if (parts === null) return null;
+  const at = (place: number): number => Number(parts[place] ?? 0);
+  const [month, day, hour, minute, second] = [at(2), at(3), at(4), at(5), at(6)];
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return null;
+  const offsetS = (at(9) * 60 + at(10)) * (parts[8] === '-' ? -60 : 60);
+  const seconds = dayNumberOf({ year: at(1), month, day }) * 86_400 + hour * 3600 + minute * 60 + second;
+  return (seconds - offsetS) * 1000 + Math.round(Number(`0.${parts[7] ?? '0'}`) * 1000);
+}
 
 class Fault extends Error {}
 
@@ -66,7 +80,10 @@ function flagsOf(
   spare: Spare,
 ): Record<string, boolean> | undefined {
   if (isUnknown(value)) return undefined;
-  if (!isObject(value)) return void keep(spare, where, value);
+  if (!isObject(value)) {
+    keep(spare, where, value);
+    return undefined;
+  }
   const names: readonly string[] = where === 'inputs' ? inputNames : featureNames;
   const result: Record<string, boolean> = {};
   for (const [name, state] of Object.entries(value)) {
@@ -79,7 +96,10 @@ function flagsOf(
 
 function attributesOf(value: unknown, spare: Spare): Record<string, AttributeValue> | undefined {
   if (isUnknown(value)) return undefined;
-  if (!isObject(value)) return void keep(spare, 'attributes', value);
+  if (!isObject(value)) {
+    keep(spare, 'attributes', value);
+    return undefined;
+  }
   const members = Object.entries(value);
   if (!members.some(([, member]) => typeof member === 'object' && member !== null))
     return value as Record<string, AttributeValue>;
@@ -91,10 +111,8 @@ function timestampOf(value: unknown, spare: Spare): number | null {
   const number = numberFrom(value);
   if (typeof number === 'number') return Math.round(number < secondsCeiling ? number * 1000 : number);
   if (number === null) return null;
-  if (typeof value === 'string' && dateForm.test(value.trim())) {
-    const ms = Date.parse(value.trim().replace(' ', 'T').toUpperCase());
-    if (Number.isFinite(ms)) return Math.round(ms);
-  }
+  const date = typeof value === 'string' ? dateMs(value) : null;
+  if (date !== null) return date;
   keep(spare, 'timestamp', value);
   return null;
 }
