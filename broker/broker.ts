@@ -30,6 +30,7 @@ import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devic
 import { liftFleetRevisions } from './store/devices/fleet.ts';
 import { migrations } from './store/migrations.ts';
 import { recordClone } from './store/notifications/occurrences.ts';
+import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 
@@ -118,7 +119,9 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
       return login?.device ?? null;
     },
     onUplink: (device, message, completion) => handleUplink(parts, device, message, completion),
-    onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
+    // The queue has acknowledged it already.
+    onUnprocessable: async (device, unreadable) =>
+      void (await parts.ingest.quarantine(device, { ...unreadable, isForced: true })),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
       parts.offlineRecorder.record(device);
@@ -206,7 +209,15 @@ function openOfflineRecorder(
 
 function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
   const checkDatabase = createDatabaseCheck(db, clock);
-  return createStoreRetry({ clock, log, probe: async () => (await checkDatabase()).fault === null });
+  // A server that took over may lack the newest events, whose numbers it would give again.
+  const probe = async (): Promise<boolean> => {
+    if ((await checkDatabase()).fault !== null) return false;
+    return renumberIfRestored(db, Math.round(clock.utcMs())).then(
+      () => true,
+      () => false,
+    );
+  };
+  return createStoreRetry({ clock, log, probe });
 }
 
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
@@ -214,12 +225,12 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
   const isShared = options.ingress === 'cluster';
   await migrate(db, migrations);
-  await db.write([
-    dateEmptySlice(Math.round(clock.utcMs())),
-    liftFleetRevisions(Math.round(clock.utcMs()) * 1000),
-  ]);
+  const nowMs = Math.round(clock.utcMs());
+  if (await renumberIfRestored(db, nowMs))
+    log.warn('numbers_begin_higher', { reason: 'the database was restored' });
+  await db.write([dateEmptySlice(nowMs), liftFleetRevisions(nowMs * 1000)]);
   // Behind a cluster connections outlive the start of a broker.
-  if (!isShared) await db.write([setAllOffline(Math.round(clock.utcMs()))]);
+  if (!isShared) await db.write([setAllOffline(nowMs)]);
   const commits = createGroupCommit({ db, clock, log });
   const storeRetry = openStoreRetry(options);
   const grouped: Database = {

@@ -16,6 +16,7 @@ import type { BrokerConfig } from '../config/broker-config.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { migrations } from '../store/migrations.ts';
 import { backupEntry } from '../store/operating.ts';
+import { markRestored } from '../store/renumbering.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';
 import type { Flags } from './command-line.ts';
 import { configOf, needDatabase, print } from './program.ts';
@@ -154,7 +155,8 @@ export function runRestore(flags: Flags): void {
     migrations: names,
     clock,
     onProgress: printProgress,
-    audit: (notes) =>
+    audit: (notes) => [
+      markRestored(),
       insertAudit({
         accountID: '',
         atMs: Math.round(clock.utcMs()),
@@ -164,6 +166,7 @@ export function runRestore(flags: Flags): void {
         object: basename(file),
         detail: { made: notes.get('made') ?? null, version: notes.get('version') ?? null },
       }),
+    ],
   });
   lock.close();
   const keyText = result.hasSigningKey

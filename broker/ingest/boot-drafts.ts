@@ -1,6 +1,7 @@
 // The boots of one commit: what is known to be stored of each before its payloads, and what is stored after them. A draft never
 // claims more of a boot than the memory or the store does.
 
+import type { TimeSpan } from '../core/events/event-spans.ts';
 import type { Range, StoredNumbers } from '../core/events/stored-numbers.ts';
 import { type BootKey, revisionAfter } from '../store/events/boot-states.ts';
 import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
@@ -21,17 +22,22 @@ export interface Draft {
   readonly from: BootState;
   readonly receivedMs: number;
   stored: StoredNumbers;
+  /** Earliest and latest time of its events. */
+  times: TimeSpan | null;
+  /** Events under a number that was stored before: the boot changes although its numbers do not. */
+  reused: number;
 }
 
 /** The state that a draft leaves when it is committed; `from` itself when nothing is new. */
-export function stateAfter({ from, stored, receivedMs }: Draft): BootState {
-  if (stored === from.stored) return from;
+export function stateAfter({ from, stored, times, reused, receivedMs }: Draft): BootState {
+  if (stored === from.stored && reused === 0) return from;
   return {
     accountNo: from.accountNo,
     revision: revisionAfter(from.revision, receivedMs),
     stored,
     floor: from.floor,
     rangeCount: from.rangeCount + stored.ranges.length - from.stored.ranges.length,
+    times,
   };
 }
 
@@ -43,6 +49,8 @@ const draftFrom = (work: BootPayload, name: string, from: BootState): Draft => (
   from,
   receivedMs: work.receivedMs,
   stored: from.stored,
+  times: from.times,
+  reused: 0,
 });
 
 /** The changes of all boots of a commit. */

@@ -2,6 +2,7 @@
 // and in ranges of each. It may be behind the store, or ahead of it by the plans that are not committed yet; a decision based on
 // it is written under the revision that it names (optimistic lock), so that the store refuses a stale one.
 import type { Database } from '../../src/ports.ts';
+import type { TimeSpan } from '../core/events/event-spans.ts';
 import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/events/stored-numbers.ts';
 import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/events/boot-states.ts';
 
@@ -13,6 +14,8 @@ export interface BootState {
   /** What is stored of the numbers from here on is known whole. */
   readonly floor: number;
   readonly rangeCount: number;
+  /** Earliest and latest time of its events; null: not known, or nothing is stored. */
+  readonly times: TimeSpan | null;
 }
 
 export interface BootMemory {
@@ -51,13 +54,14 @@ function trimmed(state: BootState): BootState {
 async function load(db: Database, key: BootKey): Promise<BootState | null> {
   const row = await readBoot(db, key);
   if (row === null) return null;
-  const { accountNo, upTo, revision, rangeCount } = row;
+  const { accountNo, upTo, revision, rangeCount, times } = row;
   if (rangeCount === 0) {
-    return { accountNo, revision, stored: { upTo, ranges: [] }, floor: 0, rangeCount };
+    return { accountNo, revision, stored: { upTo, ranges: [] }, floor: 0, rangeCount, times };
   }
   // Read after the row: when another process writes in between they are of a later revision, and the write is refused.
   const ranges = await lastRanges(db, key, rangesMost + 1);
-  return trimmed({ accountNo, revision, stored: storedNumbers(upTo, ranges), floor: 0, rangeCount });
+  const stored = storedNumbers(upTo, ranges);
+  return trimmed({ accountNo, revision, stored, floor: 0, rangeCount, times });
 }
 
 /** True when the state does not cover what lies next to the run. */

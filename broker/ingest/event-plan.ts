@@ -1,16 +1,9 @@
 // What a commit writes for its payloads of events: each is decided in turn on what is known to be stored, then all are written
 // together, each boot and each device once. It must never treat an event as stored that is not, nor one as new that is stored;
 // the statements name the state that they are based on, so that the store refuses them when it was stale.
-import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database, Statement, WriteResult } from '../../src/ports.ts';
-import { mergePresent, type Present, type Projection } from '../core/events/projection.ts';
-import {
-  addRange,
-  changesOf,
-  isStored,
-  type Range,
-  type StoredNumbers,
-} from '../core/events/stored-numbers.ts';
+import { mergePresent, type Present } from '../core/events/projection.ts';
+import { changesOf } from '../core/events/stored-numbers.ts';
 import type { Plan, Planner } from '../scheduling/commit-draft.ts';
 import { numberOf } from '../store/base/row.ts';
 import {
@@ -31,70 +24,11 @@ import { type DevicePresent, presentStatements, reportStatements } from '../stor
 import { createSliceTarget, type Target } from '../store/slices/slice-target.ts';
 import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
 import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
+import type { DecodedPayload, EventOutcome } from './decoded-payload.ts';
+import { type Decided, decideAll } from './event-decisions.ts';
+import { runOf, type SentContents } from './reused-numbers.ts';
 
-/** A payload that was read. */
-export interface DecodedPayload {
-  readonly deviceNo: number;
-  /** Null: bare events, which have no numbers. */
-  readonly boot: string | null;
-  readonly events: readonly FleetEvent[];
-  /** The numbers of the events. */
-  readonly ranges: readonly Range[];
-  readonly projection: Projection;
-  readonly receivedMs: number;
-  /** When the device itself sent something; 0 when a person made the record. */
-  readonly lastContactMs: number;
-  /** Further statements of the same batch, which depend on what was stored before. */
-  readonly also: readonly Statement[];
-}
-
-export type EventOutcome =
-  | {
-      readonly kind: 'stored';
-      /** Events that were not there before, and the number of each in the store. */
-      readonly fresh: readonly FleetEvent[];
-      readonly eventNos: readonly number[];
-      /** All of the boot up to here are stored. */
-      readonly upTo: number;
-    }
-  | { readonly kind: 'gone' };
-
-/** What was decided of one payload; null: its device is gone. */
-type Decided = {
-  readonly fresh: readonly FleetEvent[];
-  readonly upTo: number;
-  readonly accountNo: number;
-} | null;
-
-/** The events that are new; of two with one number the first one counts. */
-function freshOf(work: DecodedPayload, stored: StoredNumbers): readonly FleetEvent[] {
-  let highest = 0;
-  let isAscending = true;
-  for (const { seq } of work.events) {
-    isAscending &&= seq > highest;
-    highest = seq;
-  }
-  const [first] = work.events;
-  const last = stored.ranges.at(-1)?.[1] ?? stored.upTo;
-  // Nearly always: everything lies behind what is there.
-  if (isAscending && first !== undefined && first.seq > last) return work.events;
-  const seen = new Set<number>();
-  return work.events.filter(({ seq }) => {
-    if (seen.has(seq) || isStored(stored, seq)) return false;
-    seen.add(seq);
-    return true;
-  });
-}
-
-function decide(work: DecodedPayload, draft: Draft | null): Decided {
-  if (draft === null) return null;
-  const { accountNo } = draft.from;
-  // Whether bare events are new is known only when they are written.
-  if (work.boot === null) return { fresh: work.events, upTo: 0, accountNo };
-  const fresh = freshOf(work, draft.stored);
-  if (fresh.length > 0) draft.stored = work.ranges.reduce<StoredNumbers>(addRange, draft.stored);
-  return { fresh, upTo: draft.stored.upTo, accountNo };
-}
+export type { DecodedPayload, EventOutcome } from './decoded-payload.ts';
 
 /** What the boots of a commit become, and the statements that make it so. */
 interface BootUpdates {
@@ -120,7 +54,8 @@ function bootUpdates(drafts: readonly Draft[]): BootUpdates {
     const { revision, rangeCount } = state;
     const fromRevision = from.revision;
     const { upTo } = stored;
-    changes.push({ deviceNo, boot, atMs: receivedMs, upTo, fromRevision, revision, rangeCount });
+    const { times } = state;
+    changes.push({ deviceNo, boot, atMs: receivedMs, upTo, fromRevision, revision, rangeCount, times });
     if (stored.ranges === from.stored.ranges) continue;
     ranges.push(...changeRanges(key, changesOf(from.stored.ranges, stored.ranges)));
   }
@@ -135,10 +70,10 @@ function bootUpdates(drafts: readonly Draft[]): BootUpdates {
 /** The present state of a device after all of its payloads, in order of arrival. */
 function presentsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly DevicePresent[] {
   const presents = new Map<number, DevicePresent>();
-  for (const [at, { deviceNo, projection, receivedMs, lastContactMs }] of works.entries()) {
+  for (const [at, { deviceNo, receivedMs, lastContactMs }] of works.entries()) {
     const one = decided[at] ?? null;
     if (one === null) continue;
-    const { accountNo } = one;
+    const { accountNo, projection } = one;
     const known = presents.get(deviceNo);
     const atMs = Math.max(receivedMs, known?.atMs ?? 0);
     const latestMs = Math.max(lastContactMs, known?.lastContactMs ?? 0);
@@ -165,13 +100,14 @@ function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided
   for (const [at, { deviceNo, boot, receivedMs }] of works.entries()) {
     const one = decided[at] ?? null;
     if (one === null) continue;
-    const { accountNo, fresh } = one;
+    const { accountNo, fresh, reused } = one;
     for (const event of fresh) {
       if (boot !== null) {
-        numbered.push({ accountNo, deviceNo, boot, seq: event.seq, receivedMs, event });
+        const run = reused.has(event) ? runOf(boot, event) : boot;
+        numbered.push({ accountNo, deviceNo, boot: run, seq: event.seq, receivedMs, event });
         continue;
       }
-      const key = bareKey(event);
+      const key = bareKey(event, receivedMs);
       const name = `${deviceNo}${key.boot}/${key.seq}`;
       if (seen.has(name)) continue;
       seen.add(name);
@@ -215,23 +151,27 @@ function outcomesOf(
   const written = new Set(
     (newEvents.bare.length === 0 ? [] : (results.at(-1)?.rows ?? [])).map((row) => numberOf(row, 'event_no')),
   );
-  const bareNos = new Map<number, { readonly event: FleetEvent; readonly eventNo: number }[]>();
-  for (const [at, { event }] of newEvents.bare.entries()) {
+  const bareNos = new Map<number, { readonly bare: NewEvent; readonly eventNo: number }[]>();
+  for (const [at, bare] of newEvents.bare.entries()) {
     const of = newEvents.bareOf[at] ?? 0;
     if (written.has(firstBare + at))
-      bareNos.set(of, [...(bareNos.get(of) ?? []), { event, eventNo: firstBare + at }]);
+      bareNos.set(of, [...(bareNos.get(of) ?? []), { bare, eventNo: firstBare + at }]);
   }
   return works.map(({ boot }, at): EventOutcome => {
     const one = decided[at] ?? null;
     if (one === null) return { kind: 'gone' };
-    const { fresh, upTo } = one;
-    if (boot !== null) return { kind: 'stored', fresh, eventNos: fresh.map(() => next++), upTo };
+    const { fresh, reused, upTo, projection } = one;
+    const common = { kind: 'stored', upTo, projection, reused: reused.size } as const;
+    if (boot !== null) {
+      const boots = fresh.map((event) => (reused.has(event) ? runOf(boot, event) : boot));
+      return { ...common, fresh, eventNos: fresh.map(() => next++), boots };
+    }
     const some = bareNos.get(at) ?? [];
     return {
-      kind: 'stored',
-      fresh: some.map(({ event }) => event),
+      ...common,
+      fresh: some.map(({ bare: { event } }) => event),
       eventNos: some.map(({ eventNo }) => eventNo),
-      upTo,
+      boots: some.map(({ bare }) => bare.boot),
     };
   });
 }
@@ -245,9 +185,11 @@ function alsoOf(works: readonly DecodedPayload[]): readonly Statement[] {
 
 function reportsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly Statement[] {
   const statements: Statement[] = [];
-  for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
-    const isSilent = projection.reports.length === 0 && projection.answers.length === 0;
-    if (isSilent || (decided[at] ?? null) === null) continue;
+  for (const [at, { deviceNo, receivedMs }] of works.entries()) {
+    const one = decided[at] ?? null;
+    if (one === null) continue;
+    const { projection } = one;
+    if (projection.reports.length === 0 && projection.answers.length === 0) continue;
     statements.push(...reportStatements(deviceNo, projection, receivedMs));
   }
   return statements;
@@ -259,10 +201,13 @@ export function createEventPlanner(
   memory: BootMemory = createBootMemory(db),
 ): Planner<DecodedPayload, EventOutcome> {
   const slices = createSliceTarget(db);
+  const inFlight = new Set<SentContents>();
   return {
     async plan(works): Promise<Plan<EventOutcome>> {
       const drafts = await draftsOf(memory, works);
-      const decided = works.map((work, at) => decide(work, drafts.of[at] ?? null));
+      const contents: SentContents = new Map();
+      const decided = await decideAll(db, works, { drafts, sent: [contents, ...inFlight] });
+      inFlight.add(contents);
       const open = drafts.all;
       const newEvents = newEventsOf(works, decided);
       const also = alsoOf(works);
@@ -281,12 +226,14 @@ export function createEventPlanner(
             : [...also, ...boots, ...events, ...target.spanStatements, ...present, ...reports],
         finish(results) {
           slices.keep(target);
+          inFlight.delete(contents);
           const start = also.length + boots.length;
           const ofEvents = results.slice(start, start + events.length);
           return outcomesOf(works, decided, { newEvents, results: ofEvents });
         },
         drop() {
           slices.forget();
+          inFlight.delete(contents);
           for (const { name } of open) memory.forget(name);
         },
       };

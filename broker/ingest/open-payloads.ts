@@ -21,6 +21,8 @@ export interface IngestCounts {
   readonly payloads: number;
   readonly events: number;
   readonly duplicates: number;
+  /** Events under a number that another event of the same boot has. */
+  readonly reused: number;
   readonly quarantined: number;
   readonly failures: number;
 }
@@ -31,6 +33,7 @@ export class OpenPayloads {
     payloads: 0,
     events: 0,
     duplicates: 0,
+    reused: 0,
     quarantined: 0,
     failures: 0,
   };

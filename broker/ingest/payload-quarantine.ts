@@ -1,4 +1,5 @@
 // Keeps a payload that cannot be read, or whose values the database refuses, so that it may be acknowledged all the same.
+import { AppError } from '../../src/core/errors.ts';
 import type { UplinkVerb } from '../../src/core/wire/topics.ts';
 import { formatTopic } from '../../src/core/wire/topics.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
@@ -6,7 +7,7 @@ import type { Completion } from '../core/completion.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
 import { isDataFault } from '../store/base/store-faults.ts';
 import { type DeviceRef, deviceExists } from '../store/devices/devices.ts';
-import { insertQuarantine } from '../store/events/quarantine.ts';
+import { insertQuarantine, isKept } from '../store/events/quarantine.ts';
 import type { OpenPayloads, Outcome } from './open-payloads.ts';
 
 export interface QuarantineDeps {
@@ -21,6 +22,8 @@ export interface Unreadable {
   readonly verb: UplinkVerb;
   readonly payload: Uint8Array;
   readonly reason: string;
+  /** True: its sender believes it acknowledged, as behind a message queue. It is kept although the quarantine is full. */
+  readonly isForced?: boolean;
 }
 
 interface DeviceCheck {
@@ -45,23 +48,51 @@ export async function ignoreIfDeleted(
   else open.done(completion, { kind: 'gone' });
 }
 
+/** The sender must not be told that it is on disk. No fault of the store, which would be tried again at once. */
+const quarantineFull = ({ accountID, deviceID }: DeviceRef): AppError =>
+  new AppError(
+    'conflict',
+    `The quarantine of ${accountID}/${deviceID} is full, so this payload is not acknowledged`,
+    {
+      hint: 'Look at what is in it: take it in again after a mend, or drop it. Then the device goes on.',
+    },
+  );
+
+/** Keeps it; fails when the quarantine of the device is full, or the store fails. Completes in order of arrival. */
+export function keepUnreadable(
+  deps: QuarantineDeps,
+  device: DeviceRef,
+  { verb, payload, reason, isForced = false }: Unreadable,
+  completion: Completion,
+): void {
+  const { commits, clock, log, open } = deps;
+  const { accountID, deviceID } = device;
+  const topic = formatTopic(device, verb);
+  const entry = { topic, receivedMs: Math.round(clock.utcMs()), reason, payload, isForced };
+  commits.put(insertQuarantine(device.deviceNo, entry), {
+    done(results) {
+      if (!isKept(results)) {
+        log.error('quarantine_full', { accountID, deviceID, verb, reason });
+        return completion.fail(quarantineFull(device));
+      }
+      open.counts.quarantined += 1;
+      log.warn('payload_quarantined', { accountID, deviceID, verb, reason });
+      completion.done();
+    },
+    fail: (thrown) => completion.fail(thrown),
+  });
+}
+
 /** Completes in order of arrival, like payloads that were read. */
 export function quarantine(
   deps: QuarantineDeps,
   device: DeviceRef,
-  { verb, payload, reason }: Unreadable,
+  unreadable: Unreadable,
   completion: Completion<Outcome>,
 ): void {
-  const { commits, clock, log, open } = deps;
-  const topic = formatTopic(device, verb);
-  const entry = { topic, receivedMs: Math.round(clock.utcMs()), reason, payload };
-  commits.put(insertQuarantine(device.deviceNo, entry), {
-    done() {
-      const { accountID, deviceID } = device;
-      open.counts.quarantined += 1;
-      log.warn('payload_quarantined', { accountID, deviceID, verb, reason });
-      open.done(completion, { kind: 'quarantined', reason });
-    },
+  const { open } = deps;
+  keepUnreadable(deps, device, unreadable, {
+    done: () => open.done(completion, { kind: 'quarantined', reason: unreadable.reason }),
     fail(thrown) {
       const goOn = (): void => open.fail(completion, thrown);
       if (isDataFault(thrown)) void ignoreIfDeleted(deps, device, { completion, goOn });

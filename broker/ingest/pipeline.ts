@@ -1,9 +1,10 @@
 // The way of a payload of events: decode, quarantine or accept, plan, commit, acknowledge. It must never complete a payload
 // before it is on disk, and never lose one that it cannot read. Each step calls the next one; there is no promise, and one
 // object for each payload, because thousands of them wait at a time.
-import { messageOf } from '../../src/core/errors.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { EventBatch, FleetEvent } from '../../src/core/events/event.ts';
-import { decodeEvents, toRanges } from '../../src/core/wire/wire.ts';
+import type { RejectedEvents } from '../../src/core/events/rejected-events.ts';
+import { decodeEvents, isRandomBoot, toRanges } from '../../src/core/wire/wire.ts';
 import type { Statement } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
 import { type Projection, projectBatch } from '../core/events/projection.ts';
@@ -14,7 +15,7 @@ import type { DeviceRef } from '../store/devices/devices.ts';
 import { bareKey } from '../store/events/event-insert.ts';
 import type { DecodedPayload, EventOutcome } from './event-plan.ts';
 import type { Outcome } from './open-payloads.ts';
-import { ignoreIfDeleted, type QuarantineDeps, quarantine } from './payload-quarantine.ts';
+import { ignoreIfDeleted, keepUnreadable, type QuarantineDeps, quarantine } from './payload-quarantine.ts';
 
 export interface PipelineDeps extends QuarantineDeps {
   readonly planner: Planner<DecodedPayload, EventOutcome>;
@@ -40,7 +41,10 @@ export function storePayload(
   const decoded = decodeEvents(submitted.payload);
   if (!decoded.ok) return quarantineEvents(deps, submitted, { reason: decoded.reason, completion });
   const accepted = accept(deps, { submitted, completion }, decoded.batch);
-  if (accepted !== null) planAndCommit(deps, accepted);
+  if (accepted === null) return;
+  // Both are under way at once; what was read is stored although the rest may find no room.
+  if (decoded.rejected !== undefined) accepted.keepRejected(decoded.rejected);
+  planAndCommit(deps, accepted);
   // The commit completes `accepted`, which publishes the events and acknowledges the payload.
 }
 
@@ -83,7 +87,12 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   readonly #deps: PipelineDeps;
   readonly #submitted: Submitted;
   readonly #completion: Completion<Outcome>;
+  /** Events that could not be read are on their way to the disk; they were given to the commits before. */
+  #isKeeping = false;
+  /** Why they could not be kept; null: they are, or there are none. */
+  #refusal: unknown = null;
   readonly boot: string | null;
+  readonly isRandomBoot: boolean;
   readonly events: readonly FleetEvent[];
   readonly ranges: DecodedPayload['ranges'];
   readonly projection: Projection;
@@ -93,14 +102,33 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     this.#deps = deps;
     this.#submitted = given.submitted;
     this.#completion = given.completion;
-    const [first] = events;
-    const bare = boot === null && first !== undefined ? bareKey(first) : null;
-    this.boot = boot;
-    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
     this.receivedMs = Math.round(deps.clock.utcMs());
+    const [first] = events;
+    const bare = boot === null && first !== undefined ? bareKey(first, this.receivedMs) : null;
+    this.boot = boot;
+    this.isRandomBoot = boot !== null && isRandomBoot(given.submitted.payload, boot);
+    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
     const stored = { boot: boot ?? bare?.boot ?? '', events: this.events };
     this.projection = projectBatch(stored, this.receivedMs);
     this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
+  }
+
+  /** Keeps the events that could not be read: before that the payload is not acknowledged. */
+  keepRejected({ payload, reason }: RejectedEvents): void {
+    const { device, payload: whole } = this.#submitted;
+    this.#isKeeping = true;
+    keepUnreadable(
+      this.#deps,
+      device,
+      { verb: 'events', payload: payload ?? whole, reason },
+      {
+        done: () => void (this.#isKeeping = false),
+        fail: (thrown) => {
+          this.#isKeeping = false;
+          this.#refusal = thrown;
+        },
+      },
+    );
   }
 
   get deviceNo(): number {
@@ -119,7 +147,13 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   done(outcome: EventOutcome): void {
     if (outcome.kind === 'gone') return this.#deps.open.done(this.#completion, outcome);
     this.#publish(outcome);
-    this.#acknowledge(outcome);
+    // In order of arrival what could not be read was completed before.
+    if (this.#refusal === null && !this.#isKeeping) this.#acknowledge(outcome);
+    else
+      this.#deps.open.fail(
+        this.#completion,
+        this.#refusal ?? new AppError('storage', 'events are not kept yet'),
+      );
   }
 
   /** Nothing of it was written. */
@@ -133,18 +167,24 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     void ignoreIfDeleted(deps, submitted.device, { completion, goOn });
   }
 
-  #publish({ fresh, eventNos }: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
+  #publish(outcome: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
     const { log, onCommitted, open } = this.#deps;
-    const { boot, projection, receivedMs } = this;
+    const { boot, receivedMs } = this;
     const { device } = this.#submitted;
+    const { fresh, eventNos, boots, projection, reused } = outcome;
     open.counts.events += fresh.length;
     open.counts.duplicates += this.events.length - fresh.length;
+    open.counts.reused += reused;
+    if (reused > 0) {
+      const { accountID, deviceID } = device;
+      log.warn('event_numbers_reused', { accountID, deviceID, boot: boot ?? '', count: reused });
+    }
     if (projection.futureCount > 0) {
       const { accountID, deviceID } = device;
       log.warn('event_time_ahead', { accountID, deviceID, count: projection.futureCount });
     }
     try {
-      onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
+      onCommitted({ device, boot, fresh, eventNos, boots, receivedMs, projection });
     } catch (thrown) {
       // The events are stored; a listener must not hold up the acknowledgement.
       log.error('commit_listener_failed', { reason: messageOf(thrown) });

@@ -9,7 +9,7 @@ import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { listMost } from '../store/base/fixed-list.ts';
 import { mentionsEvents } from '../store/events/event-topic.ts';
 import { eventsByNumber, presencesWithin } from '../store/events/events-by-number.ts';
-import { lastEventNo } from '../store/slices/slices.ts';
+import { lastEventNo, nextUpTo } from '../store/slices/slices.ts';
 
 export interface FollowerOptions {
   readonly db: Database;
@@ -83,7 +83,7 @@ async function readOn({ db, offer, isNow }: Reading, from: Position): Promise<vo
   for (;;) {
     const newestNo = await lastEventNo(db);
     if (!isNow(from) || newestNo <= from.eventNo) return;
-    const upTo = Math.min(newestNo, from.eventNo + spanMost);
+    const upTo = await nextUpTo(db, { after: from.eventNo, upTo: newestNo }, spanMost);
     for await (const page of eventsByNumber(db, { scope: null, after: from.eventNo, upTo })) {
       if (!isNow(from)) return;
       from.eventNo = page.at(-1)?.eventNo ?? from.eventNo;
@@ -162,7 +162,7 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: F
     async *presences(accountIDs) {
       const from = at;
       if (from === null) return;
-      const upTo = Math.min(from.eventNo, from.presentNo + spanMost);
+      const upTo = await nextUpTo(db, { after: from.presentNo, upTo: from.eventNo }, spanMost);
       if (upTo === from.presentNo) return;
       for (let start = 0; start < accountIDs.length; start += listMost) {
         const some = accountIDs.slice(start, start + listMost);

@@ -88,14 +88,18 @@ interface HubState {
   isClosed: boolean;
 }
 
-function eventOf(committed: Committed, event: FleetEvent, eventNo: number): LiveEvent {
-  const { device, boot, receivedMs } = committed;
+function eventOf(
+  committed: Committed,
+  event: FleetEvent,
+  { eventNo, boot }: { readonly eventNo: number; readonly boot: string | undefined },
+): LiveEvent {
+  const { device, receivedMs } = committed;
   return {
     eventNo,
     accountID: device.accountID,
     deviceNo: device.deviceNo,
     deviceID: device.deviceID,
-    boot: boot ?? bareKey(event).boot,
+    boot: boot ?? committed.boot ?? bareKey(event, receivedMs).boot,
     seq: event.seq,
     timestampMs: event.timestamp ?? receivedMs,
     receivedMs,
@@ -184,7 +188,7 @@ function offerEvents(hub: HubState, events: readonly LiveEvent[]): void {
 }
 
 function handleCommitted(hub: HubState, committed: Committed): void {
-  const { device, fresh, eventNos, receivedMs, projection } = committed;
+  const { device, fresh, eventNos, boots, receivedMs, projection } = committed;
   if (fresh.length === 0) return;
   const isRead = hub.audiences.of(device.accountID, device.deviceNo).length > 0;
   if (isRead && !hub.options.isShared) hub.board.record({ ...device, receivedMs, projection });
@@ -192,7 +196,7 @@ function handleCommitted(hub: HubState, committed: Committed): void {
     fresh.flatMap((one, index) => {
       const eventNo = eventNos[index];
       const isSent = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
-      return isSent ? [eventOf(committed, one, eventNo)] : [];
+      return isSent ? [eventOf(committed, one, { eventNo, boot: boots?.[index] })] : [];
     });
   hub.follower.handleCommit(eventNos, makeEvents);
 }

@@ -72,11 +72,16 @@ const seriesOf = (label: string, counts: Iterable<readonly [string, number]>): r
   [...counts].map(([name, value]) => ({ labels: { [label]: name }, value }));
 
 function ingestFamilies({ meter, broker }: MetricsSource): readonly Family[] {
-  const { payloads, events, duplicates, quarantined, failures, lagMs, waiting } = broker();
+  const { payloads, events, duplicates, reused, quarantined, failures, lagMs, waiting } = broker();
   return [
     counter('ingest_payloads', 'Payloads of vehicles that came in, whatever became of them', payloads),
     counter('ingest_events', 'Events that were stored and were not there before', events),
     counter('ingest_duplicates', 'Events that were there already', duplicates),
+    counter(
+      'ingest_numbers_reused',
+      'Events that were stored under a run of their own, because another event of the same boot has their number',
+      reused,
+    ),
     counter('ingest_quarantined', 'Payloads that could not be read and were kept apart', quarantined),
     counter(
       'ingest_failures',

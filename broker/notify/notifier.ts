@@ -34,7 +34,7 @@ import {
   readProgress,
 } from '../store/notifications/notifications.ts';
 import { groupsOf, listEpisodes, listRules, putEpisode, type RuleRow } from '../store/notifications/rules.ts';
-import type { NumberSpan } from '../store/slices/slices.ts';
+import { type NumberSpan, nextUpTo } from '../store/slices/slices.ts';
 import { changedEpisodes } from './changed-episodes.ts';
 import { deliveriesOf } from './rule-deliveries.ts';
 
@@ -287,7 +287,7 @@ async function decideTogetherOnce(state: NotifierState, progress: Progress): Pro
   const caughtUp = apart.filter(({ eventNo }) => eventNo >= decidedNo);
   const after = Math.max(decidedNo, state.scannedNo);
   if (after >= newestNo && caughtUp.length === 0) return false;
-  const upTo = Math.min(newestNo, after + spanMost);
+  const upTo = after >= newestNo ? newestNo : await nextUpTo(db, { after, upTo: newestNo }, spanMost);
   const page = await readTogether(db, progress, { after, upTo, released: caughtUp });
   // What was looked through without the devices that are decided apart must stand in the store.
   const isQuiet = page.events.length === 0 && apart.length === 0;
@@ -311,7 +311,7 @@ async function decideApartOnce(state: NotifierState, { decidedNo, apart }: Progr
   if (cursor === undefined) return false;
   const { deviceNo, eventNo: after } = cursor;
   state.lastApartNo = deviceNo;
-  const upTo = Math.min(decidedNo, after + spanMost);
+  const upTo = await nextUpTo(state.options.db, { after, upTo: decidedNo }, spanMost);
   const page = await eventsAfter(state.options.db, { after, upTo, limit: eventsMost, only: deviceNo });
   await decidePage(state, { cursor, events: page.events, to: page.upTo, released: [], flooding: [] });
   return true;

@@ -11,6 +11,7 @@ export interface BrokerMetrics {
   readonly payloads: number;
   readonly events: number;
   readonly duplicates: number;
+  readonly reused: number;
   readonly quarantined: number;
   readonly failures: number;
 }

@@ -10,6 +10,8 @@ export interface Committed {
   readonly fresh: readonly FleetEvent[];
   /** The number in the store of each event of `fresh`. */
   readonly eventNos: readonly number[];
+  /** The boot that each event of `fresh` is stored under: a run of its own when another event has its number. Absent: `boot`. */
+  readonly boots?: readonly string[];
   /** When the payload came in, by the broker's clock. */
   readonly receivedMs: number;
   readonly projection: Projection;

@@ -177,7 +177,7 @@ export async function retireSlices(
   for (const slice of slices) {
     const { sliceNo, state, openedMs, closedMs } = slice;
     if (state === 'open' || closedMs === null) continue;
-    const summary = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
+    const summary = { sliceNo, openedMs, closedMs, events: numbersOf(slice) };
     const isDue =
       state === 'dropping' || (await keeping.isUnneeded({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
     if (state === 'closed') {

@@ -2,11 +2,8 @@
 // administrators with an audit entry, counted for the operator of the service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
-import {
-  quarantineBytesMost,
-  quarantineMost,
-  quarantineTotals,
-} from '../../broker/store/events/quarantine.ts';
+import { quarantineBytesMost, quarantineTotals } from '../../broker/store/events/quarantine.ts';
+import { sql } from '../../src/sql.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
@@ -107,20 +104,79 @@ describe('what could not be read', () => {
     ]);
   });
 
-  it('is never more than so many a device', async () => {
-    for (let at = 0; at < quarantineMost + 5; at++) await submit('acme', 'truck-1', new Uint8Array([at]));
-    expect(await entries('olga', '?deviceID=truck-1')).toHaveLength(quarantineMost);
+  it('is taken in again by administrators once it can be read, and what still cannot stays', async () => {
+    const old = await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-1' });
+    const timestamp = 1_763_683_200;
+    // As a mend finds them: entries that an older release could not read.
+    const entry = async (payload: object) => {
+      await submit('acme', 'truck-1', new TextEncoder().encode('placeholder'));
+      await service.write([
+        sql`UPDATE quarantine SET payload = ${new TextEncoder().encode(JSON.stringify(payload))} WHERE quarantine_no =
+          (SELECT MAX(quarantine_no) FROM quarantine)`,
+      ]);
+    };
+    await submit('acme', 'truck-1', bytes);
+    await entry({
+      boot: 'mended',
+      events: [
+        { seq: 1, timestamp, statusCode: 63_553 },
+        { seq: 2, timestamp },
+      ],
+    });
+    await entry({ timestamp, statusCode: 61_472, heading: -1 });
+    const retry = (who: string, body: object) =>
+      service.call({
+        method: 'POST',
+        path: '/api/v1/device/retryquarantine/authorization',
+        token: tokens.get(who) ?? '',
+        body,
+      });
+    expect(codeOf(await retry('olga', { deviceID: 'truck-1' }))).toBe('forbidden');
+    expect((await retry('rival', { deviceID: 'truck-2' })).status).toBe(404);
+    expect((await retry('admin', { deviceID: 'truck-1', quarantineID: '999999' })).status).toBe(404);
+    expect((await retry('admin', { deviceID: 'truck-1' })).json()).toMatchObject({ taken: 2, left: 2 });
+    expect((await retry('admin', { deviceID: 'truck-1' })).json()).toMatchObject({ taken: 0, left: 2 });
+    const kept = await entries('admin', '?deviceID=truck-1');
+    expect(kept).toMatchObject([
+      { reason: 'events[1]: statusCode must be an integer' },
+      { bytes: bytes.length },
+    ]);
+    const stored = await service.rows('SELECT boot, seq, status_code FROM events ORDER BY event_no');
+    expect(stored).toMatchObject([{ boot: 'mended' }, { boot: expect.stringMatching(/^@/) }]);
+    const audit = await service.rows("SELECT object FROM audit WHERE action = 'quarantine.retry'");
+    expect(audit).toEqual([{ object: 'truck-1' }, { object: 'truck-1' }]);
+    // Not a sign of life.
+    const device = await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-1' });
+    expect(device?.heartbeatMs).toBe(old?.heartbeatMs);
   });
 
-  it('is never more than so many bytes a device, without the oldest ones', async () => {
-    const long = new Uint8Array(100 * 1024);
-    const count = Math.floor(quarantineBytesMost / long.length);
-    for (let at = 0; at < count + 3; at++) await submit('acme', 'truck-2', long);
-    const kept = await entries('olga', '?deviceID=truck-2');
-    expect(kept.map((entry) => entry.bytes)).toEqual(Array.from({ length: count }, () => long.length));
-    await submit('acme', 'truck-2', new Uint8Array(quarantineBytesMost + 1));
-    expect(await entries('olga', '?deviceID=truck-2')).toMatchObject([{ bytes: quarantineBytesMost + 1 }]);
+  it('is told to people once an hour, as an occurrence for rules', async () => {
+    await service.sql('DELETE FROM occurrences');
+    const told = async () => (await service.rows('SELECT kind FROM occurrences')).map(({ kind }) => kind);
+    await service.sql("UPDATE devices SET unreadable_ms = 0 WHERE device_id = 'truck-2'");
+    for (let at = 0; at < 3; at++) await submit('acme', 'truck-2', new Uint8Array([2, at]));
+    expect(await told()).toEqual(['data_unreadable']);
+    await service.sql(
+      "UPDATE devices SET unreadable_ms = unreadable_ms - 3600000 WHERE device_id = 'truck-2'",
+    );
+    await submit('acme', 'truck-2', new Uint8Array([3]));
+    expect(await told()).toEqual(['data_unreadable', 'data_unreadable']);
+  });
+
+  it('is never more than so many bytes a device: then nothing more is accepted, and nothing falls out', async () => {
+    const device = await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-2' });
+    if (device === null) throw new Error('no device');
+    await drop('admin', { deviceID: 'truck-2' });
+    const long = (at: number) => new Uint8Array(quarantineBytesMost / 4).fill(at + 1);
+    for (let at = 0; at < 4; at++) await submit('acme', 'truck-2', long(at));
+    await expect(service.ingest.submit(device, bytes)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await entries('olga', '?deviceID=truck-2')).toHaveLength(4);
+    await submit('acme', 'truck-2', long(1));
+    // Behind a queue that has acknowledged it, it is kept all the same.
+    const forced = { verb: 'events', payload: bytes, reason: 'refused', isForced: true } as const;
+    expect(await service.ingest.quarantine(device, forced)).toMatchObject({ kind: 'quarantined' });
+    expect(await entries('olga', '?deviceID=truck-2')).toHaveLength(5);
+    await drop('admin', { deviceID: 'truck-2' });
     await submit('acme', 'truck-2', bytes);
-    expect(await entries('olga', '?deviceID=truck-2')).toMatchObject([{ bytes: bytes.length }]);
   });
 });

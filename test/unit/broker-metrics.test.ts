@@ -26,6 +26,7 @@ function sourceOf(meter = createMeter(clock)): MetricsSource {
       payloads: 10,
       events: 20,
       duplicates: 1,
+      reused: 0,
       quarantined: 0,
       failures: 0,
     }),

@@ -22,7 +22,7 @@ const places: Readonly<Record<string, string>> = {
     'commandFeature commandDevices cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
   'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
     getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
-    getQuarantined dropQuarantined`,
+    getQuarantined dropQuarantined retryQuarantined`,
   'screens/inbox': `getAllPushNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
     unregisterPush readMessages`,
   'screens/live': 'getGeozones',

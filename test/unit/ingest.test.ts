@@ -8,7 +8,7 @@ import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices/devices.ts';
 import { eventsInRange, latestEvents } from '../../broker/store/events/events.ts';
-import { listQuarantine } from '../../broker/store/events/quarantine.ts';
+import { listQuarantine, quarantineMost } from '../../broker/store/events/quarantine.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
@@ -274,16 +274,65 @@ describe('what cannot be read', () => {
     expect(await countQuarantine(db, { accountID: 'rival', deviceID: 'truck-1' })).toBe(0);
   });
 
-  test('at most the newest 100 a device are kept', async () => {
-    const { ingest, clock, db, device } = await bench();
-    const all = Array.from({ length: 130 }, (_unused, index) =>
-      ingest.submit(device, new TextEncoder().encode(`bad ${index}`)),
+  test('costs its own event: a batch is stored without it, and it alone is kept', async () => {
+    const { submit, events, states, db, device, ingest } = await bench();
+    const panic = event(2, { statusCode: 63_553 });
+    const sent = batch(
+      'b1',
+      event(1),
+      panic,
+      { ...event(3), statusCode: 0 },
+      { seq: 4 },
+      { ...event(5), speed: null, battery: 7 },
     );
-    await advanceUntilSettled(clock, Promise.all(all));
-    const kept = await listQuarantine(db, { ...device, limit: 1000 });
-    expect(kept).toHaveLength(100);
-    expect(new TextDecoder().decode(kept[0]?.payload)).toBe('bad 129');
-    expect(new TextDecoder().decode(kept.at(-1)?.payload)).toBe('bad 30');
+    expect(await submit(sent)).toMatchObject({
+      kind: 'stored',
+      ack: {
+        boot: 'b1',
+        upTo: 2,
+        ranges: [
+          [1, 2],
+          [5, 5],
+        ],
+      },
+    }); // prettier-ignore
+    expect((await events()).map(({ seq, speed }) => [seq, speed])).toEqual([
+      [1, 1],
+      [2, 2],
+      [5, null],
+    ]); // prettier-ignore
+    expect(await states()).toMatchObject({ panic: '1' });
+    const kept = await listQuarantine(db, { ...device, limit: 10 });
+    expect(kept).toMatchObject([
+      { reason: expect.stringContaining('events[2]: statusCode must be an integer from') },
+    ]);
+    const payload = JSON.parse(new TextDecoder().decode(kept[0]?.payload)) as { events: { seq: number }[] };
+    expect(payload.events.map(({ seq }) => seq)).toEqual([3, 4]);
+    // Sent again, as it is after a lost acknowledgement: nothing is kept twice.
+    expect(await submit(sent)).toMatchObject({ kind: 'stored', fresh: [] });
+    expect(await countQuarantine(db, device)).toBe(1);
+    expect(ingest.counts()).toMatchObject({ events: 3, quarantined: 2, failures: 0 });
+  });
+
+  test('is not acknowledged when the quarantine is full, and nothing falls out of it; what can be read is stored', async () => {
+    const { submit, db, real, device, events, ingest, log } = await bench();
+    await real.write([
+      sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${quarantineMost})
+        INSERT INTO quarantine (device_no, topic, received_ms, reason, bytes, payload)
+        SELECT ${device.deviceNo}, 't', i, 'r', 8, CAST(printf('%08d', i) AS BLOB) FROM n`,
+    ]);
+    const full = { code: 'conflict', message: expect.stringContaining('quarantine of acme/truck-1 is full') };
+    await expect(submit(jsonBytes('bad'))).rejects.toMatchObject(full);
+    await expect(submit(batch('b1', event(1), { seq: 2 }))).rejects.toMatchObject(full);
+    expect((await events()).map(({ seq }) => seq)).toEqual([1]);
+    expect(await submit(batch('b1', event(3)))).toMatchObject({ kind: 'stored' });
+    // What is in it already is on disk.
+    expect(await submit(new TextEncoder().encode('00000007'))).toMatchObject({ kind: 'quarantined' });
+    expect(await countQuarantine(db, device)).toBe(quarantineMost);
+    expect(ingest.counts()).toMatchObject({ failures: 2 });
+    expect(log.lines.map(({ event: name }) => name)).toContain('quarantine_full');
+    await real.write([sql`DELETE FROM quarantine WHERE received_ms = 1`]);
+    expect(await submit(jsonBytes('bad'))).toMatchObject({ kind: 'quarantined' });
   });
 
   test('of a deleted device is neither stored nor called stored', async () => {

@@ -198,30 +198,177 @@ describe('a JSON payload', () => {
     ['not JSON in UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
     ['the payload must be a JSON object', bytes('[]')],
     ['empty payload', new Uint8Array(0)],
-    ['unknown key "lat"', json({ timestamp: 1, statusCode: 1, lat: 3 })],
-    ['latitude and longitude go together', json({ timestamp: 1, statusCode: 1, latitude: 3 })],
-    [
-      'latitude must be a number from -90 to 90',
-      json({ timestamp: 1, statusCode: 1, latitude: 91, longitude: 0 }),
-    ],
-    ['speed must be a number', json({ timestamp: 1, statusCode: 1, speed: '54' })],
+    ['statusCode must be an integer', json({ timestamp: 1 })],
+    ['statusCode must be an integer', json({ timestamp: 1, statusCode: 'panic' })],
     ['statusCode must be an integer from 1 to 65535', json({ timestamp: 1, statusCode: 70_000 })],
     [
-      'events[1]: seq must be an integer of at least 1',
-      json({
-        boot: 'b',
-        events: [
-          { seq: 1, timestamp: 1, statusCode: 1 },
-          { timestamp: 1, statusCode: 1 },
-        ],
-      }),
+      'events[0]: seq must be an integer of at least 1',
+      json({ boot: 'b', events: [{ timestamp: 1, statusCode: 1 }] }),
     ],
-    ['inputs has the unknown key "door"', json({ timestamp: 1, statusCode: 1, inputs: { door: true } })],
+    [
+      'events[0]: an event must be an object; events[1]: statusCode must be an integer',
+      json({ boot: 'b', events: [7, { seq: 1 }] }),
+    ],
     ['boot must be 1 to 64 of [A-Za-z0-9_-]', json({ boot: 'a/b', events: [] })],
-    ['seq needs boot: send {"boot":"…","events":[…]}', json({ seq: 1, timestamp: 1, statusCode: 1 })],
-    ['timestamp must be a positive number, epoch seconds or milliseconds', json({ statusCode: 1 })],
+    ['events must be an array of 1 to 500', json({ boot: 'b' })],
   ])('is refused: %s', (reason, payload) => {
     expect(decodeEvents(payload)).toEqual({ ok: false, reason });
+  });
+
+  // What trackers send for a value that they do not know costs the value; what they send beside it stays with the event.
+  const at = 1_763_683_200;
+  it.each<[string, object, object, readonly string[]]>([
+    ['heading -1, speed null', { heading: -1, speed: null }, {}, ['heading', 'speed', 'attributes']],
+    [
+      'all bits set',
+      {
+        speed: 65_535,
+        heading: 65_535,
+        satellites: 255,
+        odometer: 4_294_967_295,
+        altitude: -32_768,
+        hdop: 65_535,
+      },
+      {},
+      ['speed', 'heading', 'satellites', 'odometer', 'altitude', 'hdop', 'attributes'],
+    ],
+    [
+      'AIS: 91, 181, 511',
+      { latitude: 91, longitude: 181, heading: 511 },
+      {},
+      ['latitude', 'longitude', 'heading', 'attributes'],
+    ],
+    [
+      'empty texts and NaN',
+      { speed: '', heading: 'NaN', fuelLevel: 'n/a', geozoneID: '', commandID: null, commandState: '' },
+      {},
+      ['speed', 'heading', 'fuelLevel', 'geozoneID', 'commandID', 'commandState', 'attributes'],
+    ],
+    [
+      'nothing at all',
+      { inputs: null, outputs: '', attributes: null, upMs: null, timeQuality: null },
+      { upMs: null, timeQuality: 'rtc' },
+      ['inputs', 'outputs', 'attributes'],
+    ],
+    [
+      'numbers as texts',
+      { speed: '54.5', latitude: '43.65', longitude: '-79.3', statusCode: '63553' },
+      { speed: 54.5, latitude: 43.65, longitude: -79.3, statusCode: 63_553 },
+      ['attributes'],
+    ],
+    [
+      '0, 0 of a receiver without a fix',
+      { latitude: 0, longitude: 0, satellites: 0 },
+      { satellites: 0 },
+      ['latitude', 'longitude', 'attributes'],
+    ],
+    [
+      'one coordinate',
+      { latitude: 43.5, longitude: null },
+      { attributes: { latitude: 43.5 } },
+      ['latitude', 'longitude'],
+    ],
+    [
+      'states as numbers',
+      { inputs: { ignition: 1, panic: '0', tamper: null, motion: -1, door: true } },
+      { inputs: { ignition: true, panic: false }, attributes: { 'inputs.door': true } },
+      [],
+    ],
+    [
+      'values that no unit has',
+      { speed: 5000, heading: -90, odometer: 123_456_789, fuelLevel: 62 },
+      { attributes: { speed: 5000, heading: -90, odometer: 123_456_789, fuelLevel: 62 } },
+      ['speed', 'heading', 'odometer', 'fuelLevel'],
+    ],
+    [
+      'members that are not known here',
+      { battery: 87, io: { 239: 1 }, speed: 54 },
+      { speed: 54, attributes: { battery: 87, io: '{"239":1}' } },
+      [],
+    ],
+    [
+      'attributes that are not flat',
+      { attributes: { a: 1, b: [2], speed: null } },
+      { attributes: { a: 1, b: '[2]', speed: null } },
+      [],
+    ],
+    ['a name that is no prototype', JSON.parse('{"__proto__":{"polluted":1}}') as object, {}, ['polluted']],
+    ['half a report on a command', { commandID: 'c1' }, { attributes: { commandID: 'c1' } }, ['commandID']],
+    ['a time as text', { timestamp: '2025-11-21T00:00:00Z' }, { timestamp: at * 1000 }, ['attributes']],
+    [
+      'a time with an offset',
+      { timestamp: '2025-11-21 01:00:00.000+01:00' },
+      { timestamp: at * 1000 },
+      ['attributes'],
+    ],
+    ['a time of digits', { timestamp: String(at) }, { timestamp: at * 1000 }, ['attributes']],
+    ['no time', { timestamp: null }, { timestamp: null, timeQuality: 'none' }, ['attributes']],
+    [
+      'a clock that was never set',
+      { timestamp: 0 },
+      { timestamp: null, timeQuality: 'none' },
+      ['attributes'],
+    ],
+    [
+      'a time that is none',
+      { timestamp: 'yesterday' },
+      { timestamp: null, timeQuality: 'none', attributes: { timestamp: 'yesterday' } },
+      [],
+    ],
+  ])('is read as far as it is good: %s', (_name, sent, wanted, absent) => {
+    const event = { timestamp: at, statusCode: 61_472, ...sent };
+    for (const payload of [json(event), json({ boot: 'b', events: [{ seq: 1, ...event }] })]) {
+      const decoded = decodeEvents(payload);
+      if (!decoded.ok) throw new Error(decoded.reason);
+      const [read] = decoded.batch.events;
+      expect(read).toMatchObject({ statusCode: 61_472, ...wanted });
+      for (const name of absent) expect(read, name).not.toHaveProperty(name);
+      expect(decoded).not.toHaveProperty('rejected');
+    }
+  });
+
+  it('of an encoder with NaN, a zero byte at the end or another encoding is read', () => {
+    const text =
+      '{"timestamp":1763683200,"statusCode":63553,"speed":NaN,"heading":-nan,"altitude":-Infinity,"attributes":{"a":"NaN, \\"inf\\""}}\0';
+    expect(decodeEvents(bytes(text))).toMatchObject({
+      ok: true,
+      batch: { events: [{ statusCode: 63_553, attributes: { a: 'NaN, "inf"' } }] },
+    });
+    const latin = Buffer.from('{"timestamp":1,"statusCode":1,"attributes":{"a":"M\xfcnchen"}}', 'latin1');
+    expect(decodeEvents(latin)).toMatchObject({
+      ok: true,
+      batch: { events: [{ attributes: { a: 'M\ufffdnchen' } }] },
+    });
+  });
+
+  it('loses one event by its fault, never the others; what was rejected is a payload of its own', () => {
+    const good = { seq: 1, timestamp: at, statusCode: 63_553 };
+    const bad = [{ seq: 2, timestamp: at }, 'event', { seq: 3, timestamp: at, statusCode: 70_000 }];
+    const decoded = decodeEvents(json({ boot: 'b', imei: 7, events: [good, ...bad] }));
+    if (!decoded.ok) throw new Error(decoded.reason);
+    expect(decoded.batch.events).toMatchObject([{ seq: 1, statusCode: 63_553, attributes: { imei: 7 } }]);
+    expect(decoded.rejected?.reason).toBe(
+      'events[1]: statusCode must be an integer; events[2]: an event must be an object; events[3]: statusCode must be an integer from 1 to 65535',
+    );
+    expect(JSON.parse(new TextDecoder().decode(decoded.rejected?.payload ?? bytes('')))).toEqual({
+      boot: 'b',
+      events: bad,
+    });
+  });
+
+  it('keeps what fits of attributes that are too long, and the event whole beside it', () => {
+    const event = {
+      seq: 1,
+      timestamp: at,
+      statusCode: 63_553,
+      attributes: { long: 'x'.repeat(3000), short: 1 },
+    };
+    const decoded = decodeEvents(json({ boot: 'b', events: [event] }));
+    expect(decoded).toMatchObject({
+      ok: true,
+      batch: { events: [{ attributes: { short: 1 } }] },
+      rejected: { reason: 'events[0]: attributes are longer than 2048 characters' },
+    });
   });
 
   it('of any shape never throws', () => {

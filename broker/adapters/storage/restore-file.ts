@@ -26,8 +26,8 @@ export interface RestoreOptions {
   /** Names of the migrations that this version has. */
   readonly migrations: readonly string[];
   readonly clock: Clock;
-  /** The audit entry that records it. */
-  audit(notes: ReadonlyMap<string, string>): Statement;
+  /** Statements that record it: the audit entry, and that numbers begin higher at the next start. */
+  audit(notes: ReadonlyMap<string, string>): readonly Statement[];
   onProgress(line: string): void;
 }
 
@@ -86,10 +86,10 @@ function prepare(options: RestoreOptions, temporary: string): ReadonlyMap<string
     const notes = readNotes(connection);
     connection.pragma('secure_delete = ON');
     connection.pragma('journal_mode = MEMORY');
-    const { sql, params } = options.audit(notes);
     connection.transaction(() => {
       connection.exec(`DROP TABLE IF EXISTS ${noteTable}`);
-      connection.prepare(sql.replace(/\$\d+/g, '?')).run(...params);
+      for (const { sql, params } of options.audit(notes))
+        connection.prepare(sql.replace(/\$\d+/g, '?')).run(...params);
     })();
     return notes;
   } catch (thrown) {

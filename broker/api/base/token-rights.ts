@@ -161,6 +161,7 @@ export const tokenRights: Readonly<Record<TokenScope, Rights>> = {
       'getEnrolmentCodes',
       'revokeEnrolmentCode',
       'dropQuarantined',
+      'retryQuarantined',
       'saveAccountSettings',
       'saveDeviceSettings',
       'getDeliveries',

@@ -1,14 +1,18 @@
 // Unreadable payloads of vehicles: content, time and reason. Visible from the role operator on to users who see the device;
-// administrators drop them, with an audit entry.
+// administrators take them in again after a mend, or drop them, with an audit entry.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { decodeEvents } from '../../../src/core/wire/wire.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
   dropEntries,
   findEntry,
   holdsEntries,
   listEntries,
+  listQuarantine,
   type QuarantineEntry,
+  type QuarantineRow,
+  quarantineBytesMost,
   quarantineMost,
 } from '../../store/events/quarantine.ts';
 import { auditEntry } from '../base/audit-entry.ts';
@@ -46,8 +50,9 @@ const view = (row: QuarantineEntry): EntryView => ({
   bytes: row.bytes,
 });
 
-const kept = `A payload that could not be read is accepted, so that the vehicle does not send it for ever, and kept as it came: the
-newest ${quarantineMost} of each device, 1 MiB of them at most, as long as events are kept.`;
+const kept = `What could not be read is accepted, so that the vehicle does not send it for ever, and kept as long as events are: a whole
+payload as it came, or of a batch the events that could not be read. Nothing falls out of a full quarantine (${quarantineMost} entries of a
+device, or ${quarantineBytesMost / 1024 / 1024} MiB): from then on what cannot be read of that device is not acknowledged.`;
 
 const list = operation({
   id: 'listQuarantine',
@@ -162,4 +167,70 @@ did it. An entry that is not there answers 404; a device without any answers \`d
   },
 });
 
-export const quarantineOperations = [list, get, drop] as const;
+/** Entries that one call takes in. */
+const takenMost = 100;
+
+/** True when something of it can be read today, and the rest, if any, is kept as an entry of its own. */
+function isReadable({ topic, payload }: QuarantineRow): boolean {
+  if (!topic.endsWith('/events')) return false;
+  const decoded = decodeEvents(payload);
+  return decoded.ok && decoded.rejected?.payload !== null;
+}
+
+const retry = operation({
+  id: 'retryQuarantined',
+  method: 'POST',
+  path: '/device/retryquarantine/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Devices',
+  summary: 'Take in payloads that could not be read',
+  description: `Our addition. After a mend, of the service or by a newer release: reads the entries of the device again, or with
+\`quarantineID\` one of them, oldest first and at most ${takenMost} a call, and stores the events that can be read now, as if the
+device sent them; they notify, raise alarms and change states as late ones do. What was stored leaves the quarantine: \`taken\` entries. What still cannot be
+read stays: \`left\` entries. The call may be repeated: an event is stored once. It is no sign of life of the device.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceID: Type.String({ description: 'The device' }),
+      quarantineID: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: 'The entry' })),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    taken: Type.Integer({ minimum: 0, description: 'Entries that are stored now' }),
+    left: Type.Integer({ minimum: 0, description: 'Entries that are still in quarantine' }),
+    ...envelope,
+  }),
+  errors: ['not_found', 'conflict', 'unavailable'],
+  effects: true,
+  examples: { params: {}, body: { deviceID: 'truck-17' }, result: { taken: 1, left: 0, ...ok } },
+  async run({ body: { deviceID, quarantineID }, caller, source }, services) {
+    const { deviceNo } = await needDevice(services, caller, deviceID);
+    const { accountID } = caller;
+    const all = await listQuarantine(services.db, { accountID, deviceID, limit: quarantineMost });
+    const asked = all.filter(
+      (row) => quarantineID === undefined || row.quarantineNo === Number(quarantineID),
+    );
+    if (asked.length === 0 && quarantineID !== undefined) {
+      throw new AppError('not_found', `There is no payload ${quarantineID} of ${deviceID} in quarantine`);
+    }
+    let taken = 0;
+    for (const { quarantineNo, payload } of asked.toReversed().filter(isReadable).slice(0, takenMost)) {
+      const detail = { quarantineID: String(quarantineNo) };
+      const entry = auditEntry(
+        services,
+        { caller, source },
+        { action: 'quarantine.retry', object: deviceID, detail },
+      );
+      const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
+      if (outcome.kind !== 'stored') continue;
+      await services.db.write([dropEntries({ accountID, deviceID, quarantineNo })]);
+      taken += 1;
+    }
+    const left = await listQuarantine(services.db, { accountID, deviceID, limit: quarantineMost });
+    return { taken, left: left.length, ...ok };
+  },
+});
+
+export const quarantineOperations = [list, get, drop, retry] as const;

@@ -15,7 +15,7 @@ import { deviceStates } from '../../store/devices/devices.ts';
 import { countByCode } from '../../store/events/event-counts.ts';
 import { bareKey } from '../../store/events/event-insert.ts';
 import { codesKeys, deviceKeys, type KeyRange } from '../../store/events/event-keys.ts';
-import { eventNoOf, eventRecords, isNewEvent } from '../../store/events/event-records.ts';
+import { eventNoOf, isNewEvent } from '../../store/events/event-records.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
 import { exampleEvent } from '../answers/examples.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
@@ -210,6 +210,13 @@ function raisableOf(text: string): number {
   });
 }
 
+/** What ingest makes of the record: its key depends on all of it. */
+const recordOf = (timestamp: number, statusCode: number, userID: string) => {
+  const event = { timestamp, statusCode, attributes: { by: userID } };
+  const stored = { ...event, seq: 0, upMs: null, timeQuality: 'rtc' } as const;
+  return { event, known: { ...bareKey(stored, timestamp), timestampMs: timestamp } };
+};
+
 /** A repeat within this time is the same record, as with commands. */
 const sameRecordS = 10;
 
@@ -230,12 +237,9 @@ async function repeatedNo(services: ApiServices, caller: Caller, raised: Activat
   const states = implied === null ? null : await deviceStates(services.db, deviceNo);
   if (implied !== null && states?.get(implied.name)?.state !== implied.state) return null;
   for (let back = 1; back < sameRecordS; back++) {
-    const timestampMs = atMs - back * 1000;
-    const known = { boot: `@${timestampMs}`, seq: statusCode, timestampMs };
+    const { known } = recordOf(atMs - back * 1000, statusCode, caller.userID);
     const eventNo = await eventNoOf(services.db, { deviceNo }, known);
-    if (eventNo === null) continue;
-    const [record] = await eventRecords(services.db, caller.scope, [eventNo]);
-    return record?.attributes?.['by'] === caller.userID ? eventNo : null;
+    if (eventNo !== null) return eventNo;
   }
   return null;
 }
@@ -253,11 +257,7 @@ async function raise(
   const timestamp = Math.floor(services.clock.utcMs() / 1000) * 1000;
   const repeated = await repeatedNo(services, actor.caller, { deviceNo, statusCode, atMs: timestamp });
   if (repeated !== null) return repeated;
-  const event = { timestamp, statusCode, attributes: { by: userID } };
-  const known = {
-    ...bareKey({ ...event, seq: 0, upMs: null, timeQuality: 'server' }),
-    timestampMs: timestamp,
-  };
+  const { event, known } = recordOf(timestamp, statusCode, userID);
   const entry = auditEntry(services, actor, {
     action: 'event.create',
     object: deviceID,

@@ -96,6 +96,7 @@ one of \`devices\`, or of a device in one of \`groups\`; with neither, of every 
 - \`update_failed\`: a firmware job was refused, failed, or expired.
 - \`device_enrolled\`: a unit used its code.
 - \`clone_suspected\`: two units replace each other's connection; at most once an hour. Not with a message queue in front of the service.
+- \`data_unreadable\`: something that the device sent could not be read and is in quarantine; at most once an hour.
 - \`certificate_expiring\`: the newest certificate of a device ends within 30 days (\`ends\`); once for each certificate.
 
 They are decided within a few seconds and never twice. \`silenceS\` counts each command, approval, code and certificate apart, and

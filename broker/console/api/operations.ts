@@ -202,6 +202,7 @@ export const routes = {
   listQuarantine: 'GET /device/quarantine/authorization',
   getQuarantined: 'GET /device/quarantine/{quarantineID}/authorization',
   dropQuarantined: 'POST /device/dropquarantine/authorization',
+  retryQuarantined: 'POST /device/retryquarantine/authorization',
   issueDeviceSecret: 'POST /device/issuesecret/authorization',
   createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
   getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',

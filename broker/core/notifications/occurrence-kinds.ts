@@ -12,6 +12,7 @@ const texts = {
   update_failed: 'Update failed',
   device_enrolled: 'Device enrolled',
   clone_suspected: 'Two units seem to have one identity',
+  data_unreadable: 'Data of a unit cannot be read',
   certificate_expiring: 'Certificate expires soon',
 } as const;
 

@@ -3,6 +3,7 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { type RowsShape, toRows } from '../../../src/rows.ts';
 import { sql } from '../../../src/sql.ts';
+import type { TimeSpan } from '../../core/events/event-spans.ts';
 import type { Range, RangeChanges } from '../../core/events/stored-numbers.ts';
 import { numberOf, numberOrNull } from '../base/row.ts';
 
@@ -18,21 +19,26 @@ export interface BootRow {
   readonly revision: number;
   /** Rows of the boot in `stored_ranges`. */
   readonly rangeCount: number;
+  /** Earliest and latest time of its events; null: not known. */
+  readonly times: TimeSpan | null;
 }
 
 /** Null when there is no such device. */
 export async function readBoot(db: Database, { deviceNo, boot }: BootKey): Promise<BootRow | null> {
   const [row] = await db.read({
-    sql: `SELECT d.account_no, b.up_to, b.revision, b.range_count
+    sql: `SELECT d.account_no, b.up_to, b.revision, b.range_count, b.first_ms, b.last_ms
       FROM devices d LEFT JOIN boots b ON b.device_no = d.device_no AND b.boot = $2 WHERE d.device_no = $1`,
     params: [deviceNo, boot],
   });
   if (row === undefined) return null;
+  const fromMs = numberOrNull(row, 'first_ms');
+  const toMs = numberOrNull(row, 'last_ms');
   return {
     accountNo: numberOf(row, 'account_no'),
     upTo: numberOrNull(row, 'up_to') ?? 0,
     revision: numberOrNull(row, 'revision') ?? 0,
     rangeCount: numberOrNull(row, 'range_count') ?? 0,
+    times: fromMs === null || toMs === null ? null : { fromMs, toMs },
   };
 }
 
@@ -69,6 +75,7 @@ export interface BootChange extends BootKey {
   readonly revision: number;
   /** Rows of the boot in `stored_ranges`. */
   readonly rangeCount: number;
+  readonly times: TimeSpan | null;
 }
 
 /** Steps of revisions differ from each other up to this. */
@@ -89,17 +96,20 @@ const shape: readonly RowsShape<BootChange>[] = [
   { name: 'from_revision', type: 'BIGINT', of: (change) => change.fromRevision },
   { name: 'revision', type: 'BIGINT', of: (change) => change.revision },
   { name: 'range_count', type: 'BIGINT', of: (change) => change.rangeCount },
+  { name: 'first_ms', type: 'BIGINT', of: ({ times }) => times?.fromMs },
+  { name: 'last_ms', type: 'BIGINT', of: ({ times }) => times?.toMs },
 ];
 
 /** A missing row equals revision 0 only. A deleted device changes nothing. */
-const beginText = `INSERT INTO boots (device_no, boot, first_seen_ms, up_to, revision, range_count)
-  SELECT r.device_no, r.boot, r.at_ms, r.up_to, r.revision, r.range_count
+const beginText = `INSERT INTO boots (device_no, boot, first_seen_ms, up_to, revision, range_count, first_ms, last_ms)
+  SELECT r.device_no, r.boot, r.at_ms, r.up_to, r.revision, r.range_count, r.first_ms, r.last_ms
   FROM r JOIN devices d ON d.device_no = r.device_no WHERE true
   ON CONFLICT (device_no, boot) DO UPDATE SET up_to = excluded.up_to, revision = excluded.revision,
-    range_count = excluded.range_count
+    range_count = excluded.range_count, first_ms = excluded.first_ms, last_ms = excluded.last_ms
   WHERE boots.revision = 0`;
 
-const changeText = `UPDATE boots SET up_to = r.up_to, revision = r.revision, range_count = r.range_count FROM r
+const changeText = `UPDATE boots SET up_to = r.up_to, revision = r.revision, range_count = r.range_count,
+    first_ms = r.first_ms, last_ms = r.last_ms FROM r
   WHERE boots.device_no = r.device_no AND boots.boot = r.boot AND boots.revision = r.from_revision`;
 
 const changeOf = (sql: string, changes: readonly BootChange[]): readonly Statement[] =>

@@ -1,17 +1,32 @@
 // The insert of events: whole commits at once, with numbers from one counter, so that they become visible in order and are
 // never given twice. Duplicates were removed before; only bare events, which have no number of their own, are looked up
 // here.
+import { createHash } from 'node:crypto';
 import { type FleetEvent, featureNames, inputNames } from '../../../src/core/events/event.ts';
 import type { Rows, Statement } from '../../../src/ports.ts';
 import { type RowsShape, toRows } from '../../../src/rows.ts';
+import { contentOf } from '../../core/events/event-content.ts';
 import type { Target } from '../slices/slice-target.ts';
 import { tableOf } from '../slices/slices.ts';
 import { eventTopic } from './event-topic.ts';
 
-/** The key of an event without boot and seq of its own: de-duplicated by (device, timestamp, statusCode). */
-export function bareKey(event: FleetEvent): { readonly boot: string; readonly seq: number } {
+/** Hexadecimal digits of a content in a key: two contents of one moment do not share 64 bits by chance. */
+const hashDigits = 16;
+
+/** The content of an event for a key. */
+export const contentHash = (event: FleetEvent): string =>
+  createHash('sha256').update(contentOf(event)).digest('hex').slice(0, hashDigits);
+
+/**
+ * The key of an event without boot and seq of its own: only the same content again is a repeat.
+ * @param receivedMs stands for a time that is not known: such an event is never taken for a repeat.
+ */
+export function bareKey(
+  event: FleetEvent,
+  receivedMs: number,
+): { readonly boot: string; readonly seq: number } {
   // '@' is not allowed in ids, so no device can use such a boot.
-  return { boot: `@${event.timestamp ?? 0}`, seq: event.statusCode };
+  return { boot: `@${event.timestamp ?? receivedMs}-${contentHash(event)}`, seq: event.statusCode };
 }
 
 /** An event with its key in the store. */

@@ -1,16 +1,16 @@
-// Unreadable payloads: kept as received, counted and listed, never dropped without an operator and never refused (a refusal
-// would make the device send the same bytes for ever). Bounded for each device in number and in bytes.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+// Payloads and events that could not be read: kept as received, counted and listed, never dropped but by age or by a person. Bounded for
+// each device in number and in bytes: beyond that nothing more is taken, and what is not kept must not be acknowledged.
+import type { Database, Row, Statement, WriteResult } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { bytesOf, numberOf, textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
 import { type DeviceKey } from '../devices/device-key.ts';
 
-/** Payloads kept per device; the newest. */
-export const quarantineMost = 100;
+/** Payloads kept per device. */
+export const quarantineMost = 1000;
 
-/** Bytes of payloads kept per device; the newest is kept whatever its length. */
-export const quarantineBytesMost = 1024 * 1024;
+/** Bytes of payloads kept per device; the last one may go beyond it. */
+export const quarantineBytesMost = 4 * 1024 * 1024;
 
 /** Longest reason kept, in characters. */
 const reasonMost = 500;
@@ -23,22 +23,40 @@ export interface QuarantineRow {
   readonly payload: Uint8Array;
 }
 
-/** Stores one payload and drops the oldest over the limits; both statements belong in one batch. */
-export function insertQuarantine(
-  deviceNo: number,
-  entry: Omit<QuarantineRow, 'quarantineNo'>,
-): readonly Statement[] {
+/** Between two occurrences about one device, in ms. */
+const noticeRestMs = 3_600_000;
+
+/** A payload to keep. */
+export interface QuarantineDraft extends Omit<QuarantineRow, 'quarantineNo'> {
+  /** True: it was acknowledged already, and is kept whatever the limits. */
+  readonly isForced?: boolean;
+}
+
+/**
+ * Keeps one payload; the same bytes of the same device are kept once, and a full quarantine takes nothing. The statements belong
+ * in one batch, see `isKept`.
+ */
+export function insertQuarantine(deviceNo: number, entry: QuarantineDraft): readonly Statement[] {
+  const { payload, receivedMs } = entry;
+  const same = sql`device_no = ${deviceNo} AND bytes = ${payload.length} AND payload = ${payload}`;
+  const isFull = sql`(SELECT COUNT(*) FROM quarantine WHERE device_no = ${deviceNo}) > ${quarantineMost}
+    OR (SELECT SUM(bytes) FROM quarantine WHERE device_no = ${deviceNo}) - ${payload.length} >= ${quarantineBytesMost}`;
+  const isSurplus = sql`(SELECT COUNT(*) FROM quarantine WHERE ${same}) > 1`;
   return [
     sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, bytes, payload)
-      VALUES (${deviceNo}, ${entry.topic}, ${entry.receivedMs}, ${entry.reason.slice(0, reasonMost)},
-        ${entry.payload.length}, ${entry.payload})`,
-    sql`DELETE FROM quarantine WHERE device_no = ${deviceNo} AND quarantine_no IN (
-      SELECT k.quarantine_no FROM (
-        SELECT quarantine_no, ROW_NUMBER() OVER newest AS place, SUM(bytes) OVER newest AS total
-        FROM quarantine WHERE device_no = ${deviceNo} WINDOW newest AS (ORDER BY quarantine_no DESC)) k
-      WHERE k.place > 1 AND (k.place > ${quarantineMost} OR k.total > ${quarantineBytesMost}))`,
+      VALUES (${deviceNo}, ${entry.topic}, ${receivedMs}, ${entry.reason.slice(0, reasonMost)},
+        ${payload.length}, ${payload})`,
+    // Not a condition of the insert: in the list of a SELECT a server does not know the type of the bytes.
+    sql`DELETE FROM quarantine WHERE quarantine_no = (SELECT MAX(quarantine_no) FROM quarantine WHERE ${same})
+      AND (${isSurplus}${entry.isForced === true ? sql`` : sql` OR ${isFull}`})`,
+    sql`UPDATE quarantine SET bytes = bytes WHERE ${same}`,
+    sql`UPDATE devices SET unreadable_ms = ${receivedMs}
+      WHERE device_no = ${deviceNo} AND unreadable_ms <= ${receivedMs - noticeRestMs}`,
   ];
 }
+
+/** True when the payload is on disk. @param results of `insertQuarantine`. */
+export const isKept = (results: readonly WriteResult[]): boolean => (results[2]?.changes ?? 0) > 0;
 
 /** The kept payloads of a device, newest first. */
 export async function listQuarantine(

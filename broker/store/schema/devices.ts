@@ -11,7 +11,8 @@ export const deviceTables: readonly Statement[] = [
   // `revision`: the account's `fleet_revision` when something last changed that answers show of this device, see `fleet-revisions.ts`.
   // `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
   // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
-  // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never.
+  // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never. `unreadable_ms`: the same of what it
+  // sent and nobody can read.
   ddl(`CREATE TABLE devices (
     device_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_no INTEGER NOT NULL,
@@ -73,6 +74,7 @@ export const deviceTables: readonly Statement[] = [
     diagnostic_tie TEXT NOT NULL DEFAULT '',
     session_turn BIGINT NOT NULL DEFAULT 0,
     clone_ms BIGINT NOT NULL DEFAULT 0,
+    unreadable_ms BIGINT NOT NULL DEFAULT 0,
     has_absence INTEGER NOT NULL DEFAULT 0,
     UNIQUE (account_id, device_id))`),
   ddl("CREATE UNIQUE INDEX devices_unique_id ON devices (account_id, unique_id) WHERE unique_id <> ''"),
@@ -88,6 +90,7 @@ export const deviceTables: readonly Statement[] = [
     PRIMARY KEY (device_no, name))`),
   // `up_to`: every event of this boot from 1 to here is committed. `revision` grows with every change of what is stored;
   // an optimistic lock: a writer names the one that it read. `range_count`: rows of the boot in `stored_ranges`.
+  // `first_ms`, `last_ms`: earliest and latest time of its events; NULL where it is not known, or its numbers alone tell a repeat.
   ddl(`CREATE TABLE boots (
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
     boot TEXT NOT NULL,
@@ -95,6 +98,8 @@ export const deviceTables: readonly Statement[] = [
     up_to BIGINT NOT NULL DEFAULT 0,
     revision BIGINT NOT NULL DEFAULT 0,
     range_count BIGINT NOT NULL DEFAULT 0,
+    first_ms BIGINT,
+    last_ms BIGINT,
     PRIMARY KEY (device_no, boot))`),
   ddl(`CREATE TABLE device_groups (
     group_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

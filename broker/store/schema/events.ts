@@ -33,8 +33,8 @@ export const eventColumns = `
   address TEXT`;
 
 export const eventTables: readonly Statement[] = [
-  // A bare JSON event without a boot gets boot '@<timestamp in ms>' and seq = status code, which no boot id can be:
-  // that is its de-duplication by (device, timestamp, statusCode). `event_no` only grows: the resume point of streams.
+  // A bare JSON event without a boot gets boot '@<timestamp in ms>-<hash of its content>' and seq = status code, which no boot id can
+  // be. An event whose number another event of its boot has gets boot '<boot>@<hash of its content>'. `event_no` only grows: the resume point of streams.
   // `address`: what people looked up for the position; null until then, and never sent by a vehicle.
   // `device_no` is no reference: the events of a deleted device are cleared away after it, and hidden until then because
   // every reader joins through `devices`. The insert itself asks for the device.
@@ -46,12 +46,14 @@ export const eventTables: readonly Statement[] = [
   // What an account's streams missed since an event number.
   ddl(`CREATE INDEX events_by_number ON events (account_no, event_no) WHERE ${notRoutine}`),
   // Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
-  // and a lower one than those of the next slice. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
+  // and a lower one than those of the next slice. `end_no`: the number after its last one, once it is closed; numbers from there to the
+  // next slice were never given, as they begin higher after a restore. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
   // is past every limit and not shown any more; `dropping` is being emptied.
   ddl(`CREATE TABLE event_slices (
     slice_no INTEGER NOT NULL PRIMARY KEY,
     state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping')),
     first_no BIGINT NOT NULL,
+    end_no BIGINT,
     opened_ms BIGINT NOT NULL,
     closed_ms BIGINT,
     retired_ms BIGINT)`),
@@ -65,11 +67,12 @@ export const eventTables: readonly Statement[] = [
   ddl("INSERT INTO event_slices (slice_no, state, first_no, opened_ms) VALUES (1, 'open', 1, 0)"),
   // The next number of an event and the slice that takes it, one row. Not the table's own: numbers must grow over several
   // tables. Every batch of events updates this row, which proves that the slice is still open: so numbers of slices never
-  // overlap, whatever clocks do and however many processes store.
+  // overlap, whatever clocks do and however many processes store. `origin`: of which database the numbers are, see `renumbering.ts`.
   ddl(`CREATE TABLE event_counter (
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     next_no BIGINT NOT NULL,
-    slice_no INTEGER NOT NULL DEFAULT 1)`),
+    slice_no INTEGER NOT NULL DEFAULT 1,
+    origin TEXT NOT NULL DEFAULT '')`),
   ddl('INSERT INTO event_counter (one, next_no) VALUES (1, 1)'),
   // Numbers beyond `boots.up_to` that are stored, or were until retention removed them. Ranges of a boot neither overlap
   // nor touch; none touches `up_to`.

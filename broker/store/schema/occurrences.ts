@@ -1,5 +1,5 @@
-// What happens to devices in the service itself, for rules: commands that fail, approvals, enrolments, absences, clones,
-// certificates that expire. Triggers record it in the batch of the change: no statement can omit it, and a batch that fails leaves
+// What happens to devices in the service itself, for rules: commands that fail, approvals, enrolments, absences, clones, data that
+// cannot be read, certificates that expire. Triggers record it in the batch of the change: no statement can omit it, and a batch that fails leaves
 // none. They run for these changes only, never for an event. The notifier decides in the order of the numbers and removes a row in
 // the batch of its decision.
 import { ddl } from '../../../src/migrate.ts';
@@ -122,6 +122,13 @@ const cloneTrigger = trigger({
   run: [record({ kind: "'clone_suspected'", timestamp: 'NEW.clone_ms' })],
 });
 
+const unreadableTrigger = trigger({
+  name: 'devices_unreadable',
+  after: 'UPDATE OF unreadable_ms ON devices',
+  when: 'NEW.unreadable_ms > OLD.unreadable_ms',
+  run: [record({ kind: "'data_unreadable'", timestamp: 'NEW.unreadable_ms' })],
+});
+
 const certificateTrigger = trigger({
   name: 'device_certificates_expiring',
   after: 'UPDATE OF expiry_noted_ms ON device_certificates',
@@ -166,5 +173,6 @@ export const occurrenceTables: readonly Statement[] = [
   enrolmentTrigger,
   ...absenceTriggers,
   cloneTrigger,
+  unreadableTrigger,
   certificateTrigger,
 ];

@@ -84,8 +84,5 @@ export function forgetSlice(sliceNo: number): Statement {
   return sql`DELETE FROM event_slices WHERE slice_no = ${sliceNo} AND state = 'dropping'`;
 }
 
-/** How many event numbers a slice has, including removed events. */
-export function numbersOf(slice: Slice, slices: readonly Slice[]): number {
-  const next = slices.find(({ sliceNo }) => sliceNo > slice.sliceNo);
-  return next === undefined ? 0 : next.firstNo - slice.firstNo;
-}
+/** How many event numbers a closed slice has, including removed events. */
+export const numbersOf = ({ firstNo, endNo }: Slice): number => (endNo === null ? 0 : endNo - firstNo);

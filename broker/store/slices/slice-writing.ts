@@ -99,16 +99,21 @@ function createTable(sliceNo: number): readonly Statement[] {
 /**
  * Closes a slice and opens the next, in one batch. A concurrent writer commits before this, or finds that its
  * slice is closed. The batch fails, with nothing changed, when another process has done it.
+ * @param fromNo numbers go on here when none as high was given yet.
  */
-export function openNext(sliceNo: number, atMs: number): readonly Statement[] {
+export function openNext(sliceNo: number, atMs: number, fromNo = 0): readonly Statement[] {
   const next = sliceNo + 1;
+  const nextNo = sql`(SELECT next_no FROM event_counter WHERE one = 1 AND slice_no = ${sliceNo})`;
   return [
     // Locks the counter's row first, which every batch with events changes: no such batch is under way any more.
     sql`UPDATE event_counter SET next_no = next_no WHERE one = 1 AND slice_no = ${sliceNo}`,
-    sql`UPDATE event_slices SET state = 'closed', closed_ms = ${atMs} WHERE slice_no = ${sliceNo} AND state = 'open'`,
+    sql`UPDATE event_slices SET state = 'closed', closed_ms = ${atMs}, end_no = ${nextNo}
+      WHERE slice_no = ${sliceNo} AND state = 'open'`,
+    sql`UPDATE event_counter SET next_no = ${fromNo}
+      WHERE one = 1 AND slice_no = ${sliceNo} AND next_no < ${fromNo}`,
     // No row gives NULL, which the column refuses, and the batch with it.
     sql`INSERT INTO event_slices (slice_no, state, first_no, opened_ms) VALUES (${next}, 'open',
-      (SELECT next_no FROM event_counter WHERE one = 1 AND slice_no = ${sliceNo}), ${atMs})`,
+      ${nextNo}, ${atMs})`,
     sql`UPDATE event_counter SET slice_no = ${next} WHERE one = 1 AND slice_no = ${sliceNo}`,
     ...createTable(next),
   ];

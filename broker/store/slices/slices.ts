@@ -10,6 +10,8 @@ export interface Slice {
   readonly state: 'open' | 'closed' | 'retired' | 'dropping';
   /** Its events have this number or a higher one, and a lower one than those of the next slice. */
   readonly firstNo: number;
+  /** The number after its last one; null while it is open. */
+  readonly endNo: number | null;
   readonly openedMs: number;
   /** Null while it is open. */
   readonly closedMs: number | null;
@@ -26,6 +28,7 @@ const toSlice = (row: Row): Slice => ({
   sliceNo: numberOf(row, 'slice_no'),
   state: textOf(row, 'state') as Slice['state'],
   firstNo: numberOf(row, 'first_no'),
+  endNo: numberOrNull(row, 'end_no'),
   openedMs: numberOf(row, 'opened_ms'),
   closedMs: numberOrNull(row, 'closed_ms'),
   retiredMs: numberOrNull(row, 'retired_ms'),
@@ -76,6 +79,18 @@ export async function runsWithin(db: Database, { fromMs, toMs }: TimeSpan): Prom
 export interface NumberSpan {
   readonly after: number;
   readonly upTo: number;
+}
+
+/** The end of the next piece of a span of numbers: at most `most` that were given, and not one by one over those that never were. */
+export async function nextUpTo(db: Database, { after, upTo }: NumberSpan, most: number): Promise<number> {
+  const end = after + most;
+  if (end >= upTo) return upTo;
+  const [row] = await db.read(sql`SELECT
+    (SELECT end_no FROM event_slices WHERE first_no <= ${end} ORDER BY slice_no DESC LIMIT 1) AS end_no,
+    (SELECT first_no FROM event_slices WHERE first_no > ${end} ORDER BY slice_no LIMIT 1) AS next_no`);
+  const endNo = row === undefined ? null : numberOrNull(row, 'end_no');
+  const nextNo = row === undefined ? null : numberOrNull(row, 'next_no');
+  return endNo !== null && nextNo !== null && endNo <= end ? Math.min(upTo, nextNo - 1) : end;
 }
 
 /** The slices that can hold events of those numbers, in the order of numbers. */

@@ -9,7 +9,8 @@ interface Range {
   readonly high: number;
 }
 
-const ranges: Readonly<Record<MeasureName, Range>> = {
+/** What each measure can be. */
+export const measureRanges: Readonly<Record<MeasureName, Range>> = {
   latitude: { low: -90, high: 90 },
   longitude: { low: -180, high: 180 },
   altitude: { low: -1000, high: 20_000 },
@@ -40,7 +41,7 @@ export function eventFault(event: FleetEvent): string | null {
   if (basic !== null) return basic;
   for (const name of measureNames) {
     const value = event[name];
-    const range = ranges[name];
+    const range = measureRanges[name];
     if (value === undefined) continue;
     if (typeof value !== 'number' || !(value >= range.low && value <= range.high)) {
       return `${name} must be a number from ${range.low} to ${range.high}`;

@@ -1,6 +1,8 @@
-// JSON form of an event batch, for third-party trackers, tests and debugging. Strict: an unknown key or a wrong type
-// refuses the payload with a reason that names the place. Timestamps below 1e11 are seconds, others ms.
+// JSON form of an event batch, for third-party trackers, tests and debugging. Events are read one by one: a value that is not known, or
+// no value of its member, costs the value, and an event without a number or status code costs the event, never the batch.
+// Timestamps below 1e11 are seconds, others ms.
 
+import { dayNumberOf } from '../calendar.ts';
 import { isId } from '../ids.ts';
 import {
   type AttributeValue,
@@ -10,10 +12,13 @@ import {
   featureNames,
   inputNames,
   measureNames,
+  type OpenEvent,
   timeQualities,
 } from './event.ts';
 import { eventFault } from './event-check.ts';
-import type { Decoded } from './event-protobuf.ts';
+import { mendEvent, type Spare } from './event-mending.ts';
+import { createRejects, type Decoded, type Rejects } from './rejected-events.ts';
+import { flagFrom, isUnknown, numberFrom } from './unknown-values.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -37,6 +42,21 @@ const eventKeys: ReadonlySet<string> = new Set([
 
 /** Seconds or milliseconds: 1e11 s is the year 5138, 1e11 ms is March 1973. */
 const secondsCeiling = 1e11;
+/** RFC 3339, with a space in place of the T too. */
+const dateForm =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/;
+
+/** UTC ms of a date as text; null: it is none. */
+function dateMs(text: string): number | null {
+  const parts = dateForm.exec(text.trim());
+  if (parts === null) return null;
+  const at = (place: number): number => Number(parts[place] ?? 0);
+  const [month, day, hour, minute, second] = [at(2), at(3), at(4), at(5), at(6)];
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return null;
+  const offsetS = (at(9) * 60 + at(10)) * (parts[8] === '-' ? -60 : 60);
+  const seconds = dayNumberOf({ year: at(1), month, day }) * 86_400 + hour * 3600 + minute * 60 + second;
+  return (seconds - offsetS) * 1000 + Math.round(Number(`0.${parts[7] ?? '0'}`) * 1000);
+}
 
 class Fault extends Error {}
 
@@ -44,106 +64,197 @@ function fail(reason: string): never {
   throw new Fault(reason);
 }
 
-function flags(value: unknown, names: readonly string[], where: string): Record<string, boolean> {
-  if (!isObject(value)) return fail(`${where} must be an object`);
+/** What was sent as an attribute: an object becomes its JSON text, because attributes are flat. */
+function flat(value: unknown): AttributeValue {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as AttributeValue);
+}
+
+function keep(spare: Spare, name: string, value: unknown): void {
+  if (!isUnknown(value)) spare.set(name, flat(value));
+}
+
+/** The states that are known of inputs or outputs. @param where name of the member. */
+function flagsOf(
+  value: unknown,
+  where: 'inputs' | 'outputs',
+  spare: Spare,
+): Record<string, boolean> | undefined {
+  if (isUnknown(value)) return undefined;
+  if (!isObject(value)) {
+    keep(spare, where, value);
+    return undefined;
+  }
+  const names: readonly string[] = where === 'inputs' ? inputNames : featureNames;
   const result: Record<string, boolean> = {};
   for (const [name, state] of Object.entries(value)) {
-    if (!names.includes(name)) fail(`${where} has the unknown key ${JSON.stringify(name.slice(0, 40))}`);
-    result[name] = typeof state === 'boolean' ? state : fail(`${where}.${name} must be true or false`);
+    const flag = names.includes(name) ? flagFrom(state) : undefined;
+    if (flag === undefined) keep(spare, `${where}.${name}`, state);
+    else if (flag !== null) result[name] = flag;
   }
   return result;
 }
 
-function flatAttributes(value: unknown): Record<string, AttributeValue> {
-  if (!isObject(value)) return fail('attributes must be an object');
-  for (const [key, member] of Object.entries(value)) {
-    if (typeof member === 'object' && member !== null) fail(`attributes.${key.slice(0, 40)} must be flat`);
+function attributesOf(value: unknown, spare: Spare): Record<string, AttributeValue> | undefined {
+  if (isUnknown(value)) return undefined;
+  if (!isObject(value)) {
+    keep(spare, 'attributes', value);
+    return undefined;
   }
-  return value as Record<string, AttributeValue>;
+  const members = Object.entries(value);
+  if (!members.some(([, member]) => typeof member === 'object' && member !== null))
+    return value as Record<string, AttributeValue>;
+  return Object.fromEntries(members.map(([name, member]) => [name, flat(member)]));
 }
 
-function timestampOf(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) {
-    return fail('timestamp must be a positive number, epoch seconds or milliseconds');
-  }
-  return Math.round(value < secondsCeiling ? value * 1000 : value);
+/** UTC ms; null: not known. */
+function timestampOf(value: unknown, spare: Spare): number | null {
+  const number = numberFrom(value);
+  if (typeof number === 'number') return Math.round(number < secondsCeiling ? number * 1000 : number);
+  if (number === null) return null;
+  const date = typeof value === 'string' ? dateMs(value) : null;
+  if (date !== null) return date;
+  keep(spare, 'timestamp', value);
+  return null;
 }
 
-function oneOf<T extends string>(value: unknown, allowed: readonly T[], name: string): T {
-  return allowed.find((item) => item === value) ?? fail(`${name} must be one of ${allowed.join(', ')}`);
+function oneOf<T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
+  return allowed.find((item) => item === value);
 }
 
-function readEvent(value: unknown, bare: boolean): FleetEvent {
-  if (!isObject(value)) return fail('an event must be an object');
-  for (const key of Object.keys(value)) {
-    if (!eventKeys.has(key)) fail(`unknown key ${JSON.stringify(key.slice(0, 40))}`);
-  }
-  const { seq, statusCode, upMs } = value;
-  if (!bare && (typeof seq !== 'number' || seq < 1)) fail('seq must be an integer of at least 1');
-  if (bare && seq !== undefined) fail('seq needs boot: send {"boot":"…","events":[…]}');
-  if (typeof statusCode !== 'number') return fail('statusCode must be an integer');
-  if (upMs !== undefined && typeof upMs !== 'number') fail('upMs must be an integer');
-  const event: { -readonly [K in keyof FleetEvent]: FleetEvent[K] } = {
-    seq: bare ? 0 : (seq as number),
-    timestamp: timestampOf(value['timestamp']),
-    upMs: typeof upMs === 'number' ? upMs : null,
-    timeQuality:
-      value['timeQuality'] === undefined ? 'rtc' : oneOf(value['timeQuality'], timeQualities, 'timeQuality'),
-    statusCode,
-  };
-  for (const key of measureNames) {
-    const number = value[key];
-    if (number === undefined) continue;
-    if (typeof number !== 'number') return fail(`${key} must be a number`);
-    event[key] = number;
-  }
-  if (value['inputs'] !== undefined) event.inputs = flags(value['inputs'], inputNames, 'inputs');
-  if (value['outputs'] !== undefined) event.outputs = flags(value['outputs'], featureNames, 'outputs');
+/** The members with texts of their own. */
+function readTexts(event: OpenEvent, value: JsonObject, spare: Spare): void {
   for (const key of ['geozoneID', 'commandID'] as const) {
     const text = value[key];
-    if (text === undefined) continue;
-    if (typeof text !== 'string') return fail(`${key} must be a string`);
-    event[key] = text;
+    if (typeof text === 'string' && text !== '') event[key] = text;
+    else keep(spare, key, text);
   }
-  if (value['commandState'] !== undefined) {
-    event.commandState = oneOf(value['commandState'], commandStates, 'commandState');
+  const { commandState } = value;
+  const state = oneOf(commandState, commandStates);
+  if (state === undefined) keep(spare, 'commandState', commandState);
+  else event.commandState = state;
+}
+
+function readMeasures(event: OpenEvent, value: JsonObject, spare: Spare): void {
+  for (const key of measureNames) {
+    if (value[key] === undefined) continue;
+    const number = numberFrom(value[key]);
+    if (typeof number === 'number') event[key] = number;
+    else keep(spare, key, value[key]);
   }
-  if (value['attributes'] !== undefined) event.attributes = flatAttributes(value['attributes']);
+}
+
+function readSpare(value: JsonObject, isBare: boolean): Spare {
+  const spare: Spare = new Map();
+  for (const key of Object.keys(value)) if (!eventKeys.has(key)) keep(spare, key, value[key]);
+  // A number without a boot says nothing.
+  if (isBare) keep(spare, 'seq', value['seq']);
+  return spare;
+}
+
+interface Read {
+  readonly event: FleetEvent;
+  /** Not all that was sent is in the event. */
+  readonly isCut: boolean;
+}
+
+/** @param beside members of the batch that belong to no event. @throws Fault. */
+function readEvent(value: unknown, isBare: boolean, beside: JsonObject = {}): Read {
+  if (!isObject(value)) return fail('an event must be an object');
+  const seq = numberFrom(value['seq']);
+  const statusCode = numberFrom(value['statusCode']);
+  if (!isBare && (typeof seq !== 'number' || seq < 1)) fail('seq must be an integer of at least 1');
+  if (typeof statusCode !== 'number') return fail('statusCode must be an integer');
+  const spare = readSpare(value, isBare);
+  for (const [key, member] of Object.entries(beside)) keep(spare, key, member);
+  const timestamp = timestampOf(value['timestamp'], spare);
+  const event: OpenEvent = {
+    seq: isBare ? 0 : (seq as number),
+    timestamp,
+    upMs: numberFrom(value['upMs']) ?? null,
+    timeQuality: oneOf(value['timeQuality'], timeQualities) ?? (timestamp === null ? 'none' : 'rtc'),
+    statusCode,
+  };
+  if (oneOf(value['timeQuality'], timeQualities) === undefined)
+    keep(spare, 'timeQuality', value['timeQuality']);
+  readMeasures(event, value, spare);
+  const inputs = flagsOf(value['inputs'], 'inputs', spare);
+  if (inputs !== undefined) event.inputs = inputs;
+  const outputs = flagsOf(value['outputs'], 'outputs', spare);
+  if (outputs !== undefined) event.outputs = outputs;
+  readTexts(event, value, spare);
+  const attributes = attributesOf(value['attributes'], spare);
+  if (attributes !== undefined) event.attributes = attributes;
+  const isCut = !mendEvent(event, spare);
   const fault = eventFault(event);
-  return fault === null ? event : fail(fault);
+  return fault === null ? { event, isCut } : fail(fault);
+}
+
+/** Reads one event after the other; one that cannot be read is rejected alone. */
+function readEvents(events: readonly unknown[], beside: JsonObject, rejects: Rejects): readonly FleetEvent[] {
+  const read: FleetEvent[] = [];
+  for (const [index, value] of events.entries()) {
+    try {
+      const { event, isCut } = readEvent(value, false, index === 0 ? beside : {});
+      read.push(event);
+      if (isCut)
+        rejects.add(
+          value,
+          `events[${index}]: attributes are longer than ${eventLimits.attributesBytes} characters`,
+        );
+    } catch (thrown) {
+      rejects.add(value, `events[${index}]: ${thrown instanceof Fault ? thrown.message : 'unreadable'}`);
+    }
+  }
+  return read;
 }
 
 function readBatch(value: unknown): Decoded {
   if (!isObject(value)) return fail('the payload must be a JSON object');
-  if (!('events' in value) && !('boot' in value)) {
-    return { ok: true, batch: { boot: null, events: [readEvent(value, true)] } };
+  if (!('events' in value)) {
+    if ('boot' in value) return fail(`events must be an array of 1 to ${eventLimits.events}`);
+    const { event, isCut } = readEvent(value, true);
+    const rejects = createRejects(null);
+    if (isCut) rejects.add(value, `attributes are longer than ${eventLimits.attributesBytes} characters`);
+    return rejects.decoded({ boot: null, events: [event] });
   }
-  for (const key of Object.keys(value)) {
-    if (key !== 'boot' && key !== 'events') fail(`unknown key ${JSON.stringify(key.slice(0, 40))}`);
-  }
-  const { boot, events } = value;
+  const { boot: sentBoot, events, ...beside } = value;
+  // Some encoders write a text of digits as a number.
+  const boot = Number.isSafeInteger(sentBoot) ? String(sentBoot) : sentBoot;
   if (typeof boot !== 'string' || !isId(boot)) return fail('boot must be 1 to 64 of [A-Za-z0-9_-]');
   if (!Array.isArray(events) || events.length < 1 || events.length > eventLimits.events) {
     return fail(`events must be an array of 1 to ${eventLimits.events}`);
   }
-  const read = events.map((event: unknown, index) => {
-    try {
-      return readEvent(event, false);
-    } catch (thrown) {
-      return fail(`events[${index}]: ${thrown instanceof Fault ? thrown.message : 'unreadable'}`);
-    }
-  });
-  return { ok: true, batch: { boot, events: read } };
+  const rejects = createRejects(boot);
+  return rejects.decoded({ boot, events: readEvents(events, beside, rejects) });
 }
 
 /** One for all: making one costs more than a payload of one event. It keeps nothing from call to call. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Puts a mark in the place of bytes that are no UTF-8: a text in another encoding costs its letters, not the event. */
+const lenient = new TextDecoder('utf-8');
+
+/** Texts, which are left alone, and what scripts and printf write for a number that is none. */
+const noNumbers = /"(?:[^"\\]|\\.)*"|-?\b(?:nan|inf(?:inity)?)\b/gi;
+
+/** Parses JSON as encoders of trackers write it too: with NaN in place of null, a zero byte at the end, texts of another encoding. */
+function parseLenient(payload: Uint8Array): unknown {
+  const text = lenient.decode(payload).replace(/\0+\s*$/, '');
+  return JSON.parse(text.replace(noNumbers, (token) => (token.startsWith('"') ? token : 'null')));
+}
+
+function parse(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(payload));
+  } catch {
+    return parseLenient(payload);
+  }
+}
 
 /** Decodes a payload of any bytes. Never throws: a fault is a text. */
 export function decodeJson(payload: Uint8Array): Decoded {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(payload));
+    value = parse(payload);
   } catch {
     return { ok: false, reason: 'not JSON in UTF-8' };
   }

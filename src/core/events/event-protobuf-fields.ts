@@ -41,9 +41,6 @@ type ScaledColumn = (typeof scaled)[number];
 
 export const degreeScale = 10_000_000;
 
-/** An event while it is being read. */
-export type OpenEvent = { -readonly [K in keyof FleetEvent]: FleetEvent[K] };
-
 /** The 32-bit integer of a measure on the wire. */
 export function toWire(value: number, scale: number): number {
   return Math.round(value * scale) | 0;
@@ -108,10 +105,12 @@ export function parseAttributes(text: string): Record<string, AttributeValue> {
 /** Bytes of a boot id that has the short form. */
 export const bootBytesLength = 8;
 const shortBoot = /^[0-9a-f]{16}$/;
+/** True for 16 lower-case hexadecimal digits, as agents make them. */
+export const isShortBoot = (boot: string): boolean => shortBoot.test(boot);
 
 /** The short form of a boot id that is 16 lower-case hexadecimal digits, as agents make them; null for any other. */
 export function encodeBoot(boot: string): Uint8Array | null {
-  if (!shortBoot.test(boot)) return null;
+  if (!isShortBoot(boot)) return null;
   return Uint8Array.from({ length: bootBytesLength }, (_unused, at) =>
     Number.parseInt(boot.slice(at * 2, at * 2 + 2), 16),
   );

@@ -2,7 +2,14 @@
 // determines the size of a panic on the air and of every record on the flash. The decoder trusts nothing: a row with
 // unused bytes or unknown fields is refused. Pure.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { commandStates, type FleetEvent, featureNames, inputNames, timeQualities } from './event.ts';
+import {
+  commandStates,
+  type FleetEvent,
+  featureNames,
+  inputNames,
+  type OpenEvent,
+  timeQualities,
+} from './event.ts';
 import {
   bit,
   bootBytesLength,
@@ -11,7 +18,6 @@ import {
   encodeBoot,
   fromWire,
   knownBits,
-  type OpenEvent,
   packBits,
   parseAttributes,
   presenceOf,

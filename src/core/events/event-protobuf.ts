@@ -4,21 +4,21 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { isId } from '../ids.ts';
 import {
   commandStates,
-  type EventBatch,
   eventLimits,
   type FleetEvent,
   featureNames,
   inputNames,
+  type OpenEvent,
   timeQualities,
 } from './event.ts';
 import { eventFault } from './event-check.ts';
+import { mendEvent } from './event-mending.ts';
 import {
   bit,
   decodeBoot,
   degreeScale,
   encodeBoot,
   fromWire,
-  type OpenEvent,
   packBits,
   parseAttributes,
   presenceOf,
@@ -27,6 +27,7 @@ import {
   unpackBits,
 } from './event-protobuf-fields.ts';
 import { decodeSingle, encodeSingle } from './event-protobuf-single.ts';
+import { createRejects, type Decoded, type Rejects } from './rejected-events.ts';
 
 /** 1 is columns with the boot as text; 2 may also have `single` and `boot_bytes`. Both are read for ever. */
 const plainVersion = 1;
@@ -271,11 +272,11 @@ function createCursor(raw: RawBatch) {
   };
 }
 
-function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index: number): FleetEvent {
+function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index: number): OpenEvent {
   const seq = cursor.number(6) + index + 1;
   const upMs = raw.baseUpMs + cursor.number(7);
-  const timeQuality = timeQualities[cursor.number(9)];
-  if (timeQuality === undefined) throw new RangeError('unknown time quality');
+  // Of a release that is not known here: the event counts, and how good its time is stays open.
+  const timeQuality = timeQualities[cursor.number(9)] ?? 'none';
   const statusCode = cursor.number(10);
   const present = cursor.number(11);
   const has = (wanted: number): boolean => (present & wanted) !== 0;
@@ -298,19 +299,30 @@ function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index
   if (has(bit.geozone)) event.geozoneID = cursor.text(25);
   if (has(bit.commandId)) event.commandID = cursor.text(26);
   if (has(bit.commandState)) {
+    // One that is not known here leaves a command without a state, which `mendEvent` makes an attribute of.
     const state = commandStates[cursor.number(27)];
-    if (state === undefined) throw new RangeError('unknown command state');
-    event.commandState = state;
+    if (state !== undefined) event.commandState = state;
   }
   if (has(bit.attributes)) event.attributes = parseAttributes(cursor.text(28));
   return event;
 }
 
-export type Decoded =
-  | { readonly ok: true; readonly batch: EventBatch }
-  | { readonly ok: false; readonly reason: string };
-
 const refused = (reason: string): Decoded => ({ ok: false, reason });
+
+const faultOf = (event: FleetEvent): string | null =>
+  event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
+
+/** Takes the event as far as it is good, or rejects it alone. @param where before the reason. */
+function accept(event: OpenEvent, where: string, rejects: Rejects): readonly FleetEvent[] {
+  if (faultOf(event) === null) return [event];
+  const sent = { ...event };
+  const isWhole = mendEvent(event, new Map());
+  const fault = faultOf(event);
+  if (fault !== null) rejects.add(sent, `${where}${fault}`);
+  else if (!isWhole)
+    rejects.add(sent, `${where}attributes are longer than ${eventLimits.attributesBytes} characters`);
+  return fault === null ? [event] : [];
+}
 
 function decodeColumns(raw: RawBatch): Decoded {
   const boot = raw.bootBytes === null ? raw.boot : decodeBoot(raw.bootBytes);
@@ -319,15 +331,12 @@ function decodeColumns(raw: RawBatch): Decoded {
     return refused(`count must be 1 to ${eventLimits.events}`);
   }
   const cursor = createCursor(raw);
+  const rejects = createRejects(boot);
   const events: FleetEvent[] = [];
-  for (let index = 0; index < raw.count; index++) {
-    const event = readEvent(raw, cursor, index);
-    const fault = event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
-    if (fault !== null) return refused(`event ${index}: ${fault}`);
-    events.push(event);
-  }
+  for (let index = 0; index < raw.count; index++)
+    events.push(...accept(readEvent(raw, cursor, index), `event ${index}: `, rejects));
   cursor.assertUsedUp();
-  return { ok: true, batch: { boot, events } };
+  return rejects.decoded({ boot, events });
 }
 
 function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
@@ -336,8 +345,9 @@ function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
   }
   const { boot, event } = decodeSingle(row, raw.boot);
   if (!isId(boot)) return refused('boot is not an id');
-  const fault = event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
-  return fault === null ? { ok: true, batch: { boot, events: [event] } } : refused(fault);
+  const rejects = createRejects(boot);
+  const events = accept({ ...event }, '', rejects);
+  return rejects.decoded({ boot, events });
 }
 
 /** Decodes a payload of any bytes. Never throws: a fault is a text. */

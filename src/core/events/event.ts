@@ -95,6 +95,9 @@ export interface FleetEvent {
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
 }
 
+/** An event while it is being read. */
+export type OpenEvent = { -readonly [K in keyof FleetEvent]: FleetEvent[K] };
+
 /** Events of one boot of one device, as they travel together. */
 export interface EventBatch {
   /** Boot id; null for bare JSON events, which are then identified by (device, timestamp, statusCode). */

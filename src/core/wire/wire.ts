@@ -3,7 +3,9 @@
 
 import { eventLimits, type FeatureName, type FeatureState, featureNames } from '../events/event.ts';
 import { decodeJson } from '../events/event-json.ts';
-import { type Decoded, decodeProtobuf } from '../events/event-protobuf.ts';
+import { decodeProtobuf } from '../events/event-protobuf.ts';
+import { isShortBoot } from '../events/event-protobuf-fields.ts';
+import type { Decoded } from '../events/rejected-events.ts';
 import { type WitnessStates, witnessesFrom } from '../verdict/witness.ts';
 import type { ConfigPart } from './config-message.ts';
 import type { RequestBody } from './device-request.ts';
@@ -19,6 +21,13 @@ export function decodeEvents(payload: Uint8Array): Decoded {
   }
   return payload[0] === protobufFirstByte ? decodeProtobuf(payload) : decodeJson(payload);
 }
+
+/**
+ * True for a boot that its sender made at random at its start, as agents do: then no number is ever used twice. A boot that is text
+ * may be a constant of the tracker's maker.
+ */
+export const isRandomBoot = (payload: Uint8Array, boot: string): boolean =>
+  payload[0] === protobufFirstByte && isShortBoot(boot);
 
 /** On every connect, device to broker: identity, versions and state. */
 export interface Hello {

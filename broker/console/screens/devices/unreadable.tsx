@@ -1,4 +1,5 @@
-// Payloads of one unit that the service could not read: when, why, and the bytes as they came. Administrators drop them.
+// Payloads of one unit that the service could not read: when, why, and the bytes as they came. Administrators have them read again, or
+// drop them.
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
@@ -8,7 +9,7 @@ import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { View } from '../../components/view.tsx';
+import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { deviceWords } from '../../words/devices/words.ts';
@@ -91,6 +92,35 @@ function Drop({
       >
         <p>{texts.consequence}</p>
       </ChangeDialog>
+    </>
+  );
+}
+
+function Retry({
+  device: { deviceID },
+  quarantineID,
+}: {
+  readonly device: Device;
+  readonly quarantineID: string | undefined;
+}) {
+  const { unreadable: texts } = useWords(deviceWords).devices;
+  const queries = useQueryClient();
+  const retrying = useMutation({
+    mutationFn: () =>
+      call('retryQuarantined', {
+        body: { deviceID, ...(quarantineID === undefined ? {} : { quarantineID }) },
+      }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['quarantine'] }),
+  });
+  const { data } = retrying;
+  const failure = useFailure(retrying.error);
+  return (
+    <>
+      <ActionButton className="button secondary" isOff={retrying.isPending} onPress={() => retrying.mutate()}>
+        {quarantineID === undefined ? texts.retryAll : texts.retryOne(quarantineID)}
+      </ActionButton>
+      <p role="status">{data && texts.retried(data.taken, data.left)}</p>
+      {failure}
     </>
   );
 }
@@ -180,7 +210,12 @@ function List({ device }: { readonly device: Device }) {
       <div className="card-body stack">
         <div className="row wrap">
           <p className="muted">{texts.about}</p>
-          {role === 'admin' ? <Drop device={device} quarantineID={isThere ? entry : undefined} /> : null}
+          {role === 'admin' ? (
+            <>
+              <Drop device={device} quarantineID={isThere ? entry : undefined} />
+              <Retry device={device} quarantineID={isThere ? entry : undefined} />
+            </>
+          ) : null}
         </div>
         <Entries deviceID={deviceID} payloads={payloads ?? []} />
         {hasNextPage ? (

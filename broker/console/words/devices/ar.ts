@@ -122,7 +122,7 @@ export const deviceTexts: DeviceTexts = {
     },
     unreadable: {
       title: 'رسائل تعذّرت قراءتها',
-      about: 'تحتفظ الخدمة بما أرسلته وحدة وتعذّرت قراءته، الأحدث من كل وحدة',
+      about: 'تحتفظ الخدمة بما أرسلته وحدة وتعذّرت قراءته إلى أن يُقبل أو يُتخلّص منه أو يتقادم',
       empty: 'أمكنت قراءة كل رسائل هذه الوحدة',
       emptyHint: 'ما ترسله وحدة ولا تستطيع الخدمة قراءته يُحفظ هنا',
       forbidden: 'تظهر الرسائل للمشغّلين والمديرين',
@@ -133,6 +133,9 @@ export const deviceTexts: DeviceTexts = {
       content: (number) => `الرسالة ${isolated(number)}`,
       bytes: 'بايتات الرسالة مع نقطة لكل ما لا يُطبع',
       cut: (shown, all) => `أول ${n(shown)} من ${n(all)} بايت`,
+      retryAll: 'اقرأ كل الرسائل مجددًا',
+      retryOne: (number) => `اقرأ الرسالة ${isolated(number)} مجددًا`,
+      retried: (taken, left) => `قُبل: ${n(taken)}. ما زالت غير مقروءة: ${n(left)}`,
       dropAll: 'تخلّص من كل الرسائل',
       dropAllOf: (name) => `تخلّص من كل رسائل ${isolated(name)}`,
       dropOne: (number) => `تخلّص من الرسالة ${isolated(number)}`,

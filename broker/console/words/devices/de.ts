@@ -133,7 +133,8 @@ export const deviceTexts: DeviceTexts = {
     },
     unreadable: {
       title: 'Nicht lesbare Sendungen',
-      about: 'Der Dienst behält, was eine Einheit sandte und nicht zu lesen war, das Neueste jeder Einheit',
+      about:
+        'Der Dienst behält, was eine Einheit sandte und nicht zu lesen war, bis es aufgenommen, verworfen oder zu alt ist',
       empty: 'Jede Sendung dieser Einheit war lesbar',
       emptyHint: 'Was eine Einheit sendet und der Dienst nicht lesen kann, bleibt hier',
       forbidden: 'Sendungen sehen Bediener und Administratoren',
@@ -144,6 +145,9 @@ export const deviceTexts: DeviceTexts = {
       content: (number) => `Sendung ${number}`,
       bytes: 'Bytes der Sendung, mit einem Punkt für jedes, das kein druckbares Zeichen ist',
       cut: (shown, all) => `Die ersten ${n(shown)} von ${n(all)} Bytes`,
+      retryAll: 'Alle Sendungen noch einmal lesen',
+      retryOne: (number) => `Sendung ${number} noch einmal lesen`,
+      retried: (taken, left) => `Aufgenommen: ${n(taken)}. Weiterhin nicht lesbar: ${n(left)}`,
       dropAll: 'Alle Sendungen verwerfen',
       dropAllOf: (name) => `Alle Sendungen von ${name} verwerfen`,
       dropOne: (number) => `Sendung ${number} verwerfen`,

@@ -132,7 +132,8 @@ export const deviceTexts = {
     },
     unreadable: {
       title: 'Payloads that could not be read',
-      about: 'The service keeps what a unit sent and could not be read, the newest of each unit',
+      about:
+        'The service keeps what a unit sent and could not be read until it is taken in, dropped or too old',
       empty: 'Every payload of this unit could be read',
       emptyHint: 'What a unit sends and the service cannot read is kept here',
       forbidden: 'Payloads are shown to operators and administrators',
@@ -143,6 +144,9 @@ export const deviceTexts = {
       content: (number: string) => `Payload ${number}`,
       bytes: 'Bytes of the payload, with a dot for each that is no printable character',
       cut: (shown: number, all: number) => `The first ${n(shown)} of ${n(all)} bytes`,
+      retryAll: 'Read all payloads again',
+      retryOne: (number: string) => `Read payload ${number} again`,
+      retried: (taken: number, left: number) => `Taken in: ${n(taken)}. Still unreadable: ${n(left)}`,
       dropAll: 'Drop all payloads',
       dropAllOf: (name: string) => `Drop all payloads of ${name}`,
       dropOne: (number: string) => `Drop payload ${number}`,

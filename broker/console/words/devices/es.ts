@@ -133,7 +133,8 @@ export const deviceTexts: DeviceTexts = {
     },
     unreadable: {
       title: 'Envíos que no se pudieron leer',
-      about: 'El servicio guarda lo que una unidad envió y no se pudo leer, lo más nuevo de cada unidad',
+      about:
+        'El servicio guarda lo que una unidad envió y no se pudo leer hasta que se admite, se desecha o caduca',
       empty: 'Todos los envíos de esta unidad se pudieron leer',
       emptyHint: 'Lo que una unidad envía y el servicio no puede leer se guarda aquí',
       forbidden: 'Los envíos los ven los operadores y administradores',
@@ -144,6 +145,9 @@ export const deviceTexts: DeviceTexts = {
       content: (number) => `Envío ${number}`,
       bytes: 'Octetos del envío, con un punto por cada uno que no se puede imprimir',
       cut: (shown, all) => `Los primeros ${n(shown)} de ${n(all)} octetos`,
+      retryAll: 'Leer de nuevo todos los envíos',
+      retryOne: (number) => `Leer de nuevo el envío ${number}`,
+      retried: (taken, left) => `Admitidos: ${n(taken)}. Aún ilegibles: ${n(left)}`,
       dropAll: 'Desechar todos los envíos',
       dropAllOf: (name) => `Desechar todos los envíos de ${name}`,
       dropOne: (number) => `Desechar el envío ${number}`,

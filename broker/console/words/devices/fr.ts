@@ -134,7 +134,8 @@ export const deviceTexts: DeviceTexts = {
     },
     unreadable: {
       title: 'Envois illisibles',
-      about: "Le service garde ce qu'une unité a envoyé d'illisible, le plus récent de chaque unité",
+      about:
+        "Le service garde ce qu'une unité a envoyé d'illisible jusqu'à ce que ce soit repris, jeté ou trop ancien",
       empty: 'Tous les envois de cette unité étaient lisibles',
       emptyHint: "Ce qu'une unité envoie et que le service ne peut pas lire est gardé ici",
       forbidden: 'Les envois sont montrés aux opérateurs et administrateurs',
@@ -145,6 +146,9 @@ export const deviceTexts: DeviceTexts = {
       content: (number) => `Envoi ${number}`,
       bytes: "Octets de l'envoi, un point pour chacun qui n'est pas imprimable",
       cut: (shown, all) => `Les ${n(shown)} premiers octets sur ${n(all)}`,
+      retryAll: 'Relire tous les envois',
+      retryOne: (number) => `Relire l'envoi ${number}`,
+      retried: (taken, left) => `Repris : ${n(taken)}. Toujours illisibles : ${n(left)}`,
       dropAll: 'Jeter tous les envois',
       dropAllOf: (name) => `Jeter tous les envois de ${name}`,
       dropOne: (number) => `Jeter l'envoi ${number}`,

@@ -52,6 +52,7 @@ export const ruleTexts: RuleTexts = {
       update_failed: 'تحديث فشل',
       device_enrolled: 'جهاز سُجّل',
       clone_suspected: 'يبدو أن وحدتين لهما هوية واحدة',
+      data_unreadable: 'تعذّرت قراءة بيانات وحدة',
       certificate_expiring: 'شهادة تنتهي قريبًا',
     },
     alarm: 'إنذار',

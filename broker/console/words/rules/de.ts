@@ -53,6 +53,7 @@ export const ruleTexts: RuleTexts = {
       update_failed: 'Aktualisierung fehlgeschlagen',
       device_enrolled: 'Gerät angemeldet',
       clone_suspected: 'Zwei Einheiten haben wohl dieselbe Identität',
+      data_unreadable: 'Daten einer Einheit sind nicht lesbar',
       certificate_expiring: 'Zertifikat läuft bald ab',
     },
     alarm: 'Alarm',

@@ -53,6 +53,7 @@ export const ruleTexts: RuleTexts = {
       update_failed: 'Actualización fallida',
       device_enrolled: 'Dispositivo dado de alta',
       clone_suspected: 'Dos unidades parecen tener la misma identidad',
+      data_unreadable: 'No se pueden leer datos de una unidad',
       certificate_expiring: 'El certificado caduca pronto',
     },
     alarm: 'Alarma',

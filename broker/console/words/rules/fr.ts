@@ -54,6 +54,7 @@ export const ruleTexts: RuleTexts = {
       update_failed: 'Mise à jour échouée',
       device_enrolled: 'Appareil enrôlé',
       clone_suspected: 'Deux unités semblent avoir la même identité',
+      data_unreadable: 'Des données d’une unité sont illisibles',
       certificate_expiring: 'Certificat bientôt expiré',
     },
     alarm: 'Alarme',

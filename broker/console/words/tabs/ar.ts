@@ -259,6 +259,7 @@ export const tabTexts: TabTexts = {
       'settings.savedevice': 'غيّر إعدادات الوحدة',
       'event.create': 'دوّن حدثًا',
       'quarantine.drop': 'أزال بيانات تعذّر فك ترميزها',
+      'quarantine.retry': 'أعاد قراءة بيانات تعذّر فك ترميزها',
       'share.create': 'أنشأ رابطًا',
     },
   },

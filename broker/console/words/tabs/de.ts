@@ -249,6 +249,7 @@ export const tabTexts: TabTexts = {
       'settings.savedevice': 'änderte die Einstellungen des Geräts',
       'event.create': 'trug ein Ereignis ein',
       'quarantine.drop': 'entfernte nicht lesbare Daten',
+      'quarantine.retry': 'las nicht lesbare Daten noch einmal',
       'share.create': 'erzeugte einen Link',
     },
   },

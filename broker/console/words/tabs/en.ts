@@ -248,6 +248,7 @@ export const tabTexts = {
       'settings.savedevice': 'changed the settings of the unit',
       'event.create': 'recorded an event',
       'quarantine.drop': 'removed undecodable data',
+      'quarantine.retry': 'read undecodable data again',
       'share.create': 'created a link',
     },
   },

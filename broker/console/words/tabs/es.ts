@@ -250,6 +250,7 @@ export const tabTexts: TabTexts = {
       'settings.savedevice': 'cambió los ajustes del equipo',
       'event.create': 'anotó un evento',
       'quarantine.drop': 'quitó datos ilegibles',
+      'quarantine.retry': 'leyó de nuevo datos ilegibles',
       'share.create': 'creó un enlace',
     },
   },

@@ -255,6 +255,7 @@ export const tabTexts: TabTexts = {
       'settings.savedevice': 'a modifié les réglages du boîtier',
       'event.create': 'a noté un événement',
       'quarantine.drop': 'a retiré des données illisibles',
+      'quarantine.retry': 'a relu des données illisibles',
       'share.create': 'a créé un lien',
     },
   },

@@ -82,6 +82,7 @@ export const operationPaths = {
   sendReport: 'POST /report/sendschedule/authorization',
   retryDelivery: 'POST /notification/retrydelivery/authorization',
   dropQuarantined: 'POST /device/dropquarantine/authorization',
+  retryQuarantined: 'POST /device/retryquarantine/authorization',
   requestDiagnostic: 'POST /diagnostic/request/authorization',
   readLog: 'GET /diagnostic/log/{requestID}/authorization',
 } as const;

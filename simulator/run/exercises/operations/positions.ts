@@ -93,6 +93,28 @@ export const positions = area<State>(
       },
     },
     {
+      operation: 'retryQuarantined',
+      async run(bench, { connection }) {
+        // Of two events one has no status code: it alone is kept, and cannot be read today either.
+        const timestamp = bench.nowS() * 1000;
+        const events = [
+          { seq: 1, timestamp, statusCode: statusCodes.LOCATION.code, ...place },
+          { seq: 2, timestamp },
+        ];
+        await connection.publish('events', JSON.stringify({ boot: 'retried', events }));
+        const body = { deviceID };
+        await mustRefuse(bench, 'retryQuarantined', { as: 'operator', body, code: 'forbidden' });
+        const isKept = await bench.eventually(
+          async () => (await bench.call<{ left: number }>('retryQuarantined', { body })).left === 1,
+        );
+        bench.look(isKept, 'an event that cannot be read is not kept');
+        const { taken } = await bench.call<{ taken: number }>('retryQuarantined', { body });
+        bench.look(taken === 0, 'an event that cannot be read was taken in');
+        await bench.call('dropQuarantined', { body });
+        bench.changed('quarantine.drop', deviceID);
+      },
+    },
+    {
       operation: 'dropQuarantined',
       async run(bench, { connection }) {
         await connection.publish('events', '{"not":"an event"');

@@ -1,0 +1,141 @@
+// Decides about events whose number is stored already, where numbers alone do not identify a repeat: a tracker may begin again at 1
+// under the same boot, and its panic must not be taken for an old position. A repeat says exactly what is stored; anything else
+// is another event and is stored under a run of its own. It must never drop an event of which no record exists or existed.
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { Database } from '../../src/ports.ts';
+import { contentOf } from '../core/events/event-content.ts';
+import type { TimeSpan } from '../core/events/event-spans.ts';
+import type { BootKey } from '../store/events/boot-states.ts';
+import { contentHash } from '../store/events/event-insert.ts';
+import type { EventRow } from '../store/events/events.ts';
+import { newestRecords, recordsAt, retainedDays } from '../store/events/same-number.ts';
+import type { Draft } from './boot-drafts.ts';
+
+const dayMs = 86_400_000;
+
+/** The boot under which an event is stored whose number another event has. '@' is not allowed in ids. */
+export const runOf = (boot: string, event: FleetEvent): string => `${boot}@${contentHash(event)}`;
+
+/** The contents that plans in flight store, by boot and number: no read of the store finds them yet. */
+export type SentContents = Map<string, string[]>;
+
+const keyOf = (name: string, seq: number): string => `${name}/${seq}`;
+
+export function recordContent(sent: SentContents, name: string, event: FleetEvent): void {
+  const key = keyOf(name, event.seq);
+  const known = sent.get(key);
+  if (known === undefined) sent.set(key, [contentOf(event)]);
+  else known.push(contentOf(event));
+}
+
+/** The span with one more time; a time that is not known changes nothing. */
+export function withTime(times: TimeSpan | null, atMs: number | null): TimeSpan | null {
+  if (atMs === null) return times;
+  if (times === null) return { fromMs: atMs, toMs: atMs };
+  if (atMs >= times.fromMs && atMs <= times.toMs) return times;
+  return { fromMs: Math.min(times.fromMs, atMs), toMs: Math.max(times.toMs, atMs) };
+}
+
+/** What the store says of an event: its content under its number, another content, or nothing. */
+type Answer = 'same' | 'other' | 'none';
+
+/** Answers of the store about events, by the event. One that is missing was not asked about: no record has its time. */
+export type Answers = ReadonlyMap<FleetEvent, Answer>;
+
+/** An event whose number is stored. */
+export interface Doubt {
+  readonly draft: Draft;
+  readonly event: FleetEvent;
+}
+
+function answerFrom(event: FleetEvent, records: readonly EventRow[]): Answer {
+  const content = contentOf(event);
+  let answer: Answer = 'none';
+  for (const record of records) {
+    if (record.seq !== event.seq) continue;
+    const timestamp = event.timestamp === null ? null : record.timestampMs;
+    if (contentOf({ ...record, timestamp }) === content) return 'same';
+    answer = 'other';
+  }
+  return answer;
+}
+
+/** No record of that time can exist: it lies before or after all events of the boot. */
+function isOutside({ times, from }: Draft, { timestamp }: FleetEvent): boolean {
+  if (timestamp === null || times === null) return false;
+  const isKnown = from.times !== null || (from.stored.upTo === 0 && from.stored.ranges.length === 0);
+  return isKnown && (timestamp < times.fromMs || timestamp > times.toMs);
+}
+
+interface Asked {
+  readonly db: Database;
+  readonly key: BootKey;
+  readonly accountNo: number;
+  readonly nowMs: number;
+}
+
+/** An event of which the newest records do not hold the number: was its record removed, or is it further back? */
+async function isRemoved({ db, accountNo, nowMs }: Asked, { timestamp }: FleetEvent): Promise<boolean> {
+  const days = await retainedDays(db, accountNo);
+  return timestamp !== null && days !== null && timestamp < nowMs - Math.max(1, days) * dayMs;
+}
+
+/** Asks the store about the events of one boot. */
+async function askBoot(
+  asked: Asked,
+  { events, times }: { readonly events: readonly FleetEvent[]; readonly times: TimeSpan | null },
+): Promise<readonly (readonly [FleetEvent, Answer])[]> {
+  const { db, key } = asked;
+  const exact = events.flatMap(({ timestamp }) => (timestamp === null ? [] : [timestamp]));
+  const records = exact.length === 0 ? [] : await recordsAt(db, key, exact);
+  const answers = new Map<FleetEvent, Answer>();
+  for (const event of events) {
+    const answer = answerFrom(
+      event,
+      records.filter(({ timestampMs }) => timestampMs === event.timestamp),
+    );
+    answers.set(event, answer);
+  }
+  const open = events.filter((event) => answers.get(event) === 'none');
+  if (open.length === 0) return [...answers];
+  const isTimed = times !== null && open.every(({ timestamp }) => timestamp !== null);
+  const span = isTimed ? times : { fromMs: Number.MIN_SAFE_INTEGER, toMs: Number.MAX_SAFE_INTEGER };
+  const newest = await newestRecords(db, key, span);
+  for (const event of open) {
+    const found = answerFrom(event, newest.records);
+    // A number without any record: retention removed it, and the event is the one that was there.
+    const isOther = found === 'none' && !newest.isWhole && !(await isRemoved(asked, event));
+    answers.set(event, isOther ? 'other' : found);
+  }
+  return [...answers];
+}
+
+/** Asks the store about all doubts of a plan; most restarts need no read, because their times are new. */
+export async function askStore(db: Database, doubts: readonly Doubt[], nowMs: number): Promise<Answers> {
+  const byDraft = new Map<Draft, FleetEvent[]>();
+  for (const { draft, event } of doubts) {
+    if (isOutside(draft, event)) continue;
+    const known = byDraft.get(draft);
+    if (known === undefined) byDraft.set(draft, [event]);
+    else known.push(event);
+  }
+  const answers = new Map<FleetEvent, Answer>();
+  for (const [{ key, times, from }, events] of byDraft) {
+    const asked = { db, key, accountNo: from.accountNo, nowMs };
+    for (const [event, answer] of await askBoot(asked, { events, times })) answers.set(event, answer);
+  }
+  return answers;
+}
+
+/** True when the event says something else than what is stored, or about to be stored, under its number. */
+export function isOtherEvent(
+  { draft, event }: Doubt,
+  answers: Answers,
+  sent: readonly SentContents[],
+): boolean {
+  const key = keyOf(draft.name, event.seq);
+  const contents = sent.flatMap((one) => one.get(key) ?? []);
+  if (contents.includes(contentOf(event))) return false;
+  const answer = answers.get(event) ?? 'other';
+  return answer === 'other' || (answer === 'none' && contents.length > 0);
+}

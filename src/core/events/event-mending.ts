@@ -1,0 +1,94 @@
+// Takes an event as far as it is good: a value that is not known, or cannot be what its name says, costs the value and never the
+// event, which may be a panic. What was sent and is no value of its member stays with the event as an attribute. Pure.
+import { isId, isName } from '../ids.ts';
+import { type AttributeValue, eventLimits, measureNames, type OpenEvent } from './event.ts';
+import { measureRanges } from './event-check.ts';
+import { isUnknownNumber } from './unknown-values.ts';
+
+/** What was sent beside the members of an event, or does not fit its member: by the name under which it was sent. */
+export type Spare = Map<string, AttributeValue>;
+
+function dropMeasures(event: OpenEvent, spare: Spare): void {
+  for (const name of measureNames) {
+    const value = event[name];
+    const { low, high } = measureRanges[name];
+    if (value === undefined || (value >= low && value <= high)) continue;
+    delete event[name];
+    if (!isUnknownNumber(value)) spare.set(name, value);
+  }
+}
+
+/** A position has both coordinates, and 0, 0 with no satellites is what a receiver without a fix says. */
+function dropHalfPosition(event: OpenEvent, spare: Spare): void {
+  const { latitude, longitude, satellites } = event;
+  if (latitude === 0 && longitude === 0 && (satellites === undefined || satellites === 0)) {
+    delete event.latitude;
+    delete event.longitude;
+    return;
+  }
+  if ((latitude === undefined) === (longitude === undefined)) return;
+  for (const name of ['latitude', 'longitude'] as const) {
+    const value = event[name];
+    if (value !== undefined) spare.set(name, value);
+    delete event[name];
+  }
+}
+
+function dropTexts(event: OpenEvent, spare: Spare): void {
+  const { geozoneID, commandID, commandState } = event;
+  if (geozoneID !== undefined && !isName(geozoneID)) {
+    spare.set('geozoneID', geozoneID);
+    delete event.geozoneID;
+  }
+  const isReport = commandID !== undefined && isId(commandID) && commandState !== undefined;
+  if (isReport) return;
+  if (commandID !== undefined) spare.set('commandID', commandID);
+  if (commandState !== undefined) spare.set('commandState', commandState);
+  delete event.commandID;
+  delete event.commandState;
+}
+
+function dropTimes(event: OpenEvent, spare: Spare): void {
+  const { timestamp, upMs } = event;
+  if (timestamp !== null && !(timestamp > 0 && timestamp <= eventLimits.timestamp)) {
+    if (timestamp > 0) spare.set('timestamp', timestamp);
+    event.timestamp = null;
+    event.timeQuality = 'none';
+  }
+  if (upMs !== null && !(Number.isSafeInteger(upMs) && upMs >= 0)) event.upMs = null;
+}
+
+const lengthOf = (value: unknown): number => JSON.stringify(value).length;
+
+/** Adds what is spare to the attributes, as far as it fits; those of the sender come first. False: not all of it fits. */
+function addSpare(event: OpenEvent, spare: Spare): boolean {
+  const { attributes } = event;
+  const isShort = attributes === undefined || lengthOf(attributes) <= eventLimits.attributesBytes;
+  if (spare.size === 0 && isShort) return true;
+  const all = new Map<string, AttributeValue>(Object.entries(attributes ?? {}));
+  for (const [name, value] of spare) if (!all.has(name)) all.set(name, value);
+  const fitting: [string, AttributeValue][] = [];
+  let length = 2;
+  for (const [name, value] of all) {
+    const more = lengthOf(name) + lengthOf(value) + 2;
+    if (length + more > eventLimits.attributesBytes) continue;
+    length += more;
+    fitting.push([name, value]);
+  }
+  // Not an assignment by name: of the name `__proto__` that would be none.
+  event.attributes = Object.fromEntries(fitting);
+  return fitting.length === all.size;
+}
+
+/**
+ * Makes the event one that `eventFault` finds no fault with, but for its number and status code.
+ * @param spare gets what does not fit its member.
+ * @returns false when something that was sent is not in the event: its attributes are full.
+ */
+export function mendEvent(event: OpenEvent, spare: Spare): boolean {
+  dropMeasures(event, spare);
+  dropHalfPosition(event, spare);
+  dropTexts(event, spare);
+  dropTimes(event, spare);
+  return addSpare(event, spare);
+}

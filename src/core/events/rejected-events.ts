@@ -1,0 +1,48 @@
+// The events of a payload that could not be read, apart from those that could: with their boot, as a payload of their own that can be
+// decoded again after a mend. Pure.
+import { type EventBatch, eventLimits } from './event.ts';
+
+/** What could not be read of a payload of which something could. */
+export interface RejectedEvents {
+  readonly reason: string;
+  /** A JSON payload of these events; null: the whole payload stands for them, because they alone would be too long. */
+  readonly payload: Uint8Array | null;
+}
+
+export type Decoded =
+  | { readonly ok: true; readonly batch: EventBatch; readonly rejected?: RejectedEvents }
+  | { readonly ok: false; readonly reason: string };
+
+export interface Rejects {
+  /** @param event in the JSON form. */
+  add(event: unknown, reason: string): void;
+  /** The good events with those that were rejected; a fault when none is good. */
+  decoded(batch: EventBatch): Decoded;
+}
+
+/** Longest list of reasons, in characters. */
+const reasonsMost = 400;
+
+export function createRejects(boot: string | null): Rejects {
+  const events: unknown[] = [];
+  const reasons: string[] = [];
+  return {
+    add(event, reason) {
+      events.push(event);
+      reasons.push(reason);
+    },
+    decoded(batch) {
+      if (events.length === 0) return { ok: true, batch };
+      const [first = ''] = reasons;
+      const all = reasons.join('; ');
+      const reason = all.length <= reasonsMost ? all : `${first} (and ${reasons.length - 1} further events)`;
+      if (batch.events.length === 0) return { ok: false, reason };
+      const payload = new TextEncoder().encode(JSON.stringify(boot === null ? events[0] : { boot, events }));
+      return {
+        ok: true,
+        batch,
+        rejected: { reason, payload: payload.length <= eventLimits.payloadBytes ? payload : null },
+      };
+    },
+  };
+}
