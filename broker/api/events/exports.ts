@@ -2,6 +2,7 @@
 // the current line of the track.
 import { Type } from 'typebox';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { fixOf } from '../../core/events/belief.ts';
 import {
   csvHead,
   csvLine,
@@ -14,15 +15,14 @@ import {
   type LinePoint,
   lineGapMs,
 } from '../../core/events/track-text.ts';
-import { fixOf } from '../../core/events/trips.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import type { DeviceRow } from '../../store/devices/devices.ts';
 import {
   firstEventMs,
+  type NumberedTrackEvent,
   numberedTrackEvents,
   type TrackEvent,
   type TrackSpan,
-  trackEvents,
 } from '../../store/events/trip-events.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation, type StreamType } from '../base/operation.ts';
@@ -34,7 +34,7 @@ const daysMost = 366;
 /** Positions of one line; a longer one goes on in the next, which begins where it ended. */
 const linePositions = 5000;
 
-type EventPages = AsyncIterable<readonly TrackEvent[]>;
+type EventPages = AsyncIterable<readonly NumberedTrackEvent[]>;
 interface Track {
   readonly pages: EventPages;
   readonly isGap: IsGap;
@@ -45,7 +45,8 @@ const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 async function* writeCsv({ deviceID }: Device, { pages }: Track): AsyncGenerator<string> {
   yield csvHead;
-  for await (const events of pages) yield events.map((event) => csvLine(deviceID, event, isoTime)).join('');
+  for await (const events of pages)
+    yield events.map(({ event }) => csvLine(deviceID, event, isoTime)).join('');
 }
 
 /** The last point drawn; `isLost` once a later record reported a lost position. */
@@ -55,9 +56,13 @@ interface LineEnd {
 }
 
 /** Whether there is a gap before an event, with the time of the position before it. */
-type IsGap = (event: TrackEvent, beforeMs: number) => boolean;
+type IsGap = (event: NumberedTrackEvent, beforeMs: number) => boolean;
 
-const isTimeGap: IsGap = (event, beforeMs) => event.timestampMs - beforeMs > lineGapMs;
+const isTimeGap: IsGap = ({ event, line }, beforeMs) =>
+  line === 'anew' || event.timestampMs - beforeMs > lineGapMs;
+
+/** The position that the line leads through; null: there is none, or it is not believed. */
+const drawnAt = ({ event, line }: NumberedTrackEvent) => (line === 'off' ? null : fixOf(event));
 
 /** The end of the line after a record that is not drawn. */
 const afterUndrawn = (lineEnd: LineEnd | null, { statusCode }: TrackEvent): LineEnd | null =>
@@ -71,12 +76,13 @@ async function* writeGpx(device: Device, { pages, isGap }: Track): AsyncGenerato
   let lineEnd: LineEnd | null = null;
   for await (const events of pages) {
     let text = '';
-    for (const event of events) {
-      const at = fixOf(event);
+    for (const one of events) {
+      const { event } = one;
+      const at = drawnAt(one);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
       if (lineEnd === null) text += gpxSegment.open;
-      else if (lineEnd.isLost || isGap(event, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
+      else if (lineEnd.isLost || isGap(one, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
       text += gpxPoint(event, at, isoTime);
       lineEnd = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
     }
@@ -93,12 +99,13 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
   const drawn = (): readonly string[] => (line.length > 1 ? [geojsonLine(deviceID, line)] : []);
   for await (const events of pages) {
     const features: string[] = [];
-    for (const event of events) {
+    for (const one of events) {
+      const { event } = one;
       features.push(geojsonPoint(deviceID, event, isoTime));
-      const at = fixOf(event);
+      const at = drawnAt(one);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
-      if (lineEnd !== null && (lineEnd.isLost || isGap(event, lineEnd.atMs))) {
+      if (lineEnd !== null && (lineEnd.isLost || isGap(one, lineEnd.atMs))) {
         features.push(...drawn());
         line = [];
       }
@@ -144,6 +151,7 @@ const sample: TrackEvent = {
   ignition: true,
   bus: null,
   driver: null,
+  accuracy: null,
   geozoneID: 'depot',
 };
 const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };
@@ -155,8 +163,8 @@ const formats: readonly Format[] = [
     produces: 'application/gpx+xml',
     summary: 'Track of a device as GPX',
     formatText: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
-was lost (64807, 61477). Records without a position
-are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
+was lost (64807, 61477). Records without a position,
+and positions that are not believed (see \`reportTrips\`), are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
     example: `${gpxHead(sampleDevice)}${gpxSegment.open}${gpxPoint(sample, samplePoint, isoTime)}${gpxSegment.close}${gpxTail}`,
     write: writeGpx,
   },
@@ -178,7 +186,7 @@ would take for a formula (it begins with = + - @ or a control character) has an 
     summary: 'Track of a device as GeoJSON',
     formatText: `RFC 7946: a FeatureCollection with a Point for every record (its geometry is null without a position) and a
 LineString for every stretch, which ends where a GPX segment would, and after ${linePositions} positions.
-Each line follows the points that it joins.`,
+Each line follows the points that it joins; it leaves out those that are not believed (see \`reportTrips\`).`,
     example: `{"type":"FeatureCollection","features":[${geojsonPoint(sampleDevice.deviceID, sample, isoTime)}]}\n`,
     write: writeGeojson,
   },
@@ -203,10 +211,11 @@ interface ExportRequest {
 
 /** The events of a period, all of them or a thinned track, whose lines break at the gaps of the whole one. */
 function trackOf(services: ApiServices, span: TrackSpan, points: string | undefined): Track {
-  if (points === undefined) return { pages: trackEvents(services.archive, span), isGap: isTimeGap };
-  const afterGap = new Set<TrackEvent>();
-  const source = { points: pointsOf(points), events: numberedTrackEvents(services.archive, span) };
-  return { pages: thinnedTrack(source, afterGap), isGap: (event) => afterGap.has(event) };
+  const events = numberedTrackEvents(services.archive, span);
+  if (points === undefined) return { pages: events, isGap: isTimeGap };
+  const afterGap = new Set<NumberedTrackEvent>();
+  const source = { points: pointsOf(points), events };
+  return { pages: thinnedTrack(source, afterGap), isGap: (one) => afterGap.has(one) };
 }
 
 async function exported(
