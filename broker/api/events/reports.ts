@@ -12,7 +12,8 @@ import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { addBusSums, busShape, noBusSums, viewBusSums } from './bus-sums.ts';
-import { periodOf, rangeParams } from './event-list.ts';
+import { calendarParams, calendarQuery, calendarText, inSeconds } from './calendar-range.ts';
+import { periodOf } from './event-list.ts';
 import { type Period, tripsAndStops, tripText } from './trip-report.ts';
 
 /** Longest period of a report of one device, and of the whole fleet. */
@@ -32,7 +33,8 @@ const degrees = (description: string) => Type.Number({ description: `${descripti
 const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
-const params = Type.Object({ ...deviceParam, ...rangeParams });
+const params = Type.Object({ ...deviceParam, ...calendarParams });
+const periodQuery = Type.Object(calendarQuery, { additionalProperties: false });
 
 const tripShape = Type.Object({
   deviceID: Type.String({ description: 'The device' }),
@@ -155,7 +157,7 @@ const periodText = (
   what: string,
 ): string => `${what} belongs to the period in which it begins, and is given whole
 also when it ends after endTime: adjoining periods share none and lose none, however they are cut. startTime 0 = from the
-beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} reports and exports of an account at
+beginning, endTime 0 = now. ${calendarText} A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} reports and exports of an account at
 once answer 503 \`throttled\`.`;
 
 const tripExample: TripView = {
@@ -193,12 +195,14 @@ const trips = operation({
   summary: 'Trips of a device',
   description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
   params,
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
   examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
@@ -218,6 +222,7 @@ const stops = operation({
   description: `The stops that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A stop')}
 One that lasts longer than 31 days beyond endTime is given as far as that.`,
   params,
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, stops: Type.Array(stopShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
@@ -241,7 +246,8 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
       ],
     },
   },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
@@ -341,8 +347,9 @@ ${periodText(periodDays.device, 'A trip or stop')} With \`*\` the limit is ${per
 sent as it is made.`,
   params: Type.Object({
     deviceID: Type.String({ description: 'The device; `*` = every device that the caller sees' }),
-    ...rangeParams,
+    ...calendarParams,
   }),
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, devices: Type.Array(summaryShape, { description: 'By device id' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
@@ -372,7 +379,8 @@ sent as it is made.`,
       ],
     },
   },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     const { accountID } = caller;
     if (params.deviceID === '*') {
       const fleet = periodOf(services, { ...params, firstMs: 0, daysMost: periodDays.fleet });

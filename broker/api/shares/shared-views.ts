@@ -8,15 +8,15 @@ import { numberedTrackEvents } from '../../store/events/trip-events.ts';
 import { countUse } from '../../store/shares/shares.ts';
 import { type ShareCaller } from '../base/caller.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
-import { envelope, epoch, ok } from '../base/shapes.ts';
+import { envelope, epoch, ok, wholeOrNull } from '../base/shapes.ts';
 
 const position = Type.Object(
   {
     timestamp: epoch('When it was there'),
     latitude: Type.Number({ description: 'Degrees' }),
     longitude: Type.Number({ description: 'Degrees' }),
-    speed: Type.Integer({ description: 'km/h' }),
-    heading: Type.Integer({ description: 'Degrees from north' }),
+    speed: wholeOrNull('km/h; null where it is not known'),
+    heading: wholeOrNull('Degrees from north; null where it is not known'),
   },
   { description: 'A position' },
 );
@@ -105,7 +105,7 @@ async function* trackPages(
       const at = line === 'off' ? null : fixOf(event);
       if (at === null) return [];
       const { timestampMs: fixMs, speed, heading } = event;
-      return [viewShared({ ...at, fixMs, speed: speed ?? 0, heading: heading ?? 0 })];
+      return [viewShared({ ...at, fixMs, speed, heading })];
     });
   }
 }

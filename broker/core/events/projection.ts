@@ -14,6 +14,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { storableText } from '../commands/reported-reason.ts';
 import { type Answer, answerOf, isOwnHealth } from './answers.ts';
+import { placeOf } from './belief.ts';
 import { impliedState } from './implied-state.ts';
 import { ownOrderReports, ownOrderText } from './own-order.ts';
 
@@ -30,8 +31,9 @@ interface Timed {
 export interface Position extends Timed {
   readonly latitude: number;
   readonly longitude: number;
-  readonly speed: number;
-  readonly heading: number;
+  /** Null: not reported. */
+  readonly speed: number | null;
+  readonly heading: number | null;
   readonly altitude: number;
   readonly geozoneID: string;
 }
@@ -174,6 +176,10 @@ function recordStates(drafts: StateDraft[], from: Candidate): void {
     recordState(drafts, from, { name, state: ownOrderText(order) });
 }
 
+/** Latitude and longitude 0 are no position, and must not move the last known one. */
+const isPlace = ({ latitude, longitude }: FleetEvent): boolean =>
+  latitude !== undefined && longitude !== undefined && placeOf({ latitude, longitude }) !== null;
+
 function usableMs(event: FleetEvent, nowMs: number): number {
   const { timestamp } = event;
   return timestamp !== null && timestamp >= earliestMs && timestamp <= nowMs + aheadMostMs ? timestamp : 0;
@@ -193,8 +199,8 @@ function positionOf(candidate: Candidate | null, boot: string): Position | null 
     tie: tieOf(candidate, boot),
     latitude: event.latitude ?? 0,
     longitude: event.longitude ?? 0,
-    speed: event.speed ?? 0,
-    heading: event.heading ?? 0,
+    speed: event.speed ?? null,
+    heading: event.heading ?? null,
     altitude: event.altitude ?? 0,
     geozoneID: event.geozoneID ?? '',
   };
@@ -241,7 +247,7 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     const answer = answerOf(event);
     if (answer !== null) (answers ??= []).push(answer);
     // Without a time it is unknown whether this is the current position or last week's.
-    if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
+    if (isPlace(event) && candidate.ms > 0) position = newer(position, candidate);
     if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
