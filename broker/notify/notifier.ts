@@ -3,7 +3,7 @@
 // where it was, and nothing is lost or notified twice. It must never hold up the events themselves.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
-import { endedBy } from '../core/notifications/alarm-kinds.ts';
+import { endedBy, endsOf, priorityOf } from '../core/notifications/alarm-kinds.ts';
 import {
   alarmPriorityOf,
   decideFirings,
@@ -16,7 +16,7 @@ import {
 import { isUrgent, subjectOf, zoneOf } from '../core/notifications/status-episodes.ts';
 import type { Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { accountsFull, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
+import { accountsFull, earlierEndMs, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
 import { isRoutine } from '../store/base/routine-codes.ts';
 import { mentionsEvents } from '../store/events/event-topic.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
@@ -82,6 +82,37 @@ interface Known {
   readonly full: ReadonlySet<string>;
   /** Accounts with as many open alarms as they may have. */
   readonly fullOfAlarms: ReadonlySet<string>;
+  /** Events whose condition had ended before they arrived, and when. */
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+/**
+ * Ends that arrived before their beginning: of the newest event of each kind, for an older one ends with it.
+ * @returns when, by the number of the event.
+ */
+async function readEnds(
+  db: Database,
+  events: readonly RuleEventRow[],
+  rules: readonly RuleRow[],
+): Promise<ReadonlyMap<number, number>> {
+  const raises = ({ statusCode, accountID }: RuleEventRow): boolean =>
+    priorityOf(statusCode) !== null ||
+    rules.some((rule) => rule.accountID === accountID && rule.alarm !== null);
+  const newest = new Map<string, RuleEventRow>();
+  for (const row of events) {
+    const key = `${row.deviceNo} ${row.statusCode} ${zoneOf(row)}`;
+    if ((newest.get(key)?.timestampMs ?? 0) <= row.timestampMs) newest.set(key, row);
+  }
+  const found = new Map<number, number>();
+  for (const row of newest.values()) {
+    const { eventNo, sliceNo, deviceNo } = row;
+    const ends = endsOf(row.statusCode);
+    if (ends.length === 0 || !raises(row)) continue;
+    const { atMs } = ruleTimeOf(row);
+    const endMs = await earlierEndMs(db, { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, ends });
+    if (endMs !== null) found.set(eventNo, endMs);
+  }
+  return found;
 }
 
 async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise<Known> {
@@ -90,11 +121,12 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
   const deviceNos = rules.length === 0 ? [] : [...new Set(events.map((one) => one.deviceNo))];
   const subjects = [...new Set(events.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
-  const [groups, rows, waiting, fullOfAlarms] = await Promise.all([
+  const [groups, rows, waiting, fullOfAlarms, ends] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
     listEpisodes(db, { deviceNos, subjects }),
     countWaiting(db, [...new Set(rules.map((rule) => rule.accountID))]),
     accountsFull(db, accountIDs),
+    readEnds(db, events, rules),
   ]);
   const full = [...waiting].filter(([, count]) => count >= waitingMost);
   return {
@@ -103,6 +135,7 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
     episodes: new Map(rows.map((row) => [episodeKey(row), row])),
     full: new Set(full.map(([accountID]) => accountID)),
     fullOfAlarms,
+    ends,
   };
 }
 
@@ -166,9 +199,12 @@ function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchCo
   const ended = endedBy(statusCode);
   const priority = alarmPriorityOf(rules, event, groups);
   const isFull = known.fullOfAlarms.has(row.accountID);
+  const endMs = known.ends.get(eventNo);
+  const isOver = priority !== null && endMs !== undefined;
   return [
     ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
     ...(priority === null ? [] : raiseAlarm({ ...ofEvent, statusCode, priority, isLate, isFull })),
+    ...(isOver ? [endAlarms({ ...ofEvent, atMs: endMs, statusCodes: [statusCode] })] : []),
   ];
 }
 

@@ -128,7 +128,7 @@ describe('a live stream', () => {
       deviceLastValidLatitude: 12,
       deviceLastValidLongitude: 8,
       deviceLastValidSpeed: 50,
-      deviceLastValidHeading: 0,
+      deviceLastValidHeading: null,
       deviceLastGeozoneID: '',
     });
     const devices = () =>

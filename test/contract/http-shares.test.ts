@@ -334,7 +334,7 @@ describe('the stream of a share', () => {
       latitude: 44.5,
       longitude: -80.25,
       speed: 80,
-      heading: null,
+      heading: 0,
     });
     expect([...seen.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual([
       'position',

@@ -107,17 +107,20 @@ export interface BeliefStep {
   readonly belief: Belief;
 }
 
-/** Latitude and longitude 0 stand for "no position" in many units; the place is in the open sea. */
-const isNullIsland = ({ latitude, longitude }: Point): boolean =>
-  Math.abs(latitude) < 0.01 && Math.abs(longitude) < 0.01;
-
-/** The point where it can be a place on a road. */
-export const placeOf = <P extends Point>(point: P | null): P | null =>
-  point === null || isNullIsland(point) ? null : point;
+/** Latitude and longitude 0 stand for "no position" in many units; about the place is the open sea. */
+export function isNoPlace({ latitude, longitude }: Point, satellites: number | null): boolean {
+  const mostDegrees = satellites === 0 ? 0.01 : 0;
+  return Math.abs(latitude) <= mostDegrees && Math.abs(longitude) <= mostDegrees;
+}
 
 /** The position where the event has one of its own; one that only repeats the last known position has none. */
-export function fixOf({ point, statusCode }: Pick<BeliefEvent, 'point' | 'statusCode'>): Point | null {
-  return statusCode === statusCodes.LAST_LOCATION.code ? null : placeOf(point);
+export function fixOf({
+  point,
+  statusCode,
+  satellites,
+}: Pick<BeliefEvent, 'point' | 'statusCode' | 'satellites'>): Point | null {
+  if (point === null || statusCode === statusCodes.LAST_LOCATION.code) return null;
+  return isNoPlace(point, satellites) ? null : point;
 }
 
 /** The ignition, where the event says it. */
