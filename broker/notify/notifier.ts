@@ -5,7 +5,8 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { endedBy } from '../core/notifications/alarm-kinds.ts';
+import { endedBy, endsOf, priorityOf } from '../core/notifications/alarm-kinds.ts';
+import { floodOf } from '../core/notifications/flood.ts';
 import {
   alarmPriorityOf,
   decideFirings,
@@ -18,7 +19,7 @@ import {
 import { isUrgent, subjectOf, zoneOf } from '../core/notifications/status-episodes.ts';
 import type { Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { accountsFull, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
+import { accountsFull, earlierEndMs, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
 import { isRoutine } from '../store/base/routine-codes.ts';
 import { mentionsEvents } from '../store/events/event-topic.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
@@ -69,8 +70,6 @@ const spanMost = 50_000;
 const pollMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
-/** A device with more events than this on a full page is decided apart. */
-const floodLeast = 25;
 /** Devices that are decided apart at a time. */
 const apartMost = 500;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
@@ -94,6 +93,37 @@ interface Known {
   readonly full: ReadonlySet<string>;
   /** Accounts with as many open alarms as they may have. */
   readonly fullOfAlarms: ReadonlySet<string>;
+  /** Events whose condition had ended before they arrived, and when. */
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+/**
+ * Ends that arrived before their beginning: of the newest event of each kind, for an older one ends with it.
+ * @returns when, by the number of the event.
+ */
+async function readEnds(
+  db: Database,
+  events: readonly RuleEventRow[],
+  rules: readonly RuleRow[],
+): Promise<ReadonlyMap<number, number>> {
+  const raises = ({ statusCode, accountID }: RuleEventRow): boolean =>
+    priorityOf(statusCode) !== null ||
+    rules.some((rule) => rule.accountID === accountID && rule.alarm !== null);
+  const newest = new Map<string, RuleEventRow>();
+  for (const row of events) {
+    const key = `${row.deviceNo} ${row.statusCode} ${zoneOf(row)}`;
+    if ((newest.get(key)?.timestampMs ?? 0) <= row.timestampMs) newest.set(key, row);
+  }
+  const found = new Map<number, number>();
+  for (const row of newest.values()) {
+    const { eventNo, sliceNo, deviceNo } = row;
+    const ends = endsOf(row.statusCode);
+    if (ends.length === 0 || !raises(row)) continue;
+    const { atMs } = ruleTimeOf(row);
+    const endMs = await earlierEndMs(db, { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, ends });
+    if (endMs !== null) found.set(eventNo, endMs);
+  }
+  return found;
 }
 
 async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise<Known> {
@@ -102,11 +132,12 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
   const deviceNos = rules.length === 0 ? [] : [...new Set(events.map((one) => one.deviceNo))];
   const subjects = [...new Set(events.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
-  const [groups, rows, waiting, fullOfAlarms] = await Promise.all([
+  const [groups, rows, waiting, fullOfAlarms, ends] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
     listEpisodes(db, { deviceNos, subjects }),
     countWaiting(db, [...new Set(rules.map((rule) => rule.accountID))]),
     accountsFull(db, accountIDs),
+    readEnds(db, events, rules),
   ]);
   const full = [...waiting].filter(([, count]) => count >= waitingMost);
   return {
@@ -115,6 +146,7 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
     episodes: new Map(rows.map((row) => [episodeKey(row), row])),
     full: new Set(full.map(([accountID]) => accountID)),
     fullOfAlarms,
+    ends,
   };
 }
 
@@ -178,9 +210,12 @@ function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchCo
   const ended = endedBy(statusCode);
   const priority = alarmPriorityOf(rules, event, groups);
   const isFull = known.fullOfAlarms.has(row.accountID);
+  const endMs = known.ends.get(eventNo);
+  const isOver = priority !== null && endMs !== undefined;
   return [
     ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
     ...(priority === null ? [] : raiseAlarm({ ...ofEvent, statusCode, priority, isLate, isFull })),
+    ...(isOver ? [endAlarms({ ...ofEvent, atMs: endMs, statusCodes: [statusCode] })] : []),
   ];
 }
 
@@ -246,24 +281,6 @@ async function decidePage(state: NotifierState, page: Page): Promise<number | nu
   return to;
 }
 
-/** Devices with so many events of the page that the others would wait for them, and the page without what is too much of theirs. */
-function floodOf(
-  events: readonly RuleEventRow[],
-  placesLeft: number,
-): { readonly kept: readonly RuleEventRow[]; readonly flooding: readonly number[] } {
-  const counts = new Map<number, number>();
-  const kept: RuleEventRow[] = [];
-  for (const event of events) {
-    const count = (counts.get(event.deviceNo) ?? 0) + 1;
-    counts.set(event.deviceNo, count);
-    if (count <= floodLeast) kept.push(event);
-  }
-  const flooding = [...counts].filter(([, count]) => count > floodLeast).map(([deviceNo]) => deviceNo);
-  return events.length < eventsMost || flooding.length > placesLeft
-    ? { kept: events, flooding: [] }
-    : { kept, flooding };
-}
-
 /** The next page of the devices that are decided together, and of those that have caught up with them and do not flood again. */
 async function readTogether(
   db: Database,
@@ -274,7 +291,10 @@ async function readTogether(
   const { released } = span;
   const without = apart.filter((one) => !released.includes(one)).map(({ deviceNo }) => deviceNo);
   const page = await eventsAfter(db, { ...span, limit: eventsMost, without });
-  const { kept, flooding } = floodOf(page.events, apartMost - apart.length);
+  const { kept, flooding } = floodOf(page.events, {
+    fullPage: eventsMost,
+    placesLeft: apartMost - apart.length,
+  });
   const calm = released.filter(({ deviceNo }) => !flooding.includes(deviceNo));
   if (calm.length < released.length) return readTogether(db, progress, { ...span, released: calm });
   return { events: kept, to: page.upTo, released, flooding };

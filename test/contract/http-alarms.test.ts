@@ -154,6 +154,22 @@ describe('with one service', () => {
       expect(await newest()).toMatchObject({ count: 2, ended: 0 });
     });
 
+    it('has ended when its end arrived before its beginning, unless it began again since', async () => {
+      const at = nowS();
+      const happened = (code: number, timestamp: number) => happen(code, { timestamp }, 'acme/truck-18');
+      await happened(panicOff, at - 60);
+      await happened(trusted, at - 50);
+      await happened(panic, at - 90);
+      await happened(suspect, at - 3600);
+      expect(await newest()).toMatchObject({ statusCode: panic, ended: at - 60 });
+      expect(await list('state=closed')).toMatchObject([{ statusCode: suspect, closeReason: 'ended' }]);
+      // A later beginning is not ended, and one that arrives late does not end it.
+      await happened(panic, at - 10);
+      expect(await newest()).toMatchObject({ statusCode: panic, ended: 0 });
+      await happened(panic, at - 70);
+      expect(await newest()).toMatchObject({ statusCode: panic, ended: 0, count: 3 });
+    });
+
     it('that has an owner does not close by itself', async () => {
       await happen(suspect);
       const { alarmID } = await newest();

@@ -198,6 +198,12 @@ describe('settings of a device', () => {
   it.each([
     ['deviceNotifyEmail', 'two@example.org,three@example.org'],
     ['deviceNotifyEmail', 'nobody'],
+    ['deviceNotifyEmail', 'ops@example..org'],
+    ['deviceNotifyEmail', '.ops@example.org'],
+    ['deviceNotifyEmail', 'o..ps@example.org'],
+    ['deviceNotifyEmail', 'ops@-example.org'],
+    ['deviceNotifyEmail', 'ops@192.0.2.7'],
+    ['deviceNotifyEmail', 'öps@example.org'],
     ['pinColor', '#ff8800'],
     ['deviceDisplayName', 'a\u0000b'],
     ['equipmentTypeId', 'x'.repeat(65)],
@@ -532,6 +538,28 @@ describe('an import', () => {
     expect((await csv('deviceID,uniqueid\nimp-1,42\nimp-2,41\n')).status).toBe(200);
     expect((await get('getdevice/imp-1')).json()['deviceUnique']).toBe('42');
     expect((await get('getdevice/imp-2')).json()['deviceUnique']).toBe('41');
+  });
+
+  it.each([
+    ['heads in capitals', 'DEVICEID,DeviceDriver\nimp-41,Ann\n'],
+    ['an empty last column', 'deviceID,deviceDriver,\nimp-42,Ann,\n'],
+    ['several of them, in semicolons', 'DeviceId;DEVICEDRIVER;;;\r\nimp-43;Ann;;;\r\n'],
+    ['empty cells beyond the head', 'deviceID,deviceDriver\nimp-44,Ann,, \n'],
+  ])('takes %s', async (_what, file) => {
+    expect((await csv(file)).json()).toMatchObject({ created: 1, failed: 0 });
+  });
+
+  it.each([
+    ['a head twice in two cases', 'deviceID,DEVICEID\nimp-45,imp-45\n'],
+    ['an empty head between others', 'deviceID,,deviceDriver\nimp-45,,Ann\n'],
+  ])('refuses %s', async (_what, file) => {
+    expect((await csv(file)).status).toBe(422);
+  });
+
+  it('names a line with a cell too many that is not empty', async () => {
+    expect(linesOf(await csv('deviceID,deviceDriver,\nimp-46,Ann,x\n', '?dryRun=true'))).toEqual([
+      '2 imp-46 error: has 3 cells instead of 2',
+    ]);
   });
 
   it('takes what spreadsheets write: a byte order mark, semicolons, quotes with line breaks', async () => {

@@ -66,6 +66,34 @@ describe('the guide at the head of /docs', () => {
   });
 });
 
+describe('the document for generated clients', () => {
+  /** As generators fold names of values and members: without letter case, signs and types. */
+  const folded = (values: readonly unknown[]): readonly string[] =>
+    values.map((value) =>
+      String(value)
+        .toLowerCase()
+        .replace(/[^a-z0-9]/g, ''),
+    );
+  const twice = (values: readonly unknown[]): readonly string[] => {
+    const names = folded(values);
+    return names.filter((name, at) => names.indexOf(name) !== at);
+  };
+
+  it('has no two values of an enum, and no two members of a request, that fold into one name', async () => {
+    const faults: string[] = [];
+    const walk = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { enum: values, properties } = value as { enum?: unknown; properties?: unknown };
+      const names = path.includes('/requestBody/') && typeof properties === 'object' ? properties : null;
+      const found = [...(Array.isArray(values) ? twice(values) : []), ...twice(Object.keys(names ?? {}))];
+      if (found.length > 0) faults.push(`${path}: ${found.join()}`);
+      for (const [name, member] of Object.entries(value)) walk(member, `${path}/${name}`);
+    };
+    walk((await service.call({ path: '/openapi.json' })).json(), '');
+    expect(faults).toEqual([]);
+  });
+});
+
 describe('the table of status codes', () => {
   interface Entry {
     readonly statusCode: number;

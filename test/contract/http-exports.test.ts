@@ -11,6 +11,7 @@ interface Trip {
   readonly endTime: number;
   readonly distance: number;
   readonly isOpen: boolean;
+  readonly maximumSpeed: number | null;
   readonly busDistance: number | null;
   readonly busFuelUsed: number | null;
   readonly busEngineHours: number | null;
@@ -168,6 +169,145 @@ describe('the report of trips', () => {
   });
 });
 
+/** One record of a device, with what it says. */
+const record = (seq: number, timestamp: number, said: object = {}) => ({
+  seq,
+  timestamp: timestamp * 1000,
+  statusCode: 61472,
+  latitude: 43.6,
+  longitude: -79.3,
+  ...said,
+});
+
+describe('a parked vehicle', () => {
+  it.each([36, 5 * 24, 40 * 24])(
+    'is one stop over a year of periods, with a heartbeat every %i hours',
+    async (hours) => {
+      const deviceID = `asleep-${hours}`;
+      await service.device('acme', deviceID);
+      const dayS = 86_400;
+      const beganS = nowS - 360 * dayS;
+      const sent = [record(1, beganS), record(2, beganS + 600)];
+      for (let at = beganS + hours * 3600; at < nowS; at += hours * 3600) {
+        // Some without a position, and with the jitter of another sky.
+        sent.push(record(sent.length + 1, at, { latitude: 43.6 + (sent.length % 3) * 80 * metre }));
+        sent.push({ seq: sent.length + 1, timestamp: (at + 60) * 1000, statusCode: 61536 } as never);
+      }
+      await service.events('acme', deviceID, { boot: 'b', events: sent });
+      const found: { startTime: number; endTime: number }[] = [];
+      for (let from = beganS - dayS; from < nowS; from += 30 * dayS) {
+        const answer = await get(`/report/stops/${deviceID}/${from}/${from + 30 * dayS - 1}`);
+        found.push(...(answer.json()['stops'] as typeof found));
+      }
+      expect(found).toHaveLength(1);
+      expect(found[0]?.startTime).toBe(beganS);
+    },
+  );
+});
+
+describe('what a receiver shows', () => {
+  it('wrongly is no mileage, no top speed and no line; every record stays in the lists', async () => {
+    await service.device('acme', 'jumpy');
+    const fromS = nowS - 40_000;
+    const sent: object[] = [];
+    for (let second = 0; second < 7200; second += 20) {
+      const isDriving = second >= 3600 && second < 4200;
+      const isWrong = (second >= 1200 && second < 2400) || (second >= 3800 && second < 3900);
+      const metres = Math.min(600, Math.max(0, second - 3600)) * 15;
+      sent.push(
+        record(sent.length + 1, fromS + second, {
+          latitude: Number((43.6 + metres * metre + (isWrong ? 8 : 0)).toFixed(6)),
+          speed: isWrong ? 655 : isDriving ? 54 : 0,
+          inputs: { ignition: isDriving },
+        }),
+      );
+    }
+    sent.push(record(sent.length + 1, fromS + 7210, { latitude: 0, longitude: 0, satellites: 0 }));
+    await service.events('acme', 'jumpy', { boot: 'b', events: sent });
+    const found = (await get(`/report/trips/jumpy/${fromS}/0`)).json()['trips'] as Trip[];
+    expect(found).toMatchObject([{ maximumSpeed: 54 }]);
+    expect(found[0]?.distance).toBeCloseTo(9, 0);
+    const wrong = 60 + 5 + 1;
+    const gpx = (await get(`/export/gpx/jumpy/${fromS}/0`)).text;
+    expect(gpx.match(/<trkpt /g)).toHaveLength(sent.length - wrong);
+    const csv = (await get(`/export/csv/jumpy/${fromS}/0`)).text.trimEnd().split('\r\n');
+    expect(csv).toHaveLength(sent.length + 1);
+    // The last known position is a place.
+    const device = (await get('/device/getdevice/jumpy')).json();
+    expect(device['deviceLastValidLatitude']).toBeCloseTo(43.681, 2);
+  });
+
+  it('without a speed and a heading has none: null in records, empty in files', async () => {
+    await service.device('acme', 'mute');
+    const sent = [0, 1, 2].map((at) => record(at + 1, nowS - 300 + at * 60, { latitude: 43.6 + at * 0.01 }));
+    await service.events('acme', 'mute', { boot: 'b', events: sent });
+    const unknown = { speed: null, heading: null };
+    const { eventdata } = (await get(`/eventdata/devicedata/mute/${nowS - 400}/0`)).json() as {
+      eventdata: { devices: object[] };
+    };
+    expect(eventdata.devices).toMatchObject([unknown, unknown, unknown]);
+    expect((await get('/device/getdevice/mute')).json()).toMatchObject({
+      deviceLastValidSpeed: null,
+      deviceLastValidHeading: null,
+    });
+    expect((await get('/report/trips/mute/0/0')).json()['trips']).toMatchObject([{ maximumSpeed: null }]);
+    const [, line = ''] = (await get('/export/csv/mute/0/0')).text.split('\r\n');
+    expect(line.split(',').slice(10, 12)).toEqual(['', '']);
+    // A speed that is known is not held against a later position that says none.
+    await service.events('acme', 'mute', {
+      boot: 'c',
+      events: [record(1, nowS - 60, { speed: 0, heading: 0 })],
+    });
+    expect((await get('/device/getdevice/mute')).json()).toMatchObject({ deviceLastValidSpeed: 0 });
+    await service.events('acme', 'mute', { boot: 'c', events: [record(2, nowS - 50)] });
+    expect((await get('/device/getdevice/mute')).json()).toMatchObject({
+      deviceLastValidSpeed: null,
+      deviceLastValidHeading: null,
+    });
+  });
+});
+
+describe('a calendar period', () => {
+  const ask = (path: string, zone = '') =>
+    service.call({ path: `/api/v1${path}/authorization${zone === '' ? '' : `?timeZone=${zone}`}`, token });
+  const edgeS = Date.UTC(2026, 9, 31, 22, 30) / 1000;
+
+  it('is October where people are, with its 745 hours, for the whole fleet too', async () => {
+    expect((await ask('/report/summary/*/2026-10/2026-10', 'Europe/Berlin')).status).toBe(200);
+    expect((await ask('/report/summary/*/2026-10-01/2026-10-31', 'Europe/Berlin')).status).toBe(200);
+    expect((await ask('/report/summary/*/2026-10-01/2026-11-01', 'Europe/Berlin')).status).toBe(422);
+    const [from, to] = [Date.UTC(2026, 8, 30, 22) / 1000, Date.UTC(2026, 9, 31, 23) / 1000 - 1];
+    expect((await ask(`/report/summary/*/${from}/${to}`)).status).toBe(200);
+  });
+
+  it('is of the time zone that is named, or else of the user', async () => {
+    await service.device('acme', 'edge');
+    const sent = [record(1, edgeS), record(2, edgeS + 600)];
+    await service.events('acme', 'edge', { boot: 'b', events: sent });
+    const stopsOf = async (path: string, zone?: string) =>
+      ((await ask(`/report/stops/edge/${path}`, zone)).json()['stops'] as unknown[]).length;
+    expect(await stopsOf('2026-10/2026-10', 'Europe/Berlin')).toBe(1);
+    expect(await stopsOf('2026-11/2026-11', 'Europe/Berlin')).toBe(0);
+    expect(await stopsOf('2026-10/2026-10', 'Asia/Tokyo')).toBe(0);
+    expect(await stopsOf('2026-11-01/2026-11-01', 'Asia/Tokyo')).toBe(1);
+    await service.sql(`UPDATE users SET time_zone = 'Asia/Tokyo' WHERE account_id = 'acme'`);
+    expect(await stopsOf('2026-11/0')).toBe(1);
+    const { headers } = await ask('/export/csv/edge/2026-10/2026-11');
+    expect(headers['content-disposition']).toContain('edge_2026-10_2026-11.csv');
+  });
+
+  it.each(['2026-13/0', '2026-02-30/0', '2026-11/2026-10', '2026/0', '2026-1/0'])(
+    'refuses %s',
+    async (range) => {
+      expect((await ask(`/report/trips/van-1/${range}`)).status).toBe(422);
+    },
+  );
+
+  it('refuses a time zone that there is not', async () => {
+    expect((await ask('/report/trips/van-1/2026-10/0', 'Europe/Nowhere')).status).toBe(422);
+  });
+});
+
 describe('an export', () => {
   const range = `${startS}/0`;
 
@@ -176,9 +316,18 @@ describe('an export', () => {
     expect(headers['content-type']).toContain('text/csv');
     const lines = text.split('\r\n');
     expect(lines).toHaveLength(events.length + 2);
+    expect(lines[0]?.startsWith('\ufeffdeviceID,eventID,')).toBe(true);
     expect(lines[1]).toMatch(/^van-1,b:1,\d+,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z,/);
     const times = lines.slice(1, -1).map((line) => Number(line.split(',')[2]));
     expect(times).toEqual([...times].sort((one, other) => one - other));
+  });
+
+  it('as CSV has the separator that is asked for', async () => {
+    const as = async (separator: string) =>
+      service.call({ path: `/api/v1/export/csv/van-1/${range}/authorization?separator=${separator}`, token });
+    expect((await as('semicolon')).text.split('\r\n')[1]).toMatch(/^van-1;b:1;\d+;/);
+    expect((await as('tab')).text.split('\r\n')[1]).toMatch(/^van-1\tb:1\t\d+\t/);
+    expect((await as('pipe')).status).toBe(422);
   });
 
   it('as GeoJSON has a point for each record, and lines that do not cross a silence', async () => {

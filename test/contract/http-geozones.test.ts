@@ -195,9 +195,33 @@ describe('a geozone', () => {
     );
     expect(await bad({ geozonePoint9lat: '1' })).toEqual(invalid('/geozonePoint9lat'));
     expect(await bad({ geozoneArrivalCargoUnLock: true, geozoneArrivalCargoUnlock: false })).toEqual(
-      invalid('/geozoneArrivalCargoUnlock', '/geozoneArrivalCargoUnLock'),
+      invalid('/geozoneArrivalCargoUnlock'),
     );
     expect((await get('/geozone/getgeozone/plain')).json()).toMatchObject({ geozoneRadius: 500 });
+  });
+
+  it('have one name however its letters were typed', async () => {
+    const [composed, apart] = ['Dépôt Zürich'.normalize('NFC'), 'Dépôt Zürich'.normalize('NFD')];
+    const made = await post('/geozone/creategeozone', { geozoneID: apart, geozoneDisplayName: apart });
+    expect(made.json()).toMatchObject({ geozoneID: composed, geozoneDisplayName: composed });
+    for (const name of [composed, apart]) {
+      const found = await get(`/geozone/getgeozone/${encodeURIComponent(name)}`);
+      expect(found.json()).toMatchObject({ geozoneID: composed });
+    }
+    for (const type of [3, '3']) {
+      expect((await post('/geozone/updategeozone', { geozoneID: apart, geozoneType: type })).status).toBe(
+        200,
+      );
+    }
+    for (const type of [5, '5', 1.5, true]) {
+      expect((await post('/geozone/updategeozone', { geozoneID: apart, geozoneType: type })).status).toBe(
+        422,
+      );
+    }
+    for (const flag of [1, 'yes', null]) {
+      const sent = { geozoneID: apart, geozoneAlertEntry: flag };
+      expect((await post('/geozone/updategeozone', sent)).status).toBe(422);
+    }
   });
 
   it('cannot ask for two opposites at one moment, also when one was there before', async () => {

@@ -100,8 +100,8 @@ describe('a live stream', () => {
       isPositionValid: false,
       latitude: 0,
       longitude: 0,
-      speed: 0,
-      heading: 0,
+      speed: null,
+      heading: null,
       geozoneID: '',
       commandID: null,
       commandState: null,
@@ -128,7 +128,7 @@ describe('a live stream', () => {
       deviceLastValidLatitude: 12,
       deviceLastValidLongitude: 8,
       deviceLastValidSpeed: 50,
-      deviceLastValidHeading: 0,
+      deviceLastValidHeading: null,
       deviceLastGeozoneID: '',
     });
     const devices = () =>

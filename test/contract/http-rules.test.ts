@@ -253,6 +253,50 @@ describe('events', () => {
   });
 });
 
+describe('a clock that is 26 hours ahead', () => {
+  const place = (latitude: number) => ({ statusCode: 61472, latitude, longitude: -79 });
+  const shown = async (deviceID: string) => {
+    const get = async (path: string) => (await service.call({ path: `${path}/authorization`, token })).json();
+    const device = await get(`/device/getdevice/${deviceID}`);
+    const { devices } = (await get(`/api/v1/eventdata/latest/${deviceID}`))['eventdata'] as {
+      devices: readonly { latitude: number; timestamp: number }[];
+    };
+    const unit = (await get(`/api/v1/diagnostic/diagnostic/${deviceID}`)) as { clockAhead: number | null };
+    expect([devices[0]?.latitude ?? 0, devices[0]?.timestamp ?? 0]).toEqual([
+      device['deviceLastValidLatitude'],
+      device['deviceLastValidTimestamp'],
+    ]);
+    return { latitude: device['deviceLastValidLatitude'], ahead: unit.clockAhead };
+  };
+  const aheadS = 26 * 3600;
+
+  it.each([aheadS, 20 * 3600, 20 * 365 * 86_400])(
+    'and of others (%i s) is named, and the answers agree',
+    async (ahead) => {
+      const deviceID = `clock-${ahead}`;
+      await service.device('acme', deviceID);
+      let seq = 0;
+      const send = (timestamp: number, latitude: number) =>
+        service.events('acme', deviceID, {
+          boot: 'c1',
+          events: [{ seq: ++seq, timestamp: timestamp * 1000, ...place(latitude) }],
+        });
+      const nowS = Math.floor(Date.now() / 1000);
+      await send(nowS + ahead, 41);
+      await send(nowS + ahead + 1, 42);
+      const wrong = await shown(deviceID);
+      expect(wrong.latitude).toBe(42);
+      expect(Math.abs((wrong.ahead ?? 0) - ahead)).toBeLessThan(120);
+      // A right time passes before it, and ends the warning.
+      await send(nowS + 60, 43);
+      expect(await shown(deviceID)).toEqual({ latitude: 43, ahead: null });
+      if (ahead <= 86_400) return;
+      await send(nowS + ahead + 2, 44);
+      expect((await shown(deviceID)).latitude).toBe(43);
+    },
+  );
+});
+
 describe('a command', () => {
   const send = (code: string) =>
     service.call({ path: `/api/v1/command/send/van-1/${code}/authorization`, token });

@@ -65,7 +65,7 @@ describe('the holder of a share', () => {
       startTime: 0,
       endTime: 0,
       expires: expect.any(Number) as number,
-      position: { timestamp: nowS - 60, latitude: 43.65107, longitude: -79.34702, speed: 54, heading: 0 },
+      position: { timestamp: nowS - 60, latitude: 43.65107, longitude: -79.34702, speed: 54, heading: null },
     });
     for (const secret of [mark, 'acme', 'log-1', 'dispatch']) expect(answer.text).not.toContain(secret);
   });
@@ -75,7 +75,7 @@ describe('the holder of a share', () => {
     expect((await get('/share/view', token)).json()).toMatchObject({ kind: 'trip', position: null });
     const track = await get('/share/track', token);
     expect(track.json()['points']).toEqual([
-      { timestamp: nowS - 60, latitude: 43.65107, longitude: -79.34702, speed: 54, heading: 0 },
+      { timestamp: nowS - 60, latitude: 43.65107, longitude: -79.34702, speed: 54, heading: null },
     ]);
     for (const secret of [mark, 'acme', 'log-1']) expect(track.text).not.toContain(secret);
     expect(codeOf(await get('/share/stream', token))).toBe('conflict');

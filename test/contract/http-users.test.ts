@@ -87,6 +87,23 @@ describe('a new user', () => {
     expect(await auditOf('taken')).toEqual(['user.create', 'login', 'login']);
   });
 
+  it('differs from every other by more than letter case', async () => {
+    await makeUser('Dora', 'viewer');
+    for (const userID of ['dora', 'DORA', 'Dora']) {
+      const again = await post('/user/createuser', { userID, password });
+      expect([userID, again.status]).toEqual([userID, 422]);
+    }
+    expect((await post('/user/createuser', { userID: 'dora-2', password })).status).toBe(200);
+  });
+
+  it.each(['nobody', 'a@b..c', '.a@example.org', 'a@192.0.2.1', 'Ann <ann@example.org>', 'ann@exämple.org'])(
+    'takes no mailbox that mail cannot reach: %s',
+    async (userNotifyEmail) => {
+      const answer = await post('/user/createuser', { userID: 'unreached', password, userNotifyEmail });
+      expect(answer.status).toBe(422);
+    },
+  );
+
   it('that is asked for by many at once is made once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => post('/user/createuser', { userID: 'once', password })),

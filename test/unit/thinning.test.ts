@@ -39,6 +39,7 @@ function driveOf(
     records.push({
       id: records.length,
       timestampMs,
+      isAfterGap: false,
       isPlain: true,
       point: { latitude, longitude },
       speed: 0,
@@ -47,7 +48,8 @@ function driveOf(
   };
   for (const { kind, count, turn, metres } of phases) {
     if (kind === 'silent') timestampMs += count * 120_000;
-    if (kind === 'event') push({ isPlain: false, point: turn % 2 === 0 ? { latitude, longitude } : null });
+    if (kind === 'event')
+      push({ isAfterGap: false, isPlain: false, point: turn % 2 === 0 ? { latitude, longitude } : null });
     if (kind === 'jump') latitude += metres / 111_195;
     for (let at = 0; at < count; at += 1) {
       if (kind === 'stand') push({});
@@ -203,6 +205,7 @@ describe('a thinned track', () => {
       Array.from({ length: count }, (_unused, at) => ({
         id: from + at,
         timestampMs: (from + at) * 10_000,
+        isAfterGap: false,
         isPlain: true,
         speed: 72,
         point: { latitude: 43 + latitude * (at + 1), longitude: -79 + longitude * (at + 1) },
@@ -224,6 +227,7 @@ describe('a thinned track', () => {
     const at = (id: number, timestampMs: number): Given => ({
       id,
       timestampMs,
+      isAfterGap: false,
       isPlain: true,
       point: { latitude: 1, longitude: id / 1000 },
       speed: null,
@@ -238,7 +242,13 @@ describe('a thinned track', () => {
   it('reports when more must be kept than was asked for, and holds no more than it keeps', () => {
     const thinner = createThinner<number>(10);
     for (let id = 0; id <= thinningLimits.kept; id += 1)
-      thinner.add(id, { timestampMs: id * 1000, isPlain: false, point: null, speed: null });
+      thinner.add(id, {
+        timestampMs: id * 1000,
+        isAfterGap: false,
+        isPlain: false,
+        point: null,
+        speed: null,
+      });
     expect(thinner.isOverfull()).toBe(true);
   });
 
@@ -257,7 +267,13 @@ describe('a thinned track', () => {
     for (let id = 0; id < 500_000; id += 1) {
       const before = distances;
       const point = { latitude: 43 + Math.sin(id / 977) + id * 1e-7, longitude: -79 + Math.cos(id / 613) };
-      thinner.add(id, { timestampMs: id * 10_000, isPlain: true, point, speed: 50 + (id % 30) });
+      thinner.add(id, {
+        timestampMs: id * 10_000,
+        isAfterGap: false,
+        isPlain: true,
+        point,
+        speed: 50 + (id % 30),
+      });
       most.perRecord = Math.max(most.perRecord, distances - before);
     }
     expect(distances).toBeGreaterThan(500_000);

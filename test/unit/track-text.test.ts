@@ -4,13 +4,15 @@ import { describe, expect, it } from 'vitest';
 import {
   csvHead,
   csvLine,
-  csvText,
+  geojsonLine,
   geojsonPoint,
   gpxHead,
   gpxPoint,
 } from '../../broker/core/events/track-text.ts';
+import { csvText } from '../../src/core/reports/csv.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
+const form = { time, separator: 'comma' } as const;
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(
@@ -66,10 +68,10 @@ describe('CSV', () => {
   it('keeps every text in one cell, which is no formula', () => {
     fc.assert(
       fc.property(anyText, anyText, (deviceID, geozoneID) => {
-        const line = csvLine(deviceID, { ...point, geozoneID }, time);
+        const line = csvLine(deviceID, { ...point, geozoneID }, form);
         expect(line.endsWith('\r\n')).toBe(true);
         const cells = cellsOf(line.slice(0, -2));
-        expect(cells).toHaveLength(csvHead.trim().split(',').length);
+        expect(cells).toHaveLength(csvHead('comma').trim().split(',').length);
         for (const [at, text] of [
           [0, deviceID],
           [17, geozoneID],
@@ -83,17 +85,19 @@ describe('CSV', () => {
   });
 
   it('leaves negative numbers as they are, and texts that need nothing', () => {
-    expect(cellsOf(csvLine('truck-17', point, time).slice(0, -2)).slice(7, 10)).toEqual([
+    expect(cellsOf(csvLine('truck-17', point, form).slice(0, -2)).slice(7, 10)).toEqual([
       '-43.65',
       '-79.34',
       '-3.5',
     ]);
     expect(csvText('truck-17')).toBe('truck-17');
     expect(csvText('-1+cmd|x')).toBe("'-1+cmd|x");
+    // A spreadsheet guesses the separator: any of them within a text is quoted.
+    for (const text of ['depot; north', 'a\tb', 'a,b']) expect(csvText(text)).toBe(`"${text}"`);
   });
 
   it('writes numbers without an exponent', () => {
-    const cells = cellsOf(csvLine('t', point, time).slice(0, -2));
+    const cells = cellsOf(csvLine('t', point, form).slice(0, -2));
     for (const cell of cells.slice(7, 16)) expect(cell).toMatch(/^(-?\d+(\.\d+)?)?$/);
   });
 });
@@ -124,6 +128,126 @@ describe('GeoJSON', () => {
         });
       }),
       { numRuns: 200 },
+    );
+  });
+});
+
+describe('GeoJSON', () => {
+  const along = (...places: readonly (readonly [number, number])[]) => {
+    const text = geojsonLine(
+      'truck-17',
+      places.map(([longitude, latitude]) => ({ at: { latitude, longitude }, time: time(0) })),
+    );
+    return text === null ? null : (JSON.parse(text) as { geometry: unknown }).geometry;
+  };
+
+  it.each([
+    [
+      'eastwards',
+      [
+        [179, 10],
+        [-179, 12],
+      ],
+      [
+        [
+          [179, 10],
+          [180, 11],
+        ],
+        [
+          [-180, 11],
+          [-179, 12],
+        ],
+      ],
+    ],
+    [
+      'westwards',
+      [
+        [-179.5, 0],
+        [179.5, 0],
+      ],
+      [
+        [
+          [-179.5, 0],
+          [-180, 0],
+        ],
+        [
+          [180, 0],
+          [179.5, 0],
+        ],
+      ],
+    ],
+    [
+      'there and back',
+      [
+        [179, 0],
+        [-179, 2],
+        [179, 4],
+      ],
+      [
+        [
+          [179, 0],
+          [180, 1],
+        ],
+        [
+          [-180, 1],
+          [-179, 2],
+          [-180, 3],
+        ],
+        [
+          [180, 3],
+          [179, 4],
+        ],
+      ],
+    ],
+    [
+      'from the edge',
+      [
+        [180, 5],
+        [-179, 5],
+      ],
+      [
+        [
+          [-180, 5],
+          [-179, 5],
+        ],
+      ],
+    ],
+    [
+      'to the edge',
+      [
+        [179, 5],
+        [-180, 5],
+        [-179, 6],
+      ],
+      [
+        [
+          [179, 5],
+          [180, 5],
+        ],
+        [
+          [-180, 5],
+          [-179, 6],
+        ],
+      ],
+    ],
+    [
+      'not at all',
+      [
+        [-1, 0],
+        [1, 0],
+      ],
+      [
+        [
+          [-1, 0],
+          [1, 0],
+        ],
+      ],
+    ],
+  ] as const)('is cut where it crosses 180 degrees: %s', (_what, places, parts) => {
+    expect(along(...places)).toEqual(
+      parts.length === 1
+        ? { type: 'LineString', coordinates: parts[0] }
+        : { type: 'MultiLineString', coordinates: parts },
     );
   });
 });

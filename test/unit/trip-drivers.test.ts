@@ -1,7 +1,8 @@
 // Who drove a trip: the keys that the events of the vehicle name, as long as they count, and nobody where none is known.
 import { describe, expect, it } from 'vitest';
 import { driverOf, driversMost } from '../../broker/core/events/trip-drivers.ts';
-import { endTrips, startTrips, stepTrips, type TripEvent } from '../../broker/core/events/trips.ts';
+import type { TripEvent } from '../../broker/core/events/trip-way.ts';
+import { endTrips, startTrips, stepTrips } from '../../broker/core/events/trips.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 
 const startMs = Date.UTC(2026, 0, 5, 6);
@@ -39,6 +40,9 @@ function driversOf(legs: readonly Leg[], said: readonly Said[]): readonly (reado
     odometer: null,
     fuelLevel: null,
     bus: null,
+    satellites: null,
+    hdop: null,
+    accuracy: null,
     driver: null,
   } as const;
   let [metres, second] = [0, 0];

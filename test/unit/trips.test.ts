@@ -2,89 +2,22 @@
 // the jitter of a parked receiver. Made drives and recorded ones.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  beganMs,
-  endTrips,
-  startTrips,
-  stepTrips,
-  type Trip,
-  type TripEvent,
-  type TripOrStop,
-} from '../../broker/core/events/trips.ts';
+import type { Trip, TripEvent } from '../../broker/core/events/trip-way.ts';
+import { beganMs } from '../../broker/core/events/trips.ts';
 import { distanceM } from '../../src/core/geo/geo.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
-
-const startMs = Date.UTC(2026, 0, 5, 6);
-const metre = 1 / 111_195;
-
-function eventAt(timestampMs: number, change: Partial<TripEvent> = {}): TripEvent {
-  return {
-    timestampMs,
-    statusCode: 61472,
-    point: { latitude: 43.6, longitude: -79.3 },
-    speed: 0,
-    odometer: null,
-    fuelLevel: null,
-    ignition: null,
-    bus: null,
-    driver: null,
-    ...change,
-  };
-}
-
-function tripsAndStops(events: readonly TripEvent[]): readonly TripOrStop[] {
-  let state = startTrips;
-  const found: TripOrStop[] = [];
-  for (const event of events) {
-    const step = stepTrips(state, event);
-    state = step.state;
-    found.push(...step.ended);
-  }
-  return [...found, ...endTrips(state)];
-}
-
-const tripsOf = (events: readonly TripEvent[]): readonly Trip[] =>
-  tripsAndStops(events).flatMap((one) => (one.kind === 'trip' ? [one.trip] : []));
-const stopsOf = (events: readonly TripEvent[]) =>
-  tripsAndStops(events).flatMap((one) => (one.kind === 'stop' ? [one.stop] : []));
-
-/** A leg of a made day: seconds, and metres a second due north (0 stands, with some metres of jitter). */
-interface Leg {
-  readonly seconds: number;
-  readonly speed: number;
-}
-
-interface Day {
-  readonly legs: readonly Leg[];
-  readonly everyS?: number;
-  readonly jitterM?: number;
-  readonly change?: (event: TripEvent, at: number) => TripEvent;
-}
-
-/** Jitter that is the same every time. */
-const wobble = (at: number): number => Math.sin(at * 12.9898) * Math.cos(at * 4.1414);
-
-function driveDay({ legs, everyS = 10, jitterM = 5, change = (event) => event }: Day): readonly TripEvent[] {
-  const events: TripEvent[] = [];
-  let metres = 0;
-  let ms = startMs;
-  for (const { seconds, speed } of legs) {
-    for (let passed = 0; passed < seconds; passed += everyS) {
-      const at = events.length;
-      const point = {
-        latitude: 43.6 + (metres + wobble(at) * jitterM) * metre,
-        longitude: -79.3 + (wobble(at + 1000) * jitterM * metre) / Math.cos((43.6 * Math.PI) / 180),
-      };
-      events.push(change(eventAt(ms, { point, speed: speed * 3.6, ignition: speed > 0 }), at));
-      metres += speed * everyS;
-      ms += everyS * 1000;
-    }
-  }
-  return events;
-}
-
-const park = (minutes: number): Leg => ({ seconds: minutes * 60, speed: 0 });
-const drive = (minutes: number, speed = 15): Leg => ({ seconds: minutes * 60, speed });
+import {
+  type Day,
+  drive,
+  driveDay,
+  eventAt,
+  metre,
+  park,
+  startMs,
+  stopsOf,
+  tripsAndStops,
+  tripsOf,
+} from '../support/road/trip-drives.ts';
 
 describe('a trip', () => {
   it('leads from stop to stop, and its length is the distance driven', () => {

@@ -8,7 +8,7 @@ import { type Caller, isShareCaller } from '../../api/base/caller.ts';
 import { parseKey, runOnce, takesKey } from '../../api/base/idempotency.ts';
 import { acceptsType } from '../../api/base/negotiation.ts';
 import { type ApiServices, type Operation, servedPaths } from '../../api/base/operation.ts';
-import { type Checker, createChecker } from '../../api/base/request.ts';
+import { type Checker, composed, createChecker } from '../../api/base/request.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
 import type { Owner } from '../../scheduling/slots.ts';
@@ -195,11 +195,12 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
     needRole(caller, operation);
     if (operation.access !== 'share') needTokenRight(caller, operation);
   }
-  checker.checkParams(request.params);
+  const params = composed(request.params);
+  checker.checkParams(params);
   checker.checkQuery(request.query);
   if (operation.body !== null && request.body === undefined) parseJson(Buffer.alloc(0));
   const body = checker.readBody(bodyOf(request, operation));
-  const { params, query, ip: source } = request;
+  const { query, ip: source } = request;
   const arrivedUs = request.arrivedUs ?? services.ledger.arrived();
   const lastEventID = headerOf(request, 'last-event-id');
   const ifMatch = operation.takesIfMatch === true ? headerOf(request, 'if-match') : null;

@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import { roles } from '../../core/accounts/session.ts';
+import { mailboxOrNoneSource } from '../../core/notifications/delivery-targets.ts';
 import { unknownGroups } from '../../store/accounts/groups.ts';
 import {
   changeUser,
@@ -93,7 +94,13 @@ const getAllUsers = operation({
 
 const profileMembers = {
   userDisplayName: Type.Optional(lineText(128, 'Name for people')),
-  userNotifyEmail: Type.Optional(lineText(254, 'Address for notifications; may be empty')),
+  userNotifyEmail: Type.Optional(
+    Type.String({
+      maxLength: 254,
+      pattern: mailboxOrNoneSource,
+      description: 'Address for notifications, one mailbox that mail can reach; empty for none',
+    }),
+  ),
   contactPhone: Type.Optional(lineText(32, 'Telephone number; may be empty')),
   timeZone: Type.Optional(timeZone),
   groups: Type.Optional(
@@ -179,7 +186,7 @@ const makeUser = operation({
   tag: 'Users',
   summary: 'Create a user',
   description: `Creates a user of the caller's account. Absent members: role \`viewer\`, every device, the account's time zone, the
-user id as name, active. A user of that id that is there already answers 422 \`conflict\` and stays as it is; so does the
+user id as name, active. A user of that id, in any letter case, that is there already answers 422 \`conflict\` and stays as it is; so does the
 ${usersMost + 1}st user of an account.
 
 ${about}`,
@@ -238,7 +245,7 @@ ${about}`,
     if (results[1]?.changes !== 1) {
       throw new AppError(
         'conflict',
-        `There is a user ${userID} already, or the account has its ${usersMost} users`,
+        `There is a user ${userID} already, in this or another letter case, or the account has its ${usersMost} users`,
         {
           details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
           hint: 'Change a user with updateUser.',

@@ -9,6 +9,7 @@ import { roleCovers } from '../../core/accounts/session.ts';
 import { reasonText } from '../../core/commands/reported-reason.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
 import { busStateName } from '../../core/events/projection.ts';
+import { headingOrNull, wholeOrNull } from '../../core/live/live-message.ts';
 import type { DeviceRow, DeviceState } from '../../store/devices/devices.ts';
 import type { EventRow } from '../../store/events/events.ts';
 import type { ZoneName } from '../../store/geozones/geozones.ts';
@@ -152,8 +153,8 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     deviceLastHeartbeat: epochSeconds(row.heartbeatMs),
     deviceLastValidLatitude: row.latitude,
     deviceLastValidLongitude: row.longitude,
-    deviceLastValidSpeed: Math.round(row.speed),
-    deviceLastValidHeading: Math.round(row.heading) % 360,
+    deviceLastValidSpeed: wholeOrNull(row.speed),
+    deviceLastValidHeading: headingOrNull(row.heading),
     deviceLastValidTimestamp: epochSeconds(row.fixMs),
     deviceLastValidAddress: row.address,
     deviceLastGeozoneID: row.geozoneID,
@@ -210,8 +211,8 @@ export function viewEvent(row: EventRow, { description, zones }: EventTexts): Ev
     geozoneDescription: zone?.description ?? '',
     geozoneDisplayName: zone?.displayName ?? '',
     deviceID: row.deviceID,
-    speed: Math.round(row.speed ?? 0),
-    heading: Math.round(row.heading ?? 0) % 360,
+    speed: wholeOrNull(row.speed),
+    heading: headingOrNull(row.heading),
     statusDescription: statusText(row.statusCode),
     statusCode: row.statusCode,
     eventID: `${row.boot}:${row.seq}`,

@@ -1,5 +1,5 @@
 // Validates a request: the optional root `data`, member names in any letter case, then the schema. Pure. It never changes a
-// value and never drops a member: what does not fit is rejected, with a JSON pointer into the document as sent.
+// value, but for the composed form of its letters (NFC), and never drops a member: what does not fit is rejected, with a JSON pointer into the document as sent.
 import { type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
@@ -77,6 +77,23 @@ function respell(value: JsonObject, { schema, members, pointer }: Spelling): Spe
     fields[canonical] = field;
   }
   return { value: fields, written };
+}
+
+/** Members whose characters are kept as they were typed. */
+const isSecret = (name: string): boolean => /password|secret/i.test(name);
+
+/**
+ * The same with composed letters (Unicode NFC): an `é` of one keyboard is the `é` of another, so that one name is one zone. Deep values
+ * have been limited before.
+ */
+export function composed(value: unknown): unknown {
+  if (typeof value === 'string') return value.normalize('NFC');
+  if (Array.isArray(value)) return value.map(composed);
+  if (!isObject(value)) return value;
+  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value))
+    fields[name] = isSecret(name) ? member : composed(member);
+  return fields;
 }
 
 /** Checks values against one schema; compiled once. */
@@ -241,7 +258,7 @@ export function createChecker(schemas: Schemas): Checker {
       const excess = tooMany(body.schema, value, pointer);
       if (excess !== null) throw invalid([excess]);
       refuseUnstorable(value, pointer);
-      const spelled = respell(value, { ...body, pointer });
+      const spelled = respell(composed(value) as JsonObject, { ...body, pointer });
       if (body.validator.Check(spelled.value)) return spelled.value;
       const place = (path: string): string => {
         const [name = '', ...rest] = path.split('/').slice(1);

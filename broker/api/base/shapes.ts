@@ -10,6 +10,8 @@ export const epoch = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
 
 export const text = (description: string) => Type.String({ description });
+export const wholeOrNull = (description: string) =>
+  Type.Union([Type.Integer(), Type.Null()], { description });
 
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -211,8 +213,10 @@ export const device = Type.Object({
   deviceLastHeartbeat: epoch('Last message of the device; 0 for a new device'),
   deviceLastValidLatitude: Type.Number({ description: 'Degrees, WGS 84; 0 while there was no fix' }),
   deviceLastValidLongitude: Type.Number({ description: 'Degrees, WGS 84; 0 while there was no fix' }),
-  deviceLastValidSpeed: Type.Integer({ description: 'km/h' }),
-  deviceLastValidHeading: Type.Integer({ description: 'Degrees from true north, 0 to 359' }),
+  deviceLastValidSpeed: wholeOrNull('km/h; null where the last position says none'),
+  deviceLastValidHeading: wholeOrNull(
+    'Degrees from true north, 0 to 359; null where the last position says none',
+  ),
   deviceLastValidTimestamp: epoch('Time of the last valid position; 0 while there is none'),
   deviceLastValidAddress: text(
     'Address of the last valid position as set by updateaddress; empty until then',
@@ -265,8 +269,8 @@ const eventRecord = Type.Object({
   geozoneDescription: text('Its description now; empty when it was deleted'),
   geozoneDisplayName: text('Its display name now; empty when it was deleted'),
   deviceID: text('The device'),
-  speed: Type.Integer({ description: 'km/h' }),
-  heading: Type.Integer({ description: 'Degrees from true north' }),
+  speed: wholeOrNull('km/h; null where the record says none'),
+  heading: wholeOrNull('Degrees from true north; null where the record says none'),
   statusDescription: text('Text of the status code'),
   statusCode: Type.Integer({ description: 'OpenGTS status code' }),
   eventID: text('Unique within the device, for ever: `<boot>:<sequence number>`'),

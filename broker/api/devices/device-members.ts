@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { Statement, WriteResult } from '../../../src/ports.ts';
+import { mailboxOrNoneSource } from '../../core/notifications/delivery-targets.ts';
 import { isDataFault } from '../../store/base/store-faults.ts';
 import { type DeviceKey } from '../../store/devices/device-key.ts';
 import { freeDevices } from '../../store/devices/device-limit.ts';
@@ -52,9 +53,6 @@ export function uniqueTextOf(sent: number | string | undefined): string | undefi
 export const shortText = (description: string, maxLength = 128) => lineText(maxLength, description);
 export const descriptionText = linesText(128, 'Description');
 
-/** One address or none; what is beyond this is for the mail server to say. */
-const emailPattern = '^([^\\s@,;<>"]{1,64}@[A-Za-z0-9.-]{1,253})?$';
-
 /** Members of the settings operation, all optional. */
 export const settingMembers = {
   deviceDisplayName: Type.Optional(shortText('Short name for lists and maps')),
@@ -62,8 +60,8 @@ export const settingMembers = {
   deviceNotifyEmail: Type.Optional(
     Type.String({
       maxLength: 254,
-      pattern: emailPattern,
-      description: 'Notification e-mail, one address; empty for none',
+      pattern: mailboxOrNoneSource,
+      description: 'Notification e-mail, one mailbox that mail can reach; empty for none',
     }),
   ),
   pinColor: Type.Optional(

@@ -33,6 +33,10 @@ const diagnosticMembers = {
   features: Type.Array(Type.String(), { description: 'Relays that are fitted' }),
   sensors: Type.Array(Type.String(), { description: 'Inputs that are fitted' }),
   timeQuality: Type.String({ description: 'Where its clock came from: none, rtc, ntp, server, gnss' }),
+  clockAhead: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description:
+      'By how many seconds its clock is ahead, where its newest records have times that lie more than 5 minutes in the future; null where they do not. With more than a day its positions move nothing',
+  }),
   lastFix: epoch('Last valid position; 0 while there is none'),
   diagnosticTime: epoch('When it last reported its health; 0 before the first time'),
   queueDepth: said('Events that wait on the unit'),
@@ -62,6 +66,7 @@ function view(row: DiagnosticRow): DiagnosticView {
     features: [...row.features],
     sensors: [...row.sensors],
     timeQuality: row.timeQuality,
+    clockAhead: row.clockAheadS,
     lastFix: epochSeconds(row.fixMs),
     diagnosticTime: epochSeconds(row.diagnosticMs),
     queueDepth: attribute('queueDepth'),
@@ -82,6 +87,7 @@ const example: DiagnosticView = {
   features: ['enginecutoff', 'cargoaccess'],
   sensors: ['ignition', 'panic', 'cargoDoor'],
   timeQuality: 'gnss',
+  clockAhead: null,
   lastFix: 1763683199,
   diagnosticTime: 1763683100,
   queueDepth: 0,

@@ -55,8 +55,14 @@ export interface ReadLine {
   readonly fault: string | null;
 }
 
+const columnOf = (head: string): string =>
+  columnNames.find((name) => name.toLowerCase() === head.toLowerCase()) ?? head;
+
 function needHeader(header: CsvRow | undefined): readonly string[] {
-  const names = header?.cells.map((cell) => cell.trim()) ?? [];
+  // Spreadsheets keep empty columns at the end, and people write heads as they like.
+  const heads = header?.cells.map((cell) => cell.trim()) ?? [];
+  const last = heads.findLastIndex((head) => head !== '');
+  const names = heads.slice(0, last + 1).map(columnOf);
   const refuse = (message: string): never => {
     throw new AppError('invalid_content', message, {
       details: [{ pointer: '/csv', message }],
@@ -90,7 +96,9 @@ function faultOf(thrown: unknown): string {
   return thrown.details.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`).join('; ');
 }
 
-function readLine(names: readonly string[], { line, cells }: CsvRow): ReadLine {
+function readLine(names: readonly string[], { line, cells: written }: CsvRow): ReadLine {
+  const isEmptyBeyond = written.slice(names.length).every((cell) => cell.trim() === '');
+  const cells = isEmptyBeyond ? written.slice(0, names.length) : written;
   const deviceID = cells[names.indexOf('deviceID')]?.trim() ?? '';
   if (cells.length !== names.length) {
     return { line, deviceID, fields: {}, fault: `has ${cells.length} cells instead of ${names.length}` };

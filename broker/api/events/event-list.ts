@@ -17,7 +17,8 @@ import { zoneNames } from '../geozones/geozone-views.ts';
 
 /** Most records of a page. */
 const limitMost = 5000;
-const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** Longest `fields`: every member once, and then some. */
 const fieldsLength = 512;
 
@@ -140,7 +141,8 @@ export function periodOf(
   const span = spanOf(given);
   const toMs = endTime === '0' ? nowMs : span.toMs;
   const fromMs = Number(startTime) === 0 ? (firstMs ?? toMs) : span.fromMs;
-  if (toMs - fromMs > daysMost * dayMs) {
+  // Days as the calendar counts them: the clock may be put back within them.
+  if (toMs - fromMs > daysMost * dayMs + hourMs) {
     throw new AppError('invalid_content', `The period is longer than ${daysMost} days`, {
       details: [{ pointer: '/startTime', message: `must be within ${daysMost} days of endTime` }],
       hint: 'Ask for several shorter periods.',

@@ -1,7 +1,6 @@
 // Event data of one device: the newest record, and its records over a time range.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { aheadMostMs } from '../../core/events/projection.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import { type DeviceRow, deviceStates } from '../../store/devices/devices.ts';
 import { type EventRow, latestPosition } from '../../store/events/events.ts';
@@ -51,17 +50,16 @@ import { findWritten, type WrittenListing } from './written-events.ts';
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
 
 /**
- * The record of the last position. A device that has one says when, so nothing that came after it is looked through. One without
- * may have sent some by a clock that runs years ahead, which must not hide what follows; they stand only where there is nothing else.
+ * The record of the last position, the same that the device shows: it says when, so nothing that came after it is looked through.
  */
-function lastPosition(services: ApiServices, caller: Caller, device: DeviceRow): Promise<EventRow | null> {
-  const of = { scope: caller.scope, deviceID: device.deviceID };
-  const aheadMs = Math.round(services.clock.utcMs()) + aheadMostMs;
-  const span =
-    device.fixMs > 0
-      ? { fromMs: Number.MIN_SAFE_INTEGER, toMs: device.fixMs }
-      : { fromMs: aheadMs, toMs: Number.MAX_SAFE_INTEGER };
-  return latestPosition(services.db, { ...of, ...span });
+async function lastPosition(
+  services: ApiServices,
+  caller: Caller,
+  { deviceID, fixMs }: DeviceRow,
+): Promise<EventRow | null> {
+  if (fixMs === 0) return null;
+  const of = { scope: caller.scope, deviceID };
+  return latestPosition(services.db, { ...of, fromMs: Number.MIN_SAFE_INTEGER, toMs: fixMs });
 }
 
 /** The answer about it; null: there is none. @throws AppError `not_found`. */

@@ -2,6 +2,8 @@
 // the current line of the track.
 import { Type } from 'typebox';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { CsvSeparator } from '../../../src/core/reports/csv.ts';
+import { fixOf } from '../../core/events/belief.ts';
 import {
   csvHead,
   csvLine,
@@ -14,38 +16,46 @@ import {
   type LinePoint,
   lineGapMs,
 } from '../../core/events/track-text.ts';
-import { fixOf } from '../../core/events/trips.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import type { DeviceRow } from '../../store/devices/devices.ts';
 import {
   firstEventMs,
+  type NumberedTrackEvent,
   numberedTrackEvents,
   type TrackEvent,
   type TrackSpan,
-  trackEvents,
 } from '../../store/events/trip-events.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation, type StreamType } from '../base/operation.ts';
 import { needDevice } from '../base/visible-device.ts';
-import { periodOf, rangeParams, spanOf } from './event-list.ts';
+import { calendarParams, calendarQuery, calendarText, inSeconds } from './calendar-range.ts';
+import { periodOf, spanOf } from './event-list.ts';
 import { pointsOf, pointsQuery, pointsText, thinnedTrack } from './thinned.ts';
 
 const daysMost = 366;
+const separatorQuery = {
+  separator: Type.Optional(
+    Type.Enum(['comma', 'semicolon', 'tab'], { description: 'Between the cells of CSV; comma without it' }),
+  ),
+} as const;
 /** Positions of one line; a longer one goes on in the next, which begins where it ended. */
 const linePositions = 5000;
 
-type EventPages = AsyncIterable<readonly TrackEvent[]>;
+type EventPages = AsyncIterable<readonly NumberedTrackEvent[]>;
 interface Track {
   readonly pages: EventPages;
   readonly isGap: IsGap;
+  /** Of the cells of CSV. */
+  readonly separator: CsvSeparator;
 }
 type Device = Pick<DeviceRow, 'deviceID' | 'description'>;
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-async function* writeCsv({ deviceID }: Device, { pages }: Track): AsyncGenerator<string> {
-  yield csvHead;
-  for await (const events of pages) yield events.map((event) => csvLine(deviceID, event, isoTime)).join('');
+async function* writeCsv({ deviceID }: Device, { pages, separator }: Track): AsyncGenerator<string> {
+  const form = { time: isoTime, separator };
+  yield csvHead(separator);
+  for await (const events of pages) yield events.map(({ event }) => csvLine(deviceID, event, form)).join('');
 }
 
 /** The last point drawn; `isLost` once a later record reported a lost position. */
@@ -55,9 +65,13 @@ interface LineEnd {
 }
 
 /** Whether there is a gap before an event, with the time of the position before it. */
-type IsGap = (event: TrackEvent, beforeMs: number) => boolean;
+type IsGap = (event: NumberedTrackEvent, beforeMs: number) => boolean;
 
-const isTimeGap: IsGap = (event, beforeMs) => event.timestampMs - beforeMs > lineGapMs;
+const isTimeGap: IsGap = ({ event, line }, beforeMs) =>
+  line === 'anew' || event.timestampMs - beforeMs > lineGapMs;
+
+/** The position that the line leads through; null: there is none, or it is not believed. */
+const drawnAt = ({ event, line }: NumberedTrackEvent) => (line === 'off' ? null : fixOf(event));
 
 /** The end of the line after a record that is not drawn. */
 const afterUndrawn = (lineEnd: LineEnd | null, { statusCode }: TrackEvent): LineEnd | null =>
@@ -71,12 +85,13 @@ async function* writeGpx(device: Device, { pages, isGap }: Track): AsyncGenerato
   let lineEnd: LineEnd | null = null;
   for await (const events of pages) {
     let text = '';
-    for (const event of events) {
-      const at = fixOf(event);
+    for (const one of events) {
+      const { event } = one;
+      const at = drawnAt(one);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
       if (lineEnd === null) text += gpxSegment.open;
-      else if (lineEnd.isLost || isGap(event, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
+      else if (lineEnd.isLost || isGap(one, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
       text += gpxPoint(event, at, isoTime);
       lineEnd = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
     }
@@ -90,15 +105,19 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
   let separator = '';
   let lineEnd: LineEnd | null = null;
   let line: LinePoint[] = [];
-  const drawn = (): readonly string[] => (line.length > 1 ? [geojsonLine(deviceID, line)] : []);
+  const drawn = (): readonly string[] => {
+    const text = line.length > 1 ? geojsonLine(deviceID, line) : null;
+    return text === null ? [] : [text];
+  };
   for await (const events of pages) {
     const features: string[] = [];
-    for (const event of events) {
+    for (const one of events) {
+      const { event } = one;
       features.push(geojsonPoint(deviceID, event, isoTime));
-      const at = fixOf(event);
+      const at = drawnAt(one);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
-      if (lineEnd !== null && (lineEnd.isLost || isGap(event, lineEnd.atMs))) {
+      if (lineEnd !== null && (lineEnd.isLost || isGap(one, lineEnd.atMs))) {
         features.push(...drawn());
         line = [];
       }
@@ -144,6 +163,7 @@ const sample: TrackEvent = {
   ignition: true,
   bus: null,
   driver: null,
+  accuracy: null,
   geozoneID: 'depot',
 };
 const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };
@@ -155,8 +175,8 @@ const formats: readonly Format[] = [
     produces: 'application/gpx+xml',
     summary: 'Track of a device as GPX',
     formatText: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
-was lost (64807, 61477). Records without a position
-are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
+was lost (64807, 61477). Records without a position,
+and positions that are not believed (see \`reportTrips\`), are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
     example: `${gpxHead(sampleDevice)}${gpxSegment.open}${gpxPoint(sample, samplePoint, isoTime)}${gpxSegment.close}${gpxTail}`,
     write: writeGpx,
   },
@@ -165,10 +185,10 @@ are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for t
     path: 'csv',
     produces: 'text/csv',
     summary: 'Records of a device as CSV',
-    formatText: `RFC 4180 with a header line, UTF-8, lines ending in CR LF, a full stop in numbers; empty cells where a record
-says nothing. \`timestamp\` and \`creationTime\` are epoch seconds, \`time\` is the same as UTC. A text that a spreadsheet
+    formatText: `RFC 4180 with a header line, UTF-8 with a byte order mark, lines ending in CR LF, a full stop in numbers; empty cells where a record
+says nothing. \`?separator=semicolon\` or \`tab\` separates the cells otherwise than by commas. \`timestamp\` and \`creationTime\` are epoch seconds, \`time\` is the same as UTC. A text that a spreadsheet
 would take for a formula (it begins with = + - @ or a control character) has an apostrophe before it.`,
-    example: csvHead + csvLine(sampleDevice.deviceID, sample, isoTime),
+    example: csvHead('comma') + csvLine(sampleDevice.deviceID, sample, { time: isoTime, separator: 'comma' }),
     write: writeCsv,
   },
   {
@@ -177,8 +197,8 @@ would take for a formula (it begins with = + - @ or a control character) has an 
     produces: 'application/geo+json',
     summary: 'Track of a device as GeoJSON',
     formatText: `RFC 7946: a FeatureCollection with a Point for every record (its geometry is null without a position) and a
-LineString for every stretch, which ends where a GPX segment would, and after ${linePositions} positions.
-Each line follows the points that it joins.`,
+LineString for every stretch (a MultiLineString where it crosses 180 degrees), which ends where a GPX segment would, and after ${linePositions} positions.
+Each line follows the points that it joins; it leaves out those that are not believed (see \`reportTrips\`).`,
     example: `{"type":"FeatureCollection","features":[${geojsonPoint(sampleDevice.deviceID, sample, isoTime)}]}\n`,
     write: writeGeojson,
   },
@@ -190,30 +210,41 @@ Each line follows the points that it joins.`,
  */
 function nameOf({ deviceID = '', startTime = '0', endTime = '0' }: Readonly<Record<string, string>>): string {
   const timeOf = (seconds: string, wildcard: string): string =>
-    Number(seconds) === 0 ? wildcard : isoTime(Number(seconds) * 1000).replace(/[-:]|\.\d+/g, '');
+    seconds.includes('-')
+      ? seconds
+      : Number(seconds) === 0
+        ? wildcard
+        : isoTime(Number(seconds) * 1000).replace(/[-:]|\.\d+/g, '');
   return [deviceID, timeOf(startTime, 'start'), timeOf(endTime, 'now')].join('_');
 }
 
 interface ExportRequest {
   readonly params: { readonly deviceID: string; readonly startTime: string; readonly endTime: string };
-  readonly query: { readonly points?: string };
+  readonly query: {
+    readonly points?: string;
+    readonly timeZone?: string;
+    readonly separator?: CsvSeparator;
+  };
   readonly write: Format['write'];
   readonly until: AbortSignal;
 }
 
 /** The events of a period, all of them or a thinned track, whose lines break at the gaps of the whole one. */
-function trackOf(services: ApiServices, span: TrackSpan, points: string | undefined): Track {
-  if (points === undefined) return { pages: trackEvents(services.archive, span), isGap: isTimeGap };
-  const afterGap = new Set<TrackEvent>();
-  const source = { points: pointsOf(points), events: numberedTrackEvents(services.archive, span) };
-  return { pages: thinnedTrack(source, afterGap), isGap: (event) => afterGap.has(event) };
+function trackOf(services: ApiServices, span: TrackSpan, query: ExportRequest['query']): Track {
+  const { points, separator = 'comma' } = query;
+  const events = numberedTrackEvents(services.archive, span);
+  if (points === undefined) return { pages: events, isGap: isTimeGap, separator };
+  const afterGap = new Set<NumberedTrackEvent>();
+  const source = { points: pointsOf(points), events };
+  return { pages: thinnedTrack(source, afterGap), isGap: (one) => afterGap.has(one), separator };
 }
 
 async function exported(
   services: ApiServices,
   caller: Caller,
-  { params, query, write, until }: ExportRequest,
+  { params: asked, query, write, until }: ExportRequest,
 ): Promise<AsyncIterable<string>> {
+  const params = await inSeconds(services, caller, { params: asked, query });
   const device = await needDevice(services, caller, params.deviceID);
   const { scope } = caller;
   const of = { scope, deviceID: device.deviceID };
@@ -222,7 +253,7 @@ async function exported(
     firstMs: await firstEventMs(services.archive, of),
     daysMost,
   });
-  const track = trackOf(services, { ...of, fromMs, toMs: spanOf(params).toMs }, query.points);
+  const track = trackOf(services, { ...of, fromMs, toMs: spanOf(params).toMs }, query);
   services.exportLimit.begin(caller, until);
   return write(device, track);
 }
@@ -237,7 +268,7 @@ export const exportOperations = formats.map(({ id, path, produces, summary, form
     tag: 'Reports',
     summary,
     description: `Every record from startTime to endTime by event time, both included, oldest first. startTime 0 = from the
-beginning, endTime 0 = up to now, including records of a vehicle whose clock runs ahead. The file is written while it is
+beginning, endTime 0 = up to now, including records of a vehicle whose clock runs ahead. ${calendarText} The file is written while it is
 sent and may hold millions of records; a fault on the way breaks the connection, so a file that ended properly is complete.
 \`Content-Disposition\` names the file by device and period.
 A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.token} exports and reports of a token, ${exportLimits.user} of a user or ${exportLimits.account} of an account at once answer 503
@@ -246,8 +277,11 @@ A period of more than ${daysMost} days answers 422 (from the first record, where
 ${formatText}
 
 ${pointsText} Lines break at the gaps only.`,
-    params: Type.Object({ deviceID: Type.String({ description: 'The device' }), ...rangeParams }),
-    query: Type.Object(pointsQuery, { additionalProperties: false }),
+    params: Type.Object({ deviceID: Type.String({ description: 'The device' }), ...calendarParams }),
+    query: Type.Object(
+      { ...pointsQuery, ...calendarQuery, ...separatorQuery },
+      { additionalProperties: false },
+    ),
     body: null,
     result: Type.String({ description: 'The file' }),
     errors: ['not_found', 'invalid_content', 'throttled'],

@@ -156,7 +156,7 @@ data: {"deviceID":"truck-17","deviceLastHeartbeat":1763683200,"deviceLastValidTi
 
 id: 43
 event: event
-data: {"deviceID":"truck-17","eventID":"b1:2","statusCode":63553,"statusDescription":"Panic","timestamp":1763683210,"creationTime":1763683211,"isPositionValid":false,"latitude":0,"longitude":0,"speed":0,"heading":0,"geozoneID":"","commandID":null,"commandState":null}
+data: {"deviceID":"truck-17","eventID":"b1:2","statusCode":63553,"statusDescription":"Panic","timestamp":1763683210,"creationTime":1763683211,"isPositionValid":false,"latitude":0,"longitude":0,"speed":null,"heading":null,"geozoneID":"","commandID":null,"commandState":null}
 
 `,
   },

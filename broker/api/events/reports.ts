@@ -1,8 +1,9 @@
 // Reports from the records: trips, stops, and their sums. `core/events/trips.ts` decides what is a trip; here are the
 // periods, texts and pages.
 import { type Static, Type } from 'typebox';
+import type { TrackPosition } from '../../core/events/belief.ts';
 import { driversMost } from '../../core/events/trip-drivers.ts';
-import type { Stop, TrackPosition, Trip, TripOrStop } from '../../core/events/trips.ts';
+import type { Stop, Trip, TripOrStop } from '../../core/events/trip-way.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import { listDevices } from '../../store/devices/devices.ts';
 import { firstEventMs } from '../../store/events/trip-events.ts';
@@ -11,8 +12,9 @@ import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { addBusSums, busShape, noBusSums, viewBusSums } from './bus-sums.ts';
-import { periodOf, rangeParams } from './event-list.ts';
-import { type Period, tripsAndStops } from './trip-report.ts';
+import { calendarParams, calendarQuery, calendarText, inSeconds } from './calendar-range.ts';
+import { periodOf } from './event-list.ts';
+import { type Period, tripsAndStops, tripText } from './trip-report.ts';
 
 /** Longest period of a report of one device, and of the whole fleet. */
 const periodDays = { device: 366, fleet: 31 } as const;
@@ -23,11 +25,16 @@ const idling = (description: string) =>
   Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
     description: `${description} (s); null where no record says whether the ignition is on`,
   });
+const fastest = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: `${description}; null where no record says a speed`,
+  });
 const degrees = (description: string) => Type.Number({ description: `${description} (degrees, WGS 84)` });
 const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
-const params = Type.Object({ ...deviceParam, ...rangeParams });
+const params = Type.Object({ ...deviceParam, ...calendarParams });
+const periodQuery = Type.Object(calendarQuery, { additionalProperties: false });
 
 const tripShape = Type.Object({
   deviceID: Type.String({ description: 'The device' }),
@@ -41,9 +48,9 @@ const tripShape = Type.Object({
   drivingTime: duration('From startTime to endTime'),
   idleTime: idling('Of it without moving, ignition on'),
   averageSpeed: Type.Integer({ minimum: 0, description: 'km/h over drivingTime' }),
-  maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record, km/h' }),
-  startOdometer: orNull('km; null where the vehicle does not count'),
-  endOdometer: orNull('km; null where the vehicle does not count'),
+  maximumSpeed: fastest('Fastest record, km/h'),
+  startOdometer: orNull('km; null where the vehicle did not say it within 200 m'),
+  endOdometer: orNull('km; null where the vehicle did not say it within 200 m'),
   startFuelLevel: orNull('Fraction of the tank; null without a sensor'),
   endFuelLevel: orNull('Fraction of the tank; null without a sensor'),
   ...busShape,
@@ -76,7 +83,7 @@ const summaryShape = Type.Object({
   drivingTime: duration('Sum of its trips'),
   idleTime: idling('Sum of its trips and stops: ignition on without moving'),
   stopTime: duration('Sum of its stops'),
-  maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record of its trips, km/h' }),
+  maximumSpeed: fastest('Fastest record of its trips, km/h; 0 without a trip'),
   startFuelLevel: orNull('At the beginning of the first trip; null where it is not known'),
   endFuelLevel: orNull('At the end of the last trip; null where it is not known'),
   ...busShape,
@@ -105,7 +112,7 @@ export function viewTrip(deviceID: string, trip: Trip): TripView {
     drivingTime,
     idleTime: secondsOf(trip.idleMs),
     averageSpeed: drivingTime === 0 ? 0 : Math.round((trip.distanceM / drivingTime) * 3.6),
-    maximumSpeed: Math.round(trip.speedMost),
+    maximumSpeed: trip.speedMost === null ? null : Math.round(trip.speedMost),
     startOdometer: trip.odometerStart,
     endOdometer: trip.odometerEnd,
     startFuelLevel: trip.fuelStart,
@@ -145,22 +152,12 @@ async function* pick<T>(
   for await (const some of found) yield some.map(view).filter((one) => one !== null);
 }
 
-const tripText = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off);
-a trip leads from one stop to the next and gets further than 200 m from where it began. An hour without a position ends a
-trip where the vehicle was last seen; what it did meanwhile is not counted. A jump that no road vehicle can make is left
-out; a position that jitters around a parked vehicle adds nothing. \`distance\` is the vehicle's own odometer where it has
-one that fits its positions, else the way between its positions. \`busDistance\`, \`busFuelUsed\` and \`busEngineHours\` are what
-the vehicle counted on its own bus (J1939), from the trip's start until it has stood at its end; they replace no other member, and a
-counter that went back or leapt gives null. \`driverUniqueIds\` are the keys of which the vehicle said that their owners drive
-while it moved (DRIVER_IDENTIFIED, DRIVER_CLEARED and \`driverUniqueId\` of other events). Everything goes by event time: records that arrive late
-count where they belong.`;
-
 const periodText = (
   days: number,
   what: string,
 ): string => `${what} belongs to the period in which it begins, and is given whole
 also when it ends after endTime: adjoining periods share none and lose none, however they are cut. startTime 0 = from the
-beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.token} reports and exports of a token, ${exportLimits.user} of a user or
+beginning, endTime 0 = now. ${calendarText} A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.token} reports and exports of a token, ${exportLimits.user} of a user or
 ${exportLimits.account} of an account at once answer 503 \`throttled\`.`;
 
 const tripExample: TripView = {
@@ -198,12 +195,14 @@ const trips = operation({
   summary: 'Trips of a device',
   description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
   params,
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
   examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
@@ -223,6 +222,7 @@ const stops = operation({
   description: `The stops that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A stop')}
 One that lasts longer than 31 days beyond endTime is given as far as that.`,
   params,
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, stops: Type.Array(stopShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
@@ -246,7 +246,8 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
       ],
     },
   },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(all, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
@@ -274,7 +275,10 @@ function add(sums: Sums, item: TripOrStop): void {
   sums.distance = km(Math.round(sums.distance * 1000) + Math.round(trip.distance * 1000));
   sums.drivingTime += trip.drivingTime;
   sums.idleTime = sumOf(sums.idleTime, trip.idleTime);
-  sums.maximumSpeed = Math.max(sums.maximumSpeed, trip.maximumSpeed);
+  if (sums.trips === 1) sums.maximumSpeed = trip.maximumSpeed;
+  else if (trip.maximumSpeed !== null) {
+    sums.maximumSpeed = Math.max(sums.maximumSpeed ?? 0, trip.maximumSpeed);
+  }
 }
 
 interface Summed {
@@ -343,8 +347,9 @@ ${periodText(periodDays.device, 'A trip or stop')} With \`*\` the limit is ${per
 sent as it is made.`,
   params: Type.Object({
     deviceID: Type.String({ description: 'The device; `*` = every device that the caller sees' }),
-    ...rangeParams,
+    ...calendarParams,
   }),
+  query: periodQuery,
   body: null,
   result: Type.Object({ ...envelope, devices: Type.Array(summaryShape, { description: 'By device id' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
@@ -374,7 +379,8 @@ sent as it is made.`,
       ],
     },
   },
-  async run({ params, caller, until }, services) {
+  async run({ params: asked, query, caller, until }, services) {
+    const params = await inSeconds(services, caller, { params: asked, query });
     if (params.deviceID === '*') {
       const fleet = periodOf(services, { ...params, firstMs: 0, daysMost: periodDays.fleet });
       services.exportLimit.begin(caller, until());

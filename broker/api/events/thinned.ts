@@ -9,7 +9,7 @@ import {
   type Thinner,
   thinningLimits,
 } from '../../core/events/thinning.ts';
-import type { NumberedTrackEvent, TrackEvent } from '../../store/events/trip-events.ts';
+import type { NumberedTrackEvent } from '../../store/events/trip-events.ts';
 import type { PagedRecord, Pages } from '../base/operation.ts';
 
 const { least, most } = thinningLimits.points;
@@ -27,7 +27,7 @@ export const pointsText = `**Thinning.** \`?points=\` (${least} to ${most}) give
 last record, every record that is not a plain position (alarms, doors, ignition, commands, ...), positions at which the ignition changed,
 both ends of each stop (${thinningLimits.stopMs / 60_000} minutes within ${thinningLimits.stillM} m) and of each gap (${thinningLimits.gapMs / 60_000} minutes without a position while the vehicle moved on, or
 ${thinningLimits.silentMs / 3_600_000} hour), the outermost and the fastest positions. Of the others those stay that show best where the vehicle was at each time; plain records
-without a position are left out. The same records give the same answer. A period in which more than ${thinningLimits.kept} records
+without a position, or with one that is not believed (see \`reportTrips\`), are left out. The same records give the same answer. A period in which more than ${thinningLimits.kept} records
 must be kept answers 422.`;
 
 /** @throws AppError `invalid_content`. */
@@ -53,12 +53,18 @@ interface IgnitionState {
 function addEvent<T>(
   thinner: Thinner<T>,
   item: T,
-  { event, state }: { event: TrackEvent; state: IgnitionState },
+  { event, line, state }: Pick<NumberedTrackEvent, 'event' | 'line'> & { state: IgnitionState },
 ) {
-  const { timestampMs, statusCode, point, speed, ignition } = event;
+  const { timestampMs, statusCode, speed, ignition } = event;
   const hasChanged = ignition !== null && state.isOn !== null && ignition !== state.isOn;
   state.isOn = ignition ?? state.isOn;
-  thinner.add(item, { timestampMs, point, speed, isPlain: isPlainPosition(statusCode) && !hasChanged });
+  thinner.add(item, {
+    timestampMs,
+    point: line === 'off' ? null : event.point,
+    isAfterGap: line === 'anew',
+    speed,
+    isPlain: isPlainPosition(statusCode) && !hasChanged,
+  });
 }
 
 /**
@@ -73,7 +79,7 @@ export async function* thin<T>({
   const thinner = createThinner<T>(points);
   const state: IgnitionState = { isOn: null };
   for await (const page of events) {
-    for (const one of page) addEvent(thinner, pick(one), { event: one.event, state });
+    for (const one of page) addEvent(thinner, pick(one), { ...one, state });
     if (thinner.isOverfull()) {
       throw new AppError(
         'invalid_content',
@@ -124,11 +130,14 @@ export function thinnedNumbers(source: Omit<Source<number>, 'pick'>) {
 }
 
 /** A thinned track with the far ends of its gaps, in pages; empty ones while it is read. */
-export async function* thinnedTrack(source: Omit<Source<TrackEvent>, 'pick'>, afterGap: Set<TrackEvent>) {
-  const pass = thin({ ...source, pick: ({ event }) => event });
+export async function* thinnedTrack(
+  source: Omit<Source<NumberedTrackEvent>, 'pick'>,
+  afterGap: Set<NumberedTrackEvent>,
+) {
+  const pass = thin({ ...source, pick: (one) => one });
   let step = await pass.next();
   for (; step.done !== true; step = await pass.next()) yield [];
-  for (const event of step.value.afterGap) afterGap.add(event);
+  for (const one of step.value.afterGap) afterGap.add(one);
   const { kept } = step.value;
   const pageSize = 500;
   for (let from = 0; from < kept.length; from += pageSize) yield kept.slice(from, from + pageSize);

@@ -1,11 +1,16 @@
 // Trips and stops of a device in a period, read page by page. A trip or stop belongs to the period in which it begins and
 // is given whole, so adjoining periods share none and lose none, and the result does not depend on how periods are cut.
 import type { Database } from '../../../src/ports.ts';
-import { beganMs, endTrips, startTrips, stepTrips, type TripOrStop } from '../../core/events/trips.ts';
-import { type TrackSpan, trackEvents } from '../../store/events/trip-events.ts';
+import { beliefLimits } from '../../core/events/belief.ts';
+import type { TripOrStop } from '../../core/events/trip-way.ts';
+import { beganMs, endTrips, startTrips, stepTrips } from '../../core/events/trips.ts';
+import { earlierPositionsMs, type TrackSpan, trackEvents } from '../../store/events/trip-events.ts';
 
-/** Read before the period, so that a trip under way at its beginning is known as one. */
-const lookBackMs = 24 * 3_600_000;
+/**
+ * Read before the period, so that a trip under way at its beginning is known as one, and a stop that lasts since long before is not
+ * taken for a new one: a parked vehicle may send a position a week.
+ */
+const lookBack = { ms: 24 * 3_600_000, positions: 50 } as const;
 /** Read after it, until what began in it has ended. */
 const lookAheadMs = 31 * 24 * 3_600_000;
 
@@ -22,7 +27,9 @@ export async function* tripsAndStops(
   const isInside = (item: TripOrStop): boolean =>
     beganMs(item) >= period.fromMs && beganMs(item) <= period.toMs;
   let state = startTrips;
-  const fromMs = period.fromMs - lookBackMs;
+  const beforeMs = period.fromMs - lookBack.ms;
+  const earlierMs = await earlierPositionsMs(db, period, { beforeMs, positions: lookBack.positions });
+  const fromMs = earlierMs ?? beforeMs;
   const toMs = Math.min(period.toMs + lookAheadMs, period.plausibleMs);
   for await (const events of trackEvents(db, { ...period, fromMs, toMs })) {
     const found: TripOrStop[] = [];
@@ -39,3 +46,23 @@ export async function* tripsAndStops(
   const open = endTrips(state).filter(isInside);
   if (open.length > 0) yield open;
 }
+
+/** For the descriptions of operations. */
+export const tripText = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off; half an
+hour within 500 m where none of them shows movement); a trip leads from one stop to the next and gets further than 200 m from where it
+began. An hour without a position ends a trip where the vehicle was last seen; what it did meanwhile is not counted, unless its own odometer
+counted it: then that is a trip of its own.
+
+Only believed positions count. A position that no road vehicle can have reached from the last believed one (${beliefLimits.fastestKmh} km/h, or ${beliefLimits.steadyKmh} km/h for
+longer than a minute) is left out, and so is one more than 1 km away between two reports of rest or of an ignition that is off (a ferry, a
+tow, a cell tower), one of fewer than ${beliefLimits.satellites} satellites, an \`hdop\` above ${beliefLimits.hdop} or an attribute \`accuracy\` above ${beliefLimits.accuracyM} m that shows no movement, and latitude
+and longitude 0. If the vehicle is shown elsewhere for longer than it was known where it was, or for an hour and as long as the drive there
+at ${beliefLimits.travelKmh} km/h, it is believed there, and its way begins again without the distance between. While an ignition that works is off a vehicle
+stays where it was parked, however its position jitters. A speed that its positions contradict is no maximum.
+
+\`distance\` is the vehicle's own odometer between its first and last reading on the trip where that fits its positions, and the way between
+its positions before, after and otherwise. \`busDistance\`, \`busFuelUsed\` and \`busEngineHours\` are what
+the vehicle counted on its own bus (J1939), from the trip's start until it has stood at its end; they replace no other member, and a
+counter that went back or leapt gives null. \`driverUniqueIds\` are the keys of which the vehicle said that their owners drive
+while it moved (DRIVER_IDENTIFIED, DRIVER_CLEARED and \`driverUniqueId\` of other events). Everything goes by event time: records that arrive late
+count where they belong.`;

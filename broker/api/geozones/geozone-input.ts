@@ -81,14 +81,8 @@ const isOn = (value: unknown): boolean => value === true || value === 'true' || 
 
 /** What was sent for a switch; null when nothing was. */
 function sentSwitch(body: GeozoneBody, name: ZoneSwitch): boolean | null {
-  const sent = switchMembers[name].filter((member) => body[member] !== undefined);
-  const values = sent.map((member) => isOn(body[member]));
-  refuse(
-    values.every((value) => value === values[0])
-      ? []
-      : sent.map((member) => ({ pointer: `/${member}`, message: 'is sent twice, on and off' })),
-  );
-  return values[0] ?? null;
+  const sent = body[switchMembers[name]];
+  return sent === undefined ? null : isOn(sent);
 }
 
 /** Each undoes the other, so a zone cannot ask for both at one moment. */
@@ -103,7 +97,7 @@ const opposites = [
 
 function switchesAfter(known: readonly ZoneSwitch[], body: GeozoneBody): readonly ZoneSwitch[] {
   const on = zoneSwitches.filter((name) => sentSwitch(body, name) ?? known.includes(name));
-  const pointer = (name: ZoneSwitch) => `/${switchMembers[name][0] ?? name}`;
+  const pointer = (name: ZoneSwitch) => `/${switchMembers[name]}`;
   refuse(
     opposites
       .filter((both) => both.every((name) => on.includes(name)))

@@ -81,7 +81,7 @@ const given = <T>(schema: TSchema, description: string) =>
   Type.Optional(Type.Unsafe<T>({ ...schema, description }));
 
 const flag = given<boolean | 'true' | 'false' | '1' | '0'>(
-  { enum: [true, false, 'true', 'false', '1', '0'] },
+  { type: ['boolean', 'string'], pattern: '^(true|false|1|0)$' },
   'Boolean, or the same as text: `true`, `false`, `1`, `0`',
 );
 
@@ -123,25 +123,21 @@ export const geozoneMembers = {
     'Metres, 5 to 30000, or the same as decimal text',
   ),
   geozoneType: given<number | string>(
-    { enum: [0, 1, 2, 3, 4, '0', '1', '2', '3', '4'] },
+    { type: ['integer', 'string'], minimum: 0, maximum: 4, pattern: '^[0-4]$' },
     '0 circles, 1 rectangle, 2 corridor, 3 polygon, 4 point of interest; or the same as text',
   ),
   geozoneArrivalEngineOn: flag,
   geozoneArrivalEngineOff: flag,
   geozoneArrivalCabinLock: flag,
   geozoneArrivalCabinUnLock: flag,
-  geozoneArrivalCabinUnlock: flag,
   geozoneArrivalCargoLock: flag,
   geozoneArrivalCargoUnLock: flag,
-  geozoneArrivalCargoUnlock: flag,
   geozoneDepartureEngineOn: flag,
   geozoneDepartureEngineOff: flag,
   geozoneDepartureCabinLock: flag,
   geozoneDepartureCabinUnLock: flag,
-  geozoneDepartureCabinUnlock: flag,
   geozoneDepartureCargoLock: flag,
   geozoneDepartureCargoUnLock: flag,
-  geozoneDepartureCargoUnlock: flag,
   geozoneAlertEntry: flag,
   geozoneAlertExit: flag,
   geozonePoint1lat: latitude,
@@ -173,20 +169,20 @@ export const geozoneMembers = {
 const geozoneBody = Type.Object(geozoneMembers, { additionalProperties: false });
 export type GeozoneBody = Static<typeof geozoneBody>;
 
-/** Members that set a switch: the first as answers show it, then as update spells it. */
-export const switchMembers: Readonly<Record<ZoneSwitch, readonly (keyof GeozoneBody)[]>> = {
-  arrivalEngineOn: ['geozoneArrivalEngineOn'],
-  arrivalEngineOff: ['geozoneArrivalEngineOff'],
-  arrivalCabinLock: ['geozoneArrivalCabinLock'],
-  arrivalCabinUnlock: ['geozoneArrivalCabinUnlock', 'geozoneArrivalCabinUnLock'],
-  arrivalCargoLock: ['geozoneArrivalCargoLock'],
-  arrivalCargoUnlock: ['geozoneArrivalCargoUnlock', 'geozoneArrivalCargoUnLock'],
-  departureEngineOn: ['geozoneDepartureEngineOn'],
-  departureEngineOff: ['geozoneDepartureEngineOff'],
-  departureCabinLock: ['geozoneDepartureCabinLock'],
-  departureCabinUnlock: ['geozoneDepartureCabinUnlock', 'geozoneDepartureCabinUnLock'],
-  departureCargoLock: ['geozoneDepartureCargoLock'],
-  departureCargoUnlock: ['geozoneDepartureCargoUnlock', 'geozoneDepartureCargoUnLock'],
-  alertEntry: ['geozoneAlertEntry'],
-  alertExit: ['geozoneAlertExit'],
+/** Members that set a switch, as update spells them; what answers show differs by letter case, which a request may have as it likes. */
+export const switchMembers: Readonly<Record<ZoneSwitch, keyof GeozoneBody>> = {
+  arrivalEngineOn: 'geozoneArrivalEngineOn',
+  arrivalEngineOff: 'geozoneArrivalEngineOff',
+  arrivalCabinLock: 'geozoneArrivalCabinLock',
+  arrivalCabinUnlock: 'geozoneArrivalCabinUnLock',
+  arrivalCargoLock: 'geozoneArrivalCargoLock',
+  arrivalCargoUnlock: 'geozoneArrivalCargoUnLock',
+  departureEngineOn: 'geozoneDepartureEngineOn',
+  departureEngineOff: 'geozoneDepartureEngineOff',
+  departureCabinLock: 'geozoneDepartureCabinLock',
+  departureCabinUnlock: 'geozoneDepartureCabinUnLock',
+  departureCargoLock: 'geozoneDepartureCargoLock',
+  departureCargoUnlock: 'geozoneDepartureCargoUnLock',
+  alertEntry: 'geozoneAlertEntry',
+  alertExit: 'geozoneAlertExit',
 };

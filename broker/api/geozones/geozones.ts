@@ -50,7 +50,7 @@ async function needTwo(
   const cutting = cuttingSwitches.filter((name) => switches.includes(name));
   if (cutting.length === 0 || (await findAccount(services.db, accountID))?.needsApproval !== true) return;
   const message = 'cannot be on where an engine cut needs a second user';
-  const details = cutting.map((name) => ({ pointer: `/${switchMembers[name][0] ?? name}`, message }));
+  const details = cutting.map((name) => ({ pointer: `/${switchMembers[name]}`, message }));
   throw new AppError('conflict', `${details[0]?.pointer} ${message}: the geozone was left as it was`, {
     details,
     hint: 'Cut the engine of one vehicle at /command/feature; another user approves it there.',

@@ -49,6 +49,11 @@ within 10 seconds counts as taken; redirects are not followed and the answer's b
 \`fleetward-signature\`: \`v1=\` and the HMAC-SHA256, in hexadecimal, of \`<timestamp>.<body>\` with the secret as text. Refuse
 timestamps that are more than five minutes old.
 
+**Order.** Webhooks may arrive in another order than the events happened: several are sent at once, one that failed is repeated later, and
+a vehicle without a network reports late. \`notificationID\` grows in the order in which the service took the events in; \`timestamp\` says
+when each happened. What a receiver shows as the present state of a device is that of the highest \`timestamp\`, of equal ones of the
+highest \`notificationID\`.
+
 In Node:
 \`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -2,21 +2,21 @@
 // device or event record passes through as it is.
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
-import { fixOf } from '../../core/events/trips.ts';
+import { fixOf } from '../../core/events/belief.ts';
 import { viewShared } from '../../core/live/share-message.ts';
-import { trackEvents } from '../../store/events/trip-events.ts';
+import { numberedTrackEvents } from '../../store/events/trip-events.ts';
 import { countUse } from '../../store/shares/shares.ts';
 import { type ShareCaller } from '../base/caller.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
-import { envelope, epoch, ok } from '../base/shapes.ts';
+import { envelope, epoch, ok, wholeOrNull } from '../base/shapes.ts';
 
 const position = Type.Object(
   {
     timestamp: epoch('When it was there'),
     latitude: Type.Number({ description: 'Degrees' }),
     longitude: Type.Number({ description: 'Degrees' }),
-    speed: Type.Integer({ description: 'km/h' }),
-    heading: Type.Integer({ description: 'Degrees from north' }),
+    speed: wholeOrNull('km/h; null where it is not known'),
+    heading: wholeOrNull('Degrees from north; null where it is not known'),
   },
   { description: 'A position' },
 );
@@ -100,12 +100,12 @@ async function* trackPages(
 ): Pages<Static<typeof position>> {
   const { deviceID, fromMs, toMs } = share;
   const span = { scope, deviceID, fromMs: fromMs ?? 0, toMs: toMs ?? 0 };
-  for await (const events of trackEvents(archive, span)) {
-    yield events.flatMap((event) => {
-      const at = fixOf(event);
+  for await (const events of numberedTrackEvents(archive, span)) {
+    yield events.flatMap(({ event, line }) => {
+      const at = line === 'off' ? null : fixOf(event);
       if (at === null) return [];
       const { timestampMs: fixMs, speed, heading } = event;
-      return [viewShared({ ...at, fixMs, speed: speed ?? 0, heading: heading ?? 0 })];
+      return [viewShared({ ...at, fixMs, speed, heading })];
     });
   }
 }

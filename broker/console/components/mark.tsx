@@ -10,7 +10,7 @@ function Shape({ vehicle }: { readonly vehicle: Vehicle }) {
       return (
         <path
           d={arrow}
-          transform={`rotate(${vehicle.heading})`}
+          transform={`rotate(${vehicle.heading ?? 0})`}
           fill="var(--mark-moving)"
           strokeLinejoin="round"
           paintOrder="stroke"

@@ -27,7 +27,7 @@ function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
       name: others === 0 ? vehicle.name : `${vehicle.name} +${others}`,
       isJoined: isJoined(vehicle.name),
       mark: `mark-${state}`,
-      turn: state === 'moving' ? vehicle.heading : 0,
+      turn: state === 'moving' ? (vehicle.heading ?? 0) : 0,
       ring: severity === 'none' ? '' : `ring-${severity}`,
       worst: severityRank[severity],
     },

@@ -47,7 +47,7 @@ function useMark(map: FleetMap | null, { positions, isTrip }: ShareMapProps, isF
     const { longitude, latitude, speed, heading } = last;
     map?.showReplay({
       place: [longitude, latitude],
-      heading: isTrip || speed === 0 ? null : heading,
+      heading: isTrip || speed === null || speed === 0 ? null : heading,
       isMissing: false,
       isFollowed: isFollowed && !isTrip,
     });

@@ -58,8 +58,8 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
     address: device.deviceLastValidAddress ?? '',
     zone: device.deviceLastGeozoneID ?? '',
     place: placeOf(fixS, device.deviceLastValidLongitude, device.deviceLastValidLatitude),
-    speed: device.deviceLastValidSpeed ?? 0,
-    heading: device.deviceLastValidHeading ?? 0,
+    speed: device.deviceLastValidSpeed ?? null,
+    heading: device.deviceLastValidHeading ?? null,
     fixS,
     heartbeatS: device.deviceLastHeartbeat ?? 0,
     fuel: fuelOf(device.fuelLevelAverage),
@@ -80,6 +80,10 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
   };
 }
 
+/** Null is an answer: it is not known any more. */
+const givenOr = (given: number | null | undefined, before: number | null): number | null =>
+  given === undefined ? before : given;
+
 /** A `device` message of the stream laid over a vehicle, unless the vehicle's position is newer. */
 export function withDevice(vehicle: Vehicle, message: ListedDevice): Vehicle {
   const heartbeatS = Math.max(vehicle.heartbeatS, message.deviceLastHeartbeat ?? 0);
@@ -92,8 +96,8 @@ export function withDevice(vehicle: Vehicle, message: ListedDevice): Vehicle {
     fuel,
     fixS,
     place: placeOf(fixS, message.deviceLastValidLongitude, message.deviceLastValidLatitude) ?? vehicle.place,
-    speed: message.deviceLastValidSpeed ?? vehicle.speed,
-    heading: message.deviceLastValidHeading ?? vehicle.heading,
+    speed: givenOr(message.deviceLastValidSpeed, vehicle.speed),
+    heading: givenOr(message.deviceLastValidHeading, vehicle.heading),
     zone: message.deviceLastGeozoneID ?? vehicle.zone,
     address: '',
   };

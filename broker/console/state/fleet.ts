@@ -25,8 +25,9 @@ export interface Vehicle {
   /** Degrees, WGS 84; null while there was no fix. */
   readonly place: readonly [longitude: number, latitude: number] | null;
   /** km/h and degrees from north, of the last fix. */
-  readonly speed: number;
-  readonly heading: number;
+  /** Null: the last position says none. */
+  readonly speed: number | null;
+  readonly heading: number | null;
   /** Epoch seconds; 0 while there is none. */
   readonly fixS: number;
   readonly heartbeatS: number;
@@ -87,7 +88,7 @@ const movingKmh = 3;
 export function stateOf(vehicle: Vehicle): VehicleState {
   if (vehicle.isOnline === false) return 'offline';
   if (vehicle.isDoubtful) return 'doubtful';
-  return vehicle.speed > movingKmh ? 'moving' : 'standing';
+  return (vehicle.speed ?? 0) > movingKmh ? 'moving' : 'standing';
 }
 
 export type Severity = 'act' | 'act-taken' | 'look' | 'none';
@@ -175,8 +176,8 @@ export const noVehicle: Vehicle = {
   address: '',
   zone: '',
   place: null,
-  speed: 0,
-  heading: 0,
+  speed: null,
+  heading: null,
   fixS: 0,
   heartbeatS: 0,
   fuel: null,

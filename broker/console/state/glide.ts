@@ -31,7 +31,7 @@ export function glideOf(before: Vehicle, after: Vehicle, from: Place, atMs: numb
   if (to === null || before.place === null || fixS <= before.fixS) return null;
   if (!isTrusted(before) || !isTrusted(after) || Math.abs(to[0] - from[0]) > 180) return null;
   const seconds = Math.min(longestS, fixS - before.fixS);
-  const mostM = (Math.max(before.speed, after.speed) / 3.6) * seconds * mostOfSpeed;
+  const mostM = (Math.max(before.speed ?? 0, after.speed ?? 0) / 3.6) * seconds * mostOfSpeed;
   const metres = metresBetween(from, to);
   if (metres === 0 || metres > mostM) return null;
   return { from, to, beginMs: atMs, endMs: atMs + seconds * 1000 };

@@ -82,7 +82,8 @@ interface Stretch {
 }
 
 function stretchOf(feature: Members): readonly Stretch[] {
-  if (membersOf(feature['geometry'])['type'] !== 'LineString') return [];
+  // Of several lines where it crosses 180 degrees.
+  if (!/^(Multi)?LineString$/.test(String(membersOf(feature['geometry'])['type']))) return [];
   const { from, to } = membersOf(feature['properties']);
   const fromS = Math.floor(Date.parse(String(from)) / 1000);
   const toS = Math.floor(Date.parse(String(to)) / 1000);

@@ -148,6 +148,7 @@ export const ar: Words = {
     noZone: 'خارج كل المناطق',
     program: 'البرنامج',
     clock: 'الساعة',
+    clockAhead: (span: string) => `متقدمة بمقدار ${span}: سجلاتها تحمل وقتًا خاطئًا`,
     lastReported: 'آخر اتصال',
     lastFix: 'آخر موقع',
     readBack: 'كما قُرئ من المركبة',

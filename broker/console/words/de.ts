@@ -153,6 +153,7 @@ export const de: Words = {
     noZone: 'außerhalb aller',
     program: 'Programm',
     clock: 'Uhr',
+    clockAhead: (span: string) => `${span} voraus: ihre Aufzeichnungen tragen eine falsche Zeit`,
     lastReported: 'Zuletzt gemeldet',
     lastFix: 'Letzte Position',
     readBack: 'im Fahrzeug zurückgelesen',

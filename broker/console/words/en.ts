@@ -151,6 +151,7 @@ export const en = {
     noZone: 'outside of all',
     program: 'Program',
     clock: 'Clock',
+    clockAhead: (span: string) => `${span} ahead: its records carry a wrong time`,
     lastReported: 'Last heard',
     lastFix: 'Last position',
     readBack: 'as read back from the vehicle',

@@ -152,6 +152,7 @@ export const es: Words = {
     noZone: 'fuera de todas',
     program: 'Programa',
     clock: 'Reloj',
+    clockAhead: (span: string) => `${span} adelantado: sus registros llevan una hora equivocada`,
     lastReported: 'Última señal',
     lastFix: 'Última posición',
     readBack: 'leído del vehículo',

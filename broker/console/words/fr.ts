@@ -153,6 +153,7 @@ export const fr: Words = {
     noZone: 'hors de toutes',
     program: 'Programme',
     clock: 'Horloge',
+    clockAhead: (span: string) => `en avance de ${span} : ses enregistrements portent une heure fausse`,
     lastReported: 'Dernier signe',
     lastFix: 'Dernière position',
     readBack: 'relu sur le véhicule',

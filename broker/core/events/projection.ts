@@ -14,6 +14,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { storableText } from '../commands/reported-reason.ts';
 import { type Answer, answerOf, isOwnHealth } from './answers.ts';
+import { isNoPlace } from './belief.ts';
 import { impliedState } from './implied-state.ts';
 import { ownOrderReports, ownOrderText } from './own-order.ts';
 
@@ -30,8 +31,9 @@ interface Timed {
 export interface Position extends Timed {
   readonly latitude: number;
   readonly longitude: number;
-  readonly speed: number;
-  readonly heading: number;
+  /** Null: not reported. */
+  readonly speed: number | null;
+  readonly heading: number | null;
   readonly altitude: number;
   readonly geozoneID: string;
 }
@@ -174,6 +176,19 @@ function recordStates(drafts: StateDraft[], from: Candidate): void {
     recordState(drafts, from, { name, state: ownOrderText(order) });
 }
 
+/** Latitude and longitude 0 are no position, and must not move the last known one. */
+const isPlace = ({ latitude, longitude, satellites }: FleetEvent): boolean =>
+  latitude !== undefined &&
+  longitude !== undefined &&
+  !isNoPlace({ latitude, longitude }, satellites ?? null);
+
+/** State of a device: by how many seconds the clock of its newest record of a wrong clock was ahead; its time is that of receipt. */
+export const clockAheadState = 'clock.ahead';
+
+/** How far the time of an event is ahead of the broker's clock, ms. */
+const aheadBy = ({ timestamp }: FleetEvent, nowMs: number): number =>
+  timestamp === null ? 0 : timestamp - nowMs;
+
 function usableMs(event: FleetEvent, nowMs: number): number {
   const { timestamp } = event;
   return timestamp !== null && timestamp >= earliestMs && timestamp <= nowMs + aheadMostMs ? timestamp : 0;
@@ -193,8 +208,8 @@ function positionOf(candidate: Candidate | null, boot: string): Position | null 
     tie: tieOf(candidate, boot),
     latitude: event.latitude ?? 0,
     longitude: event.longitude ?? 0,
-    speed: event.speed ?? 0,
-    heading: event.heading ?? 0,
+    speed: event.speed ?? null,
+    heading: event.heading ?? null,
     altitude: event.altitude ?? 0,
     geozoneID: event.geozoneID ?? '',
   };
@@ -230,18 +245,26 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
   let passengers: Candidate | null = null;
   let diagnosis: Candidate | null = null;
   let futureCount = 0;
+  let ahead: Candidate | null = null;
+  let aheadMs = aheadOfClockMs;
   const states: StateDraft[] = [];
   let reports: Report[] | null = null;
   let answers: Answer[] | null = null;
   for (const event of events) {
     const candidate: Candidate = { ms: usableMs(event, nowMs), event, tie: null };
-    if (event.timestamp !== null && event.timestamp > nowMs + aheadMostMs) futureCount += 1;
+    if (aheadBy(event, nowMs) > aheadMostMs) futureCount += 1;
+    aheadMs = Math.max(aheadMs, aheadBy(event, nowMs));
     const report = reportOf(candidate, boot);
     if (report !== null) (reports ??= []).push(report);
     const answer = answerOf(event);
     if (answer !== null) (answers ??= []).push(answer);
     // Without a time it is unknown whether this is the current position or last week's.
-    if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
+    if (isPlace(event)) {
+      if (candidate.ms > 0) position = newer(position, candidate);
+      // Shown while there is no better one: the store and `laterOf` let any right one pass before it.
+      else if (aheadBy(event, nowMs) > aheadMostMs)
+        ahead = newer(ahead, { ...candidate, ms: event.timestamp ?? 0 });
+    }
     if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
@@ -249,7 +272,7 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     recordStates(states, candidate);
   }
   return {
-    position: positionOf(position, boot),
+    position: positionOf(position ?? ahead, boot),
     fuel: readingOf(fuel, boot, fuel?.event.fuelLevel),
     odometer: readingOf(odometer, boot, odometer?.event.odometer),
     passengers: readingOf(passengers, boot, passengers && passengersOf(passengers.event)),
@@ -258,7 +281,12 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
       tie: tieOf(diagnosis, boot),
       attributes: diagnosis.event.attributes ?? {},
     },
-    states: states.map(({ name, from, state }) => ({ name, state, ms: from.ms, tie: tieOf(from, boot) })),
+    states: [
+      ...states.map(({ name, from, state }) => ({ name, state, ms: from.ms, tie: tieOf(from, boot) })),
+      ...(aheadMs > aheadOfClockMs
+        ? [{ name: clockAheadState, state: String(Math.round(aheadMs / 1000)), ms: nowMs, tie: '' }]
+        : []),
+    ],
     reports: reports ?? nothing,
     answers: answers ?? nothing,
     futureCount,
@@ -268,7 +296,9 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
 /** The later one of two with the same meaning; one that a clock ran ahead for yields to a right one, as in the store. */
 function laterOf<T extends Timed>(known: T | null, fresh: T | null, latestMs: number): T | null {
   if (known === null || fresh === null) return fresh ?? known;
-  const isLater = fresh.ms > known.ms || (fresh.ms === known.ms && fresh.tie > known.tie);
+  const usableMs = latestMs - aheadOfClockMs + aheadMostMs;
+  const isUsable = fresh.ms <= usableMs || known.ms > usableMs;
+  const isLater = isUsable && (fresh.ms > known.ms || (fresh.ms === known.ms && fresh.tie > known.tie));
   const isRight = known.ms > latestMs && fresh.ms >= 1 && fresh.ms <= latestMs;
   return isLater || isRight ? fresh : known;
 }

@@ -37,6 +37,8 @@ export interface ThinningRecord {
   /** A position among others: without an occurrence of its own. */
   readonly isPlain: boolean;
   readonly point: Point | null;
+  /** Nothing is known of the way that led here. */
+  readonly isAfterGap: boolean;
   /** km/h. */
   readonly speed: number | null;
 }
@@ -254,7 +256,7 @@ export function createThinner<T>(points: number): Thinner<T> {
     if (before !== null) {
       const silentMs = node.timeMs - before.timeMs;
       const isAway = distance(before.at, node.at) > thinningLimits.stillM;
-      if (silentMs > (isAway ? thinningLimits.gapMs : thinningLimits.silentMs)) {
+      if (record.isAfterGap || silentMs > (isAway ? thinningLimits.gapMs : thinningLimits.silentMs)) {
         chain.pin(before);
         chain.pin(node);
         afterGap.add(item);

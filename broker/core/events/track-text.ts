@@ -1,6 +1,7 @@
 // Texts of exported tracks: GPX 1.1, CSV (RFC 4180) and GeoJSON (RFC 7946), per event. Pure. The text is well formed
 // whatever an event carries, and a spreadsheet never reads a cell as a formula.
 import { statusText } from '../../../src/core/events/status-codes.ts';
+import { byteOrderMark, type CsvSeparator, csvSeparators, csvText } from '../../../src/core/reports/csv.ts';
 import { escapeXml } from '../../../src/core/xml-text.ts';
 
 /** An event as exports write it. */
@@ -27,21 +28,23 @@ export const lineGapMs = 600_000;
 /** UTC as XML Schema and RFC 3339 write it. `iso` makes it from ms: the core has no clock and no calendar. */
 export type FormatTime = (ms: number) => string;
 
-/** A text cell: quoted where it must be, and never a formula (OWASP: a quote before = + - @, tab, return, line feed). */
-export function csvText(text: string): string {
-  const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 const fixed = (value: number, digits: number): string => String(Number(value.toFixed(digits)) + 0);
 const csvNumber = (value: number | null): string => (value === null ? '' : fixed(value, 7));
 const csvFlag = (value: boolean | null): string => (value === null ? '' : value ? '1' : '0');
 
-export const csvHead =
-  'deviceID,eventID,timestamp,time,creationTime,statusCode,statusDescription,latitude,longitude,altitude,speed,heading,hdop,satellites,odometer,fuelLevel,ignition,geozoneID\r\n';
+const csvColumns =
+  'deviceID,eventID,timestamp,time,creationTime,statusCode,statusDescription,latitude,longitude,altitude,speed,heading,hdop,satellites,odometer,fuelLevel,ignition,geozoneID';
+
+export const csvHead = (separator: CsvSeparator): string =>
+  `${byteOrderMark}${csvColumns.replaceAll(',', csvSeparators[separator])}\r\n`;
+
+export interface CsvForm {
+  readonly time: FormatTime;
+  readonly separator: CsvSeparator;
+}
 
 /** One line. */
-export function csvLine(deviceID: string, point: TrackPoint, time: FormatTime): string {
+export function csvLine(deviceID: string, point: TrackPoint, { time, separator }: CsvForm): string {
   const cells = [
     csvText(deviceID),
     csvText(point.eventID),
@@ -64,7 +67,7 @@ export function csvLine(deviceID: string, point: TrackPoint, time: FormatTime): 
     csvFlag(point.ignition),
     csvText(point.geozoneID),
   ];
-  return `${cells.join()}\r\n`;
+  return `${cells.join(csvSeparators[separator])}\r\n`;
 }
 
 export interface TrackName {
@@ -108,11 +111,38 @@ export interface LinePoint {
   readonly time: string;
 }
 
-/** A line of at least two positions. */
-export function geojsonLine(deviceID: string, points: readonly LinePoint[]): string {
+type Coordinates = [longitude: number, latitude: number];
+
+/** The way in parts, none of which crosses 180 degrees (RFC 7946 section 3.1.9). */
+function cutAt180(points: readonly LinePoint[]): readonly (readonly Coordinates[])[] {
+  const parts: Coordinates[][] = [[]];
+  let before: Point | null = null;
+  for (const { at } of points) {
+    if (before !== null && Math.abs(at.longitude - before.longitude) > 180) {
+      const edge = before.longitude < 0 ? -180 : 180;
+      const beyond = at.longitude + 2 * edge;
+      const share = (edge - before.longitude) / (beyond - before.longitude || 1);
+      const latitude = Number((before.latitude + share * (at.latitude - before.latitude)).toFixed(7));
+      // A position on the edge itself ends one part and begins the next.
+      if (share > 0) parts.at(-1)?.push([edge, latitude]);
+      parts.push(share < 1 ? [[-edge, latitude]] : []);
+    }
+    parts.at(-1)?.push([at.longitude, at.latitude]);
+    before = at;
+  }
+  return parts.filter((part) => part.length > 1);
+}
+
+/** A line of at least two positions; null: nothing of it can be drawn. */
+export function geojsonLine(deviceID: string, points: readonly LinePoint[]): string | null {
+  const parts = cutAt180(points);
+  if (parts.length === 0) return null;
   return JSON.stringify({
     type: 'Feature',
-    geometry: { type: 'LineString', coordinates: points.map(({ at }) => [at.longitude, at.latitude]) },
+    geometry:
+      parts.length === 1
+        ? { type: 'LineString', coordinates: parts[0] }
+        : { type: 'MultiLineString', coordinates: parts },
     properties: { deviceID, from: points[0]?.time, to: points.at(-1)?.time },
   });
 }

@@ -68,6 +68,13 @@ export function keepAlive(id: number): string {
 /** Members that the reader chose; null: all. */
 type Fields = ReadonlySet<string> | null;
 
+/** What is not known is null, never 0. */
+export const wholeOrNull = (value: number | null): number | null =>
+  value === null ? null : Math.round(value);
+/** Whole degrees, 0 to 359. */
+export const headingOrNull = (degrees: number | null): number | null =>
+  degrees === null ? null : Math.round(degrees) % 360;
+
 /** An event that is not routine. */
 export function eventMessage(event: LiveEvent, fields: Fields): string {
   const data = {
@@ -80,8 +87,8 @@ export function eventMessage(event: LiveEvent, fields: Fields): string {
     isPositionValid: event.latitude !== null && event.longitude !== null,
     latitude: event.latitude ?? 0,
     longitude: event.longitude ?? 0,
-    speed: Math.round(event.speed ?? 0),
-    heading: Math.round(event.heading ?? 0) % 360,
+    speed: wholeOrNull(event.speed),
+    heading: headingOrNull(event.heading),
     geozoneID: event.geozoneID,
     commandID: event.commandID,
     commandState: event.commandState,
@@ -98,8 +105,8 @@ export function deviceMessage({ deviceID, heartbeatMs, position, fuel }: Presenc
           deviceLastValidTimestamp: epochSeconds(position.ms),
           deviceLastValidLatitude: position.latitude,
           deviceLastValidLongitude: position.longitude,
-          deviceLastValidSpeed: Math.round(position.speed),
-          deviceLastValidHeading: Math.round(position.heading) % 360,
+          deviceLastValidSpeed: wholeOrNull(position.speed),
+          deviceLastValidHeading: headingOrNull(position.heading),
           deviceLastGeozoneID: position.geozoneID,
         };
   const level = fuel === null ? {} : { fuelLevelAverage: String(Number(fuel.value.toFixed(3))) };

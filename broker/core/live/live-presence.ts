@@ -32,6 +32,8 @@ export interface PresenceBoard {
 const rememberedMost = 100_000;
 /** A time further ahead of the broker's clock was a fault of the device's clock, as for the stored present, in ms. */
 const aheadMostMs = 300_000;
+/** A position of a time still further ahead moves no vehicle that is shown. */
+const usableMs = 86_400_000;
 
 interface Timed {
   readonly ms: number;
@@ -71,7 +73,8 @@ export function createPresenceBoard(): PresenceBoard {
       const latestMs = receivedMs + aheadMostMs;
       const take = <T extends Timed>(fresh: T | null, old: Timed | null): T | null =>
         fresh !== null && isNewer(fresh, old, latestMs) ? fresh : null;
-      const position = take(projection.position, known.position);
+      const isUsable = (projection.position?.ms ?? 0) <= receivedMs + usableMs;
+      const position = isUsable ? take(projection.position, known.position) : null;
       const fuel = take(projection.fuel, known.fuel);
       const before = waiting.get(deviceNo);
       waiting.set(deviceNo, {

@@ -1,13 +1,15 @@
 // Messages of the stream of a share link as `text/event-stream` (WHATWG HTML, section 9.2), and the position in them. Pure. What a
 // holder gets of a vehicle is named here, member by member.
 
+import { headingOrNull, wholeOrNull } from './live-message.ts';
+
 /** A last known position; `fixMs` is its event time. */
 export interface Shareable {
   readonly fixMs: number;
   readonly latitude: number;
   readonly longitude: number;
-  readonly speed: number;
-  readonly heading: number;
+  readonly speed: number | null;
+  readonly heading: number | null;
 }
 
 /** The position for a holder: about a metre, whole km/h and degrees. */
@@ -17,8 +19,8 @@ export function viewShared({ fixMs, latitude, longitude, speed, heading }: Share
     timestamp: Math.floor(fixMs / 1000),
     latitude: degrees(latitude),
     longitude: degrees(longitude),
-    speed: Math.round(speed),
-    heading: Math.round(heading) % 360,
+    speed: wholeOrNull(speed),
+    heading: headingOrNull(heading),
   };
 }
 

@@ -80,6 +80,13 @@ export function endedBy(statusCode: number): readonly number[] {
   return [...(counter === null ? [] : [counter]), ...(furtherEnds.get(statusCode) ?? [])];
 }
 
+/** The codes of events that end the condition of this kind. */
+export function endsOf(statusCode: number): readonly number[] {
+  const counter = counterOf(statusCode);
+  const further = [...furtherEnds].filter(([, kinds]) => kinds.includes(statusCode)).map(([end]) => end);
+  return [...(counter === null ? [] : [counter]), ...further];
+}
+
 /** True: an alarm of this kind that has no owner closes by itself when its condition ends. Crossings happened; they stay. */
 export function closesItself(statusCode: number, priority: AlarmPriority): boolean {
   return priority === 'low' && !crossingCodes.has(statusCode);

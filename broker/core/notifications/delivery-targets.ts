@@ -83,12 +83,18 @@ export function limitKeyOf(channel: string, lane: string): string {
   return channel === 'webhook' ? lane.replace(/#\d+$/, '') : lane;
 }
 
-/** One plain mailbox: no display name, no quoting, no list, nothing that could end a header. */
+/**
+ * One plain mailbox that mail can reach (RFC 5321 section 4.1.2): no display name, no quoting, no list, no bare address of a host, nothing
+ * that could end a header.
+ */
 const mailbox =
-  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+  /^(?=[^@]{1,64}@)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*(?![0-9]+$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 /** The pattern's source, for JSON schemas. */
 export const mailboxSource = mailbox.source;
+
+/** The same, or empty for none. */
+export const mailboxOrNoneSource = `^$|${mailbox.source}`;
 
 /** The addresses of a list with commas between them; what is no address is left out. */
 export function mailboxesOf(text: string): readonly string[] {

@@ -148,15 +148,29 @@ function datesOf(period: ReportPeriod, today: CalendarDate): Pick<DatedPeriod, '
   }
 }
 
+/** The time from the beginning of the first day to the end of the last one, as clock and calendar of the zone count. */
+export const withTimes = (
+  timeZone: string,
+  { first, last }: Pick<DatedPeriod, 'first' | 'last'>,
+): DatedPeriod => ({
+  first,
+  last,
+  fromS: Math.floor(momentOf(timeZone, first, 0) / 1000),
+  toS: Math.floor(momentOf(timeZone, shifted(last, 1), 0) / 1000) - 1,
+});
+
+/** The dates that `2026-10` (a month) or `2026-10-31` (a day) names; null: there is no such month or day. */
+export function namedDates(text: string): Pick<DatedPeriod, 'first' | 'last'> | null {
+  const [, year, month, day] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text) ?? [];
+  const first = { year: Number(year), month: Number(month), day: Number(day ?? 1) };
+  const isDate = dateText(dateOfNumber(dayNumberOf(first))) === dateText(first);
+  if (year === undefined || !isDate) return null;
+  return { first, last: day === undefined ? { ...first, day: lastDayOf(first) } : first };
+}
+
 /** The whole days before the one of a moment: the day, the week from Monday, or the month. */
 export function periodBefore(period: ReportPeriod, timeZone: string, atMs: number): DatedPeriod {
-  const { first, last } = datesOf(period, dateAt(timeZone, atMs));
-  return {
-    first,
-    last,
-    fromS: Math.floor(momentOf(timeZone, first, 0) / 1000),
-    toS: Math.floor(momentOf(timeZone, shifted(last, 1), 0) / 1000) - 1,
-  };
+  return withTimes(timeZone, datesOf(period, dateAt(timeZone, atMs)));
 }
 
 /** `2026-11-20 06:30`, as clock and calendar of the zone show a moment. */

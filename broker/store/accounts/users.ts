@@ -141,12 +141,12 @@ export interface UserRecord {
 /** Condition: the account has no user of this id or identity, and is below its limit. */
 function mayCreate({ accountID, userID, identity }: NewUser): Statement {
   return sql`NOT EXISTS (SELECT 1 FROM users WHERE account_id = ${accountID}
-      AND (user_id = ${userID} OR identity = CAST(${identity} AS TEXT)))
+      AND (LOWER(user_id) = LOWER(${userID}) OR identity = CAST(${identity} AS TEXT)))
     AND (SELECT COUNT(*) FROM users WHERE account_id = ${accountID}) < ${usersMost}`;
 }
 
 /**
- * Creates a user. The second result changes 1 row, or 0 when there is one of that id or the account has `usersMost`.
+ * Creates a user. The second result changes 1 row, or 0 when there is one of that id, in any letter case, or the account has `usersMost`.
  */
 export function createUser(user: NewUser, record: UserRecord): readonly Statement[] {
   const { accountID, userID, fields, createdS, grantedBy, identity } = user;

@@ -3,11 +3,12 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { alarmLimits } from '../../core/alarms/alarm.ts';
+import { aheadMostMs } from '../../core/events/projection.ts';
 import { type AlarmPriority, closesItself } from '../../core/notifications/alarm-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
 import { followed } from '../base/live-topic.ts';
-import { numberOf, textOf } from '../base/row.ts';
-import { tableOf } from '../slices/slices.ts';
+import { numberOf, numberOrNull, textOf } from '../base/row.ts';
+import { readSlice, runsWithin, tableOf } from '../slices/slices.ts';
 import { rankOf } from './alarms.ts';
 
 /** Accounts (at most 100 are asked about) with as many open alarms as they may have. */
@@ -105,6 +106,41 @@ export function raiseAlarm(raised: Raised): readonly Statement[] {
     sql`DELETE FROM alarm_events WHERE alarm_no = ${alarmNo} AND event_no <= (SELECT event_no FROM alarm_events
       WHERE alarm_no = ${alarmNo} ORDER BY event_no DESC LIMIT 1 OFFSET ${alarmLimits.events})`,
   ];
+}
+
+/**
+ * When the condition of an event ended, by an event that arrived before it; null: it did not. Of one moment the vehicle's own numbers
+ * decide.
+ */
+export async function earlierEndMs(
+  db: Database,
+  {
+    eventNo,
+    sliceNo,
+    deviceNo,
+    subject,
+    atMs,
+    ends,
+  }: Pick<OfEvent, 'eventNo' | 'sliceNo' | 'deviceNo' | 'subject' | 'atMs'> & {
+    readonly ends: readonly number[];
+  },
+): Promise<number | null> {
+  let endMs: number | null = null;
+  for (const run of await runsWithin(db, { fromMs: atMs, toMs: Number.MAX_SAFE_INTEGER })) {
+    const [row] = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT MAX(o.timestamp_ms) AS end_ms FROM ${run.table} o
+        WHERE o.device_no = ${deviceNo} AND o.timestamp_ms >= ${atMs} AND o.event_no < ${eventNo}
+          AND o.status_code IN (${fixedList(ends)}) AND (o.geozone_id = ${subject} OR ${subject} = '')
+          AND o.timestamp_ms <= o.received_ms + ${aheadMostMs}
+          AND (o.timestamp_ms > ${atMs} OR EXISTS (SELECT 1 FROM ${tableOf(sliceNo)} b
+            WHERE b.event_no = ${eventNo} AND b.boot = o.boot AND b.seq < o.seq))`,
+    );
+    const foundMs = row === undefined ? null : numberOrNull(row, 'end_ms');
+    if (foundMs !== null) endMs = Math.max(endMs ?? foundMs, foundMs);
+  }
+  return endMs;
 }
 
 /** Records that the condition of open alarms of these kinds (1 to 100) has ended by this event. */

@@ -58,10 +58,10 @@ export interface DeviceRow extends DeviceRef {
   readonly fixMs: number;
   readonly latitude: number;
   readonly longitude: number;
-  /** km/h. */
-  readonly speed: number;
-  /** Degrees from true north. */
-  readonly heading: number;
+  /** km/h; null: not reported. */
+  readonly speed: number | null;
+  /** Degrees from true north; null: not reported. */
+  readonly heading: number | null;
   /** Metres. */
   readonly altitude: number;
   readonly address: string;
@@ -119,8 +119,8 @@ function toDevice(row: Row): DeviceRow {
     fixMs: numberOf(row, 'fix_ms'),
     latitude: numberOf(row, 'latitude'),
     longitude: numberOf(row, 'longitude'),
-    speed: numberOf(row, 'speed'),
-    heading: numberOf(row, 'heading'),
+    speed: numberOrNull(row, 'speed'),
+    heading: numberOrNull(row, 'heading'),
     altitude: numberOf(row, 'altitude'),
     address: textOf(row, 'address'),
     geozoneID: textOf(row, 'geozone_id'),

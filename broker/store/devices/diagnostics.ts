@@ -1,6 +1,7 @@
 // Reads about the health of units and of the fleet: what each unit last said of itself, which fell silent, and counts.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { aheadOfClockMs, clockAheadState } from '../../core/events/projection.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 import { jsonObjectOrNull, numberOf, textListOf, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
@@ -25,6 +26,8 @@ export interface DiagnosticRow {
   /** Attributes of its newest Diagnostic event, and when that was; null and 0 before the first. */
   readonly diagnostic: Readonly<Record<string, unknown>> | null;
   readonly diagnosticMs: number;
+  /** By how much its clock is ahead, s; null: not that is known. */
+  readonly clockAheadS: number | null;
 }
 
 function toDiagnostic(row: Row): DiagnosticRow {
@@ -41,11 +44,16 @@ function toDiagnostic(row: Row): DiagnosticRow {
     fixMs: numberOf(row, 'fix_ms'),
     diagnostic: jsonObjectOrNull(row, 'diagnostic'),
     diagnosticMs: numberOf(row, 'diagnostic_ms'),
+    clockAheadS: textOrNull(row, 'clock_ahead') === null ? null : Number(textOf(row, 'clock_ahead')),
   };
 }
 
+// A position of a right time since then shows that the clock was set.
 const selectDiagnostic = sql`SELECT d.device_id, d.is_online, d.heartbeat_ms, d.hello_ms, d.boot, d.agent_version,
-  d.features, d.sensors, d.time_quality, d.fix_ms, d.diagnostic, d.diagnostic_ms FROM devices d`;
+  d.features, d.sensors, d.time_quality, d.fix_ms, d.diagnostic, d.diagnostic_ms,
+  (SELECT s.state FROM device_states s WHERE s.device_no = d.device_no AND s.name = ${clockAheadState}
+    AND (s.changed_ms >= d.fix_ms OR d.fix_ms > d.heartbeat_ms + ${aheadOfClockMs})) AS clock_ahead
+  FROM devices d`;
 
 /** Units that the caller may see, by device id, after `after`. */
 export async function listDiagnostics(

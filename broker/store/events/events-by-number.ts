@@ -107,8 +107,8 @@ function toPresence(row: Row): Presence {
     tie: textOf(row, 'fix_tie'),
     latitude: numberOf(row, 'latitude'),
     longitude: numberOf(row, 'longitude'),
-    speed: numberOf(row, 'speed'),
-    heading: numberOf(row, 'heading'),
+    speed: numberOrNull(row, 'speed'),
+    heading: numberOrNull(row, 'heading'),
     altitude: numberOf(row, 'altitude'),
     geozoneID: textOf(row, 'geozone_id'),
   };

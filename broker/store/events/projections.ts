@@ -5,6 +5,7 @@ import type { Statement } from '../../../src/ports.ts';
 import { type RowsShape, toRows } from '../../../src/rows.ts';
 import { sql } from '../../../src/sql.ts';
 import {
+  aheadMostMs,
   aheadOfClockMs,
   type Present,
   type Projection,
@@ -29,6 +30,8 @@ const deviceShape: readonly RowsShape<DevicePresent>[] = [
   { name: 'heard_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
   // The latest time that a correct clock can give.
   { name: 'latest_ms', type: 'BIGINT', of: (one) => one.atMs + aheadOfClockMs },
+  // A later time is no time: such a position stands only where there is no other.
+  { name: 'usable_ms', type: 'BIGINT', of: (one) => one.atMs + aheadMostMs },
   { name: 'fix_ms', type: 'BIGINT', of: ({ present }) => present.position?.ms },
   { name: 'fix_tie', type: 'TEXT', of: ({ present }) => present.position?.tie },
   { name: 'latitude', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.latitude },
@@ -49,9 +52,15 @@ const deviceShape: readonly RowsShape<DevicePresent>[] = [
 const isNewer = (name: string): string =>
   `((devices.${name}_ms, devices.${name}_tie) < (r.${name}_ms, r.${name}_tie)
     OR (devices.${name}_ms > r.latest_ms AND r.${name}_ms BETWEEN 1 AND r.latest_ms))`;
+/** For positions, which alone are kept of a clock that is wrong. */
+const isNewerFix = `(${isNewer('fix')}
+    AND (r.fix_ms <= r.usable_ms OR devices.fix_ms = 0 OR devices.fix_ms > r.usable_ms))`;
 const whenNewer = (name: string, columns: readonly string[]): string =>
   columns
-    .map((column) => `${column} = CASE WHEN ${isNewer(name)} THEN r.${column} ELSE devices.${column} END`)
+    .map(
+      (column) =>
+        `${column} = CASE WHEN ${name === 'fix' ? isNewerFix : isNewer(name)} THEN r.${column} ELSE devices.${column} END`,
+    )
     .join(', ');
 
 const accountShape: readonly RowsShape<number>[] = [
@@ -67,7 +76,7 @@ const presentText = `UPDATE devices SET
     revision = (SELECT a.fleet_revision FROM accounts a WHERE a.account_no = devices.account_no),
     heartbeat_ms = CASE WHEN devices.heartbeat_ms < r.heard_ms THEN r.heard_ms ELSE devices.heartbeat_ms END,
     ${whenNewer('fix', ['fix_ms', 'fix_tie', 'latitude', 'longitude', 'speed', 'heading', 'altitude', 'geozone_id'])},
-    address = CASE WHEN ${isNewer('fix')} THEN '' ELSE devices.address END,
+    address = CASE WHEN ${isNewerFix} THEN '' ELSE devices.address END,
     ${whenNewer('fuel', ['fuel_ms', 'fuel_tie', 'fuel_level'])},
     ${whenNewer('odometer', ['odometer_ms', 'odometer_tie', 'odometer'])}
   FROM r WHERE devices.device_no = r.device_no`;

@@ -2,9 +2,10 @@
 // order of the vehicle's own numbers, whatever their order of arrival.
 import type { Database, Row } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { startBelief, stepBelief } from '../../core/events/belief.ts';
 import { countersOf } from '../../core/events/bus-counters.ts';
 import { driverOf } from '../../core/events/trip-drivers.ts';
-import type { TripEvent } from '../../core/events/trips.ts';
+import type { TripEvent } from '../../core/events/trip-way.ts';
 import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import { type EventKey, inOrder, type KeyedStream } from '../slices/slice-streams.ts';
@@ -20,8 +21,6 @@ export interface TrackEvent extends TripEvent {
   readonly receivedMs: number;
   readonly altitude: number | null;
   readonly heading: number | null;
-  readonly hdop: number | null;
-  readonly satellites: number | null;
   readonly geozoneID: string;
 }
 
@@ -50,6 +49,35 @@ export async function firstEventMs(db: Database, of: DeviceOf): Promise<number |
   return firstMs;
 }
 
+/** Newest records that are looked through for earlier positions: a unit may send thousands without one. */
+const earlierMost = 5000;
+
+/** Time of the `positions`-th last position before `beforeMs`, or of the oldest that was looked at; null: there is none. */
+export async function earlierPositionsMs(
+  db: Database,
+  of: DeviceOf,
+  { beforeMs, positions }: { readonly beforeMs: number; readonly positions: number },
+): Promise<number | null> {
+  const found: number[] = [];
+  const runs = await runsWithin(db, { fromMs: Number.MIN_SAFE_INTEGER, toMs: beforeMs - 1 });
+  for (const run of runs.toSorted((one, other) => other.toMs - one.toMs)) {
+    // Every further one is older.
+    if (found.length >= positions && run.toMs < (found[positions - 1] ?? 0)) break;
+    const rows = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT n.timestamp_ms FROM (SELECT e.timestamp_ms, e.latitude FROM devices d
+          JOIN ${run.table} e ON e.device_no = d.device_no
+          WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms <= ${run.toMs}
+          ORDER BY e.timestamp_ms DESC LIMIT ${earlierMost}) n
+        WHERE n.latitude IS NOT NULL ORDER BY n.timestamp_ms DESC LIMIT ${positions}`,
+    );
+    found.push(...rows.map((row) => numberOf(row, 'timestamp_ms')));
+    found.sort((one, other) => other - one);
+  }
+  return found[Math.min(positions, found.length) - 1] ?? null;
+}
+
 /** An event with the numbers of the service and of its vehicle. */
 export interface NumberedTrackEvent {
   readonly event: TrackEvent;
@@ -57,6 +85,17 @@ export interface NumberedTrackEvent {
   readonly eventNo: number;
   readonly boot: string;
   readonly seq: number;
+  /** Whether its position belongs to the track that is drawn; `anew`: with a gap before it, as the vehicle is believed elsewhere now. */
+  readonly line: 'on' | 'anew' | 'off';
+}
+
+/** The radius of the error in m, as apps and some trackers give it; null: not given. */
+function accuracyOf(
+  text: string | null,
+  parse: () => Readonly<Record<string, unknown>> | null,
+): number | null {
+  const value = text?.includes('"accuracy"') ? parse()?.['accuracy'] : null;
+  return typeof value === 'number' && value > 0 ? value : null;
 }
 
 function toTrackEvent(row: Row): TrackEvent {
@@ -80,6 +119,7 @@ function toTrackEvent(row: Row): TrackEvent {
     ignition: typeof ignition === 'boolean' ? ignition : null,
     bus: countersOf(attributes, parse),
     driver: driverOf({ statusCode, text: attributes }, parse),
+    accuracy: accuracyOf(attributes, parse),
     altitude: numberOrNull(row, 'altitude'),
     heading: numberOrNull(row, 'heading'),
     hdop: numberOrNull(row, 'hdop'),
@@ -88,7 +128,9 @@ function toTrackEvent(row: Row): TrackEvent {
   };
 }
 
-const inOwnOrder = (events: readonly NumberedTrackEvent[]): readonly NumberedTrackEvent[] =>
+type UnjudgedEvent = Omit<NumberedTrackEvent, 'line'>;
+
+const inOwnOrder = (events: readonly UnjudgedEvent[]): readonly UnjudgedEvent[] =>
   [...events].sort((one, other) => one.seq - other.seq || (one.boot < other.boot ? -1 : 1));
 
 /** A row with its position in the order. */
@@ -124,15 +166,15 @@ async function* rowsOf(db: Database, span: TrackSpan, run: Run): KeyedStream<Key
 }
 
 /** The events of a device in order, page by page; in memory are a page of each slice and the events of one time. */
-export async function* numberedTrackEvents(
+async function* eventsInOrder(
   db: Database,
   span: TrackSpan,
-): AsyncGenerator<readonly NumberedTrackEvent[], void, undefined> {
-  let moment: NumberedTrackEvent[] = [];
+): AsyncGenerator<readonly UnjudgedEvent[], void, undefined> {
+  let moment: UnjudgedEvent[] = [];
   const runs = await runsWithin(db, span);
   const sources = runs.map((run) => ({ fromMs: run.fromMs, open: () => rowsOf(db, span, run) }));
   for await (const keyed of inOrder(sources)) {
-    const page: NumberedTrackEvent[] = [];
+    const page: UnjudgedEvent[] = [];
     for (const { row, eventNo } of keyed) {
       const event = toTrackEvent(row);
       if (moment[0] !== undefined && moment[0].event.timestampMs !== event.timestampMs) {
@@ -146,10 +188,27 @@ export async function* numberedTrackEvents(
   if (moment.length > 0) yield inOwnOrder(moment);
 }
 
-/** The same without the numbers. */
+const lines = { none: 'off', rival: 'off', believed: 'on', adopted: 'anew' } as const;
+
+/** The same, with what is drawn of their positions. */
+export async function* numberedTrackEvents(
+  db: Database,
+  span: TrackSpan,
+): AsyncGenerator<readonly NumberedTrackEvent[], void, undefined> {
+  let state = startBelief;
+  for await (const page of eventsInOrder(db, span)) {
+    yield page.map((one): NumberedTrackEvent => {
+      const step = stepBelief(state, one.event);
+      state = step.state;
+      return { ...one, line: lines[step.belief.kind] };
+    });
+  }
+}
+
+/** The events alone. */
 export async function* trackEvents(
   db: Database,
   span: TrackSpan,
 ): AsyncGenerator<readonly TrackEvent[], void, undefined> {
-  for await (const page of numberedTrackEvents(db, span)) yield page.map(({ event }) => event);
+  for await (const page of eventsInOrder(db, span)) yield page.map(({ event }) => event);
 }

@@ -54,8 +54,8 @@ export interface SharedPosition {
   readonly latitude: number;
   readonly longitude: number;
   /** km/h. */
-  readonly speed: number;
-  readonly heading: number;
+  readonly speed: number | null;
+  readonly heading: number | null;
 }
 
 export interface NewShare extends ShareContent {
@@ -179,8 +179,8 @@ export async function openShares(
     const place = {
       latitude: numberOf(row, 'latitude'),
       longitude: numberOf(row, 'longitude'),
-      speed: numberOf(row, 'speed'),
-      heading: numberOf(row, 'heading'),
+      speed: numberOrNull(row, 'speed'),
+      heading: numberOrNull(row, 'heading'),
     };
     return {
       ...contentOf(row),

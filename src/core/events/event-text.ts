@@ -76,12 +76,18 @@ function remembered<T extends Value>(read: (row: Values) => T, textOf: (value: T
 const json = (value: Value): string => JSON.stringify(value);
 const text = (name: Column): Write => remembered(valueIn(name), (value) => json(value ?? ''));
 const textOrNull = (name: Column): Write => remembered(valueIn(name), json);
-/** A number after a change, such as its rounding. */
-function number(name: Column, changed: (value: number) => number = (value) => value): Write {
+function number(name: Column): Write {
   const numberOf = numberIn(name);
-  return (row) => String(changed(numberOf(row)));
+  return (row) => String(numberOf(row));
 }
-const rounded = (name: Column): Write => number(name, Math.round);
+/** A number after a change, such as its rounding; null where it is not known. */
+function numberOrNull(name: Column, changed: (value: number) => number): Write {
+  const valueOf = valueIn(name);
+  return (row) => {
+    const value = valueOf(row);
+    return value == null ? 'null' : String(changed(Number(value)));
+  };
+}
 /** Epoch ms as whole seconds. */
 const seconds = (name: Column): Write => remembered(numberIn(name), (ms) => String(epochSeconds(ms)));
 const statusDescription = (): Write => remembered(numberIn('status_code'), (code) => json(statusText(code)));
@@ -107,8 +113,8 @@ const recordMembers: readonly Member[] = [
   ['geozoneDescription', () => text('zone_description')],
   ['geozoneDisplayName', () => text('zone_display_name')],
   ['deviceID', () => text('device_id')],
-  ['speed', () => rounded('speed')],
-  ['heading', () => number('heading', (degrees) => Math.round(degrees) % 360)],
+  ['speed', () => numberOrNull('speed', Math.round)],
+  ['heading', () => numberOrNull('heading', (degrees) => Math.round(degrees) % 360)],
   ['statusDescription', statusDescription],
   ['statusCode', () => number('status_code')],
   ['eventID', eventID],

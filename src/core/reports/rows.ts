@@ -38,7 +38,7 @@ interface SummaryFigures extends BusFigures {
   readonly drivingTime: number;
   readonly stopTime: number;
   readonly idleTime: number | null;
-  readonly maximumSpeed: number;
+  readonly maximumSpeed: number | null;
   readonly startFuelLevel: number | null;
   readonly endFuelLevel: number | null;
 }
@@ -50,7 +50,7 @@ interface TripFigures extends BusFigures {
   readonly drivingTime: number;
   readonly distance: number;
   readonly averageSpeed: number;
-  readonly maximumSpeed: number;
+  readonly maximumSpeed: number | null;
   readonly idleTime: number | null;
   readonly startFuelLevel: number | null;
   readonly endFuelLevel: number | null;

@@ -3,7 +3,7 @@ import { utcText } from '../calendar.ts';
 import { codeName } from '../code-name.ts';
 import type { FeatureName } from '../events/event.ts';
 import { type ColumnID, formOf, type ReportKind } from './columns.ts';
-import { csvOf } from './csv.ts';
+import { byteOrderMark, type CsvSeparator, csvOf } from './csv.ts';
 import { parseReason } from './order-reason.ts';
 import { type NameOf, type ReportRow, shownColumns, type Value, valueOf } from './rows.ts';
 
@@ -100,11 +100,12 @@ export interface ReportTable {
   readonly nameOf: NameOf;
 }
 
-/**
- * All rows with the id of the vehicle before their columns, as a CSV file. It begins with a mark of its encoding, without which
- * spreadsheets misread every letter but the English ones.
- */
-export function csvOfReport({ kind, rows, nameOf }: ReportTable, words: TableWords): string {
+/** All rows with the id of the vehicle before their columns, as a CSV file. */
+export function csvOfReport(
+  { kind, rows, nameOf }: ReportTable,
+  words: TableWords,
+  separator: CsvSeparator = 'comma',
+): string {
   const columns = shownColumns(kind, rows);
   const lines = [
     ['deviceID', ...columns.map((column) => columnTitle(column, words))],
@@ -113,5 +114,5 @@ export function csvOfReport({ kind, rows, nameOf }: ReportTable, words: TableWor
       ...columns.map((column) => csvValue(column, valueOf(row, column, nameOf), words)),
     ]),
   ];
-  return `\ufeff${csvOf(lines)}`;
+  return byteOrderMark + csvOf(lines, separator);
 }

@@ -167,8 +167,8 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'CSV lacks the first line of each page',
     file: 'broker/api/events/exports.js',
-    find: 'yield events.map((event) => csvLine(',
-    put: 'yield events.slice(1).map((event) => csvLine(',
+    find: 'yield events.map(({ event }) => csvLine(',
+    put: 'yield events.slice(1).map(({ event }) => csvLine(',
     found: ['historyWrong'],
   }),
   broker({

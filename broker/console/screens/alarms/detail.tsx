@@ -49,9 +49,13 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
         {vehicle === undefined || vehicle.place === null ? null : (
           <>
             {' · '}
-            <bdi>
-              {numberText(vehicle.speed, 1)} {units.kmh}
-            </bdi>{' '}
+            {vehicle.speed === null ? null : (
+              <>
+                <bdi>
+                  {numberText(vehicle.speed, 1)} {units.kmh}
+                </bdi>{' '}
+              </>
+            )}
             <span className="age">
               <Age at={vehicle.fixS} />
             </span>

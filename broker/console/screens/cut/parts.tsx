@@ -88,7 +88,7 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
       </dd>
       <dt>{words.speed}</dt>
       <dd>
-        {vehicle.fixS === 0 ? (
+        {vehicle.fixS === 0 || vehicle.speed === null ? (
           age.unknown
         ) : (
           <>

@@ -16,6 +16,7 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
   const now = useNow();
   const severity = severityOf(vehicle);
   const state = stateOf(vehicle);
+  const speed = vehicle.place === null ? null : vehicle.speed;
   const isLate = state === 'offline' || state === 'doubtful' || now - vehicle.heartbeatS > lateS;
   const place = [vehicle.address || vehicle.zone, vehicle.driver].filter((text) => text !== '').join(' · ');
   return (
@@ -32,8 +33,8 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
       </span>
       <span className="speed">
         <bdi>
-          {vehicle.place === null ? words.common.unknown : numberText(vehicle.speed, 1)}
-          {vehicle.place === null ? null : <span className="unit"> {words.units.kmh}</span>}
+          {speed === null ? words.common.unknown : numberText(speed, 1)}
+          {speed === null ? null : <span className="unit"> {words.units.kmh}</span>}
         </bdi>
       </span>
       <span className="line cut-off">

@@ -1,5 +1,6 @@
 // A report as files: the table, or every record of its vehicles, with progress and a way to cancel.
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import type { CsvSeparator } from '../../../../src/core/reports/csv.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { csvOfReport, type ReportTable } from '../../../../src/core/reports/table.ts';
 import { ActionButton } from '../../components/action-button.tsx';
@@ -26,9 +27,9 @@ interface Table extends ReportTable {
 }
 
 /** All rows of the table. */
-function saveTable({ period, readS, ...table }: Table, words: CellWords): void {
+function saveTable({ period, readS, ...table }: Table, words: CellWords, separator: CsvSeparator): void {
   const name = `${table.kind}_${dateOf(period.fromS)}_${dateOf(period.toS === 0 ? readS : period.toS)}.csv`;
-  const csv = csvOfReport(table, tableWordsOf(words));
+  const csv = csvOfReport(table, tableWordsOf(words), separator);
   saveFile(name, new Blob([csv], { type: 'text/csv;charset=utf-8' }));
 }
 
@@ -95,17 +96,20 @@ export function SaveMenu({ deviceIDs, files: { saving, begin }, ...table }: Save
         <Menu
           aria-label={texts.save}
           disabledKeys={[
-            ...(table.rows.length === 0 ? ['table'] : []),
+            ...(table.rows.length === 0 ? ['comma', 'semicolon'] : []),
             ...(canSaveTracks ? [] : exportFormats),
           ]}
           onAction={(key) => {
             const format = exportFormats.find((one) => one === key);
-            if (format === undefined) saveTable(table, words);
+            if (format === undefined) saveTable(table, words, key === 'semicolon' ? 'semicolon' : 'comma');
             else void begin(deviceIDs, table.period, format);
           }}
         >
-          <MenuItem id="table" textValue={texts.saveTable}>
+          <MenuItem id="comma" textValue={texts.saveTable}>
             {texts.saveTable}
+          </MenuItem>
+          <MenuItem id="semicolon" textValue={texts.saveSemicolons}>
+            {texts.saveSemicolons}
           </MenuItem>
           <MenuSection>
             <Header>{canSaveTracks ? texts.saveTracks : texts.saveMost(filesMost)}</Header>

@@ -90,8 +90,10 @@ function valueText(record: Record, words: WordsWith<[typeof tabWords]>): string 
   const parts = [
     record.commandState ?? '',
     record.geozoneDisplayName || record.geozoneID,
-    record.isPositionValid ? `${numberText(record.speed, 1)} ${units.kmh}` : '',
-    record.isPositionValid && record.speed > 0 ? events.heading(record.heading) : '',
+    record.isPositionValid && record.speed !== null ? `${numberText(record.speed, 1)} ${units.kmh}` : '',
+    record.isPositionValid && record.heading !== null && record.speed !== 0
+      ? events.heading(record.heading)
+      : '',
   ];
   return parts.filter((part) => part !== '').join(' · ');
 }

@@ -22,7 +22,7 @@ export function SpeedFact({ vehicle, isBig = false }: FactProps & { readonly isB
     <Fact
       isBig={isBig}
       name={words.speed}
-      value={vehicle.fixS > 0 ? numberText(vehicle.speed, 1) : null}
+      value={vehicle.fixS > 0 && vehicle.speed !== null ? numberText(vehicle.speed, 1) : null}
       unit={units.kmh}
       age={<Age at={vehicle.fixS} />}
     />

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Age, Empty, numberText, Time } from '../../components/texts.tsx';
+import { Age, Empty, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
@@ -67,7 +67,8 @@ function Witnesses({ device }: { readonly device: Device }) {
 }
 
 function Unit({ deviceID }: { readonly deviceID: string }) {
-  const { vehicle: words, common, units, state, health } = useWords(tabWords);
+  const allWords = useWords(tabWords);
+  const { vehicle: words, common, units, state, health } = allWords;
   const clocks: Readonly<Record<string, string>> = health.clocks;
   const { data } = useQuery({
     queryKey: ['diagnostic', deviceID],
@@ -108,7 +109,17 @@ function Unit({ deviceID }: { readonly deviceID: string }) {
           </span>
         </dd>
         <dt>{words.clock}</dt>
-        <dd>{text(clocks[data?.timeQuality ?? ''] ?? data?.timeQuality)}</dd>
+        <dd>
+          {text(clocks[data?.timeQuality ?? ''] ?? data?.timeQuality)}
+          {data?.clockAhead == null ? null : (
+            <>
+              {' '}
+              <strong className="look">
+                {allWords.vehicle.clockAhead(spanText(data.clockAhead, allWords))}
+              </strong>
+            </>
+          )}
+        </dd>
         <dt>{words.program}</dt>
         <dd>{text(data?.agentVersion)}</dd>
         <dt>{words.lastFix}</dt>

@@ -102,7 +102,7 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
       </td>
       <td className="num" data-label={texts.speeds}>
         <bdi>
-          {trip.averageSpeed} / {trip.maximumSpeed} {units.kmh}
+          {trip.averageSpeed} / {trip.maximumSpeed ?? words.common.unknown} {units.kmh}
         </bdi>
       </td>
       <td className="num" data-label={texts.idle}>

@@ -8,6 +8,7 @@ export const vehiclesMost = 50;
 /** Longest period of trips, stops and sums: of the whole fleet, and of vehicles that are named. The service refuses a longer one. */
 const daysMost = { fleet: 31, named: 366 } as const;
 const dayS = 86_400;
+const hourS = 3600;
 
 /** Kind of event that a report of events begins with: arrival at a zone. */
 export const firstCode = 61968;
@@ -37,7 +38,8 @@ export function periodOf(range: Range, dates: Partial<Period>, nowS: number): Pe
 export function tooLong(kind: ReportKind, isFleet: boolean, { fromS, toS }: Period, nowS: number) {
   if (kind !== 'summary' && kind !== 'trips' && kind !== 'stops') return null;
   const days = isFleet ? daysMost.fleet : daysMost.named;
-  return (toS === 0 ? nowS : toS) - fromS > days * dayS ? days : null;
+  // Days as the calendar counts them: the clock may be put back within them.
+  return (toS === 0 ? nowS : toS) - fromS > days * dayS + hourS ? days : null;
 }
 
 /** The first second of a day in this computer's zone, of `2026-11-20`; null for what is no date. */

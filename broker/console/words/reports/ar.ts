@@ -80,6 +80,7 @@ export const reportTexts: ReportTexts = {
     perDay: 'صفوف اليوم',
     save: 'احفظ كملف',
     saveTable: 'CSV، هذا الجدول',
+    saveSemicolons: 'CSV بفواصل منقوطة، هذا الجدول',
     saveTracks: 'سجلات المركبات، ملف لكل منها',
     formats: { gpx: 'GPX، الطريق', csv: 'CSV، كل السجلات', geojson: 'GeoJSON، كل السجلات' },
     saveMost: (count) => `اختر حتى ${count} مركبة لحفظ سجلاتها`,

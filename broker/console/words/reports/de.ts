@@ -83,6 +83,7 @@ export const reportTexts: ReportTexts = {
     perDay: 'Zeilen eines Tages',
     save: 'Als Datei speichern',
     saveTable: 'CSV, diese Tabelle',
+    saveSemicolons: 'CSV mit Semikolons, diese Tabelle',
     saveTracks: 'Aufzeichnungen der Fahrzeuge, je eine Datei',
     formats: { gpx: 'GPX, der Weg', csv: 'CSV, jede Aufzeichnung', geojson: 'GeoJSON, jede Aufzeichnung' },
     saveMost: (count) => `Bis zu ${count} Fahrzeuge wählen, um ihre Aufzeichnungen zu speichern`,

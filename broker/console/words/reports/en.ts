@@ -81,6 +81,7 @@ export const reportTexts = {
     perDay: 'Rows of a day',
     save: 'Save as file',
     saveTable: 'CSV, this table',
+    saveSemicolons: 'CSV with semicolons, this table',
     saveTracks: 'Records of the vehicles, a file for each',
     formats: { gpx: 'GPX, the way', csv: 'CSV, every record', geojson: 'GeoJSON, every record' },
     saveMost: (count: number) => `Choose up to ${count} vehicles to save their records`,

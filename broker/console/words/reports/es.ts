@@ -81,6 +81,7 @@ export const reportTexts: ReportTexts = {
     perDay: 'Filas de un día',
     save: 'Guardar como archivo',
     saveTable: 'CSV, esta tabla',
+    saveSemicolons: 'CSV con punto y coma, esta tabla',
     saveTracks: 'Registros de los vehículos, un archivo por cada uno',
     formats: { gpx: 'GPX, el camino', csv: 'CSV, cada registro', geojson: 'GeoJSON, cada registro' },
     saveMost: (count) => `Elija hasta ${count} vehículos para guardar sus registros`,

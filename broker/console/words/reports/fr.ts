@@ -82,6 +82,7 @@ export const reportTexts: ReportTexts = {
     perDay: 'Lignes d’un jour',
     save: 'Enregistrer un fichier',
     saveTable: 'CSV, ce tableau',
+    saveSemicolons: 'CSV avec points-virgules, ce tableau',
     saveTracks: 'Relevés des véhicules, un fichier pour chacun',
     formats: { gpx: 'GPX, le chemin', csv: 'CSV, tous les relevés', geojson: 'GeoJSON, tous les relevés' },
     saveMost: (count) => `Choisissez au plus ${count} véhicules pour enregistrer leurs relevés`,
