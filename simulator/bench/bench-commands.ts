@@ -4,6 +4,7 @@ import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
 import type { Gnss } from '../hardware/gnss.ts';
+import { shownLevel } from '../hardware/tank.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
 
@@ -123,13 +124,15 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   fuel: {
-    usage: 'fuel 0..1',
-    help: 'level in the tank',
-    run([word], deps) {
+    usage: 'fuel 0..1 [steps]',
+    help: 'level in the tank, as a sender with so many steps shows it',
+    run([word, count], deps) {
       const fraction = numberIn(word, 0, 1);
-      if (fraction === null) return null;
-      deps.setFuel(fraction);
-      return `fuel ${fraction}`;
+      const steps = count === undefined ? undefined : numberIn(count, 2, 1000);
+      if (fraction === null || steps === null) return null;
+      const shown = shownLevel(steps === undefined ? {} : { steps }, fraction, () => 0.5);
+      deps.setFuel(shown);
+      return `fuel ${shown}`;
     },
   },
   volts: {
