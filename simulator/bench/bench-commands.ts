@@ -6,6 +6,7 @@ import { type Board, type BoardFaults, noBoardFaults, noiseKinds } from '../hard
 import { type Gnss, type GnssHabits, usualHabits } from '../hardware/gnss.ts';
 import { receiverQuirkNames } from '../hardware/gnss-sentences.ts';
 import { type LlsSenders, llsFaultKinds } from '../hardware/lls-sender.ts';
+import { shownLevel } from '../hardware/tank.ts';
 import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
 
@@ -172,13 +173,15 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   fuel: {
-    usage: 'fuel 0..1',
-    help: 'level in the tank',
-    run([word], deps) {
+    usage: 'fuel 0..1 [steps]',
+    help: 'level in the tank, as a sender with so many steps shows it',
+    run([word, count], deps) {
       const fraction = numberIn(word, 0, 1);
-      if (fraction === null) return null;
-      deps.setFuel(fraction);
-      return `fuel ${fraction}`;
+      const steps = count === undefined ? undefined : numberIn(count, 2, 1000);
+      if (fraction === null || steps === null) return null;
+      const shown = shownLevel(steps === undefined ? {} : { steps }, fraction, () => 0.5);
+      deps.setFuel(shown);
+      return `fuel ${shown}`;
     },
   },
   sender: {

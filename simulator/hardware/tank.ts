@@ -11,6 +11,24 @@ export interface Tank {
   fraction(): number;
 }
 
+/** What a sender makes of the level. */
+export interface TankSender {
+  /** Steps of its scale: a float with so many reed contacts, 100 for whole per cent. Absent: as fine as the converter. */
+  readonly steps?: number;
+  /** Noise of the converter, as a fraction of the tank. */
+  readonly noise?: number;
+  /** It flips between two neighbours while the level is within this part of a step of the border between them. */
+  readonly flip?: number;
+  readonly rounding?: 'floor' | 'round' | 'ceil';
+}
+
+/** The level that this sender shows. @param random 0 to 1. */
+export function shownLevel(sender: TankSender, level: number, random: () => number): number {
+  const { steps, noise = 0, flip = 0, rounding = 'round' } = sender;
+  const shown = steps === undefined ? level : Math[rounding](level * steps + (random() - 0.5) * flip) / steps;
+  return Math.min(1, Math.max(0, shown + (random() - 0.5) * 2 * noise));
+}
+
 /** What the engine takes; standing it takes nothing. */
 export const litresPerKm = 0.12;
 const tankLitres = 70;

@@ -77,9 +77,9 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
     commits: effects,
     apply: (zones: readonly ZoneConfig[]) => work((one) => applyZones(one, createZones(zones))),
     /** One second later the receiver says this. */
-    fix(at: Point, over: { readonly isValid?: boolean } = {}): void {
+    fix(at: Point, over: { readonly isValid?: boolean; readonly speedKmh?: number } = {}): void {
       monoMs += 1000;
-      const truth = { ...at, altitudeM: 90, speedKmh: 36, headingDeg: 0 };
+      const truth = { ...at, altitudeM: 90, speedKmh: over.speedKmh ?? 36, headingDeg: 0 };
       const seen = {
         ...truth,
         utcMs: startUtcMs + monoMs,
@@ -233,6 +233,21 @@ describe('automations', () => {
     expect(unlocks(truck).at(-1)).toBe('cancelled');
   });
 
+  it('end where the position of a vehicle at rest drifts out of the zone, which is no departure and locks nothing', () => {
+    const truck = createTruck();
+    truck.apply([yard('arrivalCargoUnlock', 'departureCargoLock', 'alertExit')]);
+    pass(truck, 50, 85);
+    const stop = away(home, -150, 0);
+    for (let s = 0; s < 60; s += 1) truck.fix(stop, { speedKmh: 0.3 });
+    expect(truck.state().commands.record.active.cargoaccess).toMatchObject({ state: '1' });
+    for (let s = 0; s < 140; s += 1) truck.fix(away(stop, -1.5 * s, 0), { speedKmh: 0.3 });
+    expect(zoneEvents(truck).map(({ statusCode }) => statusCode)).toEqual([61_968]);
+    expect(truck.state().commands.record.active.cargoaccess).toBeUndefined();
+    expect(unlocks(truck).at(-1)).toBe('cancelled');
+    for (let s = 0; s < 30; s += 1) truck.fix(away(stop, -210 - 8 * s, 0), { speedKmh: 29 });
+    expect(zoneEvents(truck).map(({ statusCode }) => statusCode)).toEqual([61_968, 62_000]);
+  });
+
   it('end with their own zone alone: the border of a smaller one within is another', () => {
     const site = zone('site', [home], { radiusM: 400, switches: ['arrivalCargoUnlock'] });
     const truck = createTruck();
@@ -278,6 +293,7 @@ describe('automations', () => {
     cause: 'seen',
     gapMs: null,
     isCarried: false,
+    isDrift: false,
   };
   const crossing = (id: string, to: Mark['to'], ...switches: ZoneSwitch[]) => ({
     zone: { ...yard(...switches), id },

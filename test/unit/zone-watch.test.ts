@@ -93,6 +93,143 @@ describe('a drive through a zone', () => {
   });
 });
 
+describe('a vehicle at rest', () => {
+  const set = createZones([yard]);
+  /** Drove in from the south and stopped 20 m within the border, or 20 m before it. */
+  const stopped = (northM: number) => [
+    ...seconds(-70, 0).map((s) => fixAt(s, away(home, northM + 10 * s, 0))),
+    ...seconds(0, 30).map((s) => fixAt(s, away(home, northM, 0), { speedKmh: 0.2 })),
+  ];
+  const within = stopped(-280).concat(
+    seconds(30, 60).map((s) => fixAt(s, away(home, -260, 0), { speedKmh: 5 })),
+  );
+  const rests = [...within, ...seconds(60, 90).map((s) => fixAt(s, away(home, -280, 0), { speedKmh: 0.1 }))];
+  type Second = (s: number) => readonly [northM: number, over?: Partial<Fix>];
+  const after = (count: number, one: Second) =>
+    seconds(90, 90 + count).map((s) => {
+      const [northM, over] = one(s - 90);
+      return fixAt(s, away(home, -280 + northM, 0), { speedKmh: 0.3, ...over });
+    });
+  const off = { offSinceMs: 62_000 };
+  const told = (fixes: readonly Fix[], given: { readonly offSinceMs?: number } = off) =>
+    kinds(drive(set, [...rests, ...fixes], given).told).slice(1);
+
+  it.each<readonly [string, Second]>([
+    ['90 m in 60 s, and stays there', (s: number) => [-1.5 * Math.min(60, s)]],
+    ['a wander of 60 m over the border', (s: number) => [60 * Math.sin(s / 18)]],
+    ['a fast wander with a coarse fix', (s: number) => [80 * Math.sin(s / 7), { hdop: 2.5 }]],
+    [
+      'one speed in five that is noise',
+      (s: number) => [60 * Math.sin(s / 18), { speedKmh: s % 5 === 0 ? 3.8 : 0.4 }],
+    ],
+    [
+      'a speed that is missing in two fixes of three',
+      (s: number) => [-1.5 * Math.min(60, s), { speedKmh: s % 3 === 0 ? 0 : null }],
+    ],
+    ['a jump of 300 m that stays', (s: number) => [s < 30 ? 0 : -300]],
+  ])('crosses nothing by the position alone: %s', (_, one) => {
+    expect(told(after(900, one))).toEqual([]);
+    expect(told(after(900, one), {})).toEqual([]);
+  });
+
+  it('crosses nothing where the position comes back elsewhere after a loss, with the ignition off', () => {
+    const lost = after(300, (s) => [s < 20 ? 0 : -120]).filter((_fix, s) => s < 20 || s > 140);
+    expect(told(lost)).toEqual([]);
+    // With the ignition on it may have driven meanwhile.
+    expect(told(lost, {})).toEqual(['depart yard']);
+    expect(told(after(300, (s) => [s < 20 ? 0 : -900]).filter((_fix, s) => s < 20 || s > 140))).toEqual([
+      'depart yard',
+    ]);
+  });
+
+  it.each<readonly [string, Second]>([
+    ['towed', (s: number) => [-5 * s, { speedKmh: 18 }]],
+    ['towed at a walk', (s: number) => [-1.3 * s, { speedKmh: 4.7 }]],
+    ['pushed, seen in one fix of two', (s: number) => [-1.5 * s, { speedKmh: s % 2 === 0 ? 5.4 : 0 }]],
+    ['carried off by a receiver that says no speed', (s: number) => [-5 * s, { speedKmh: null }]],
+    ['carried off by a receiver that always says 0', (s: number) => [-5 * s, { speedKmh: 0 }]],
+    [
+      'carried off in a minute and left there',
+      (s: number) => [-5 * Math.min(60, s), { speedKmh: s < 60 ? 18 : 0 }],
+    ],
+  ])('that is %s departs, with the ignition off', (_, one) => {
+    expect(told(after(200, one))).toEqual(['depart yard']);
+  });
+
+  it('that drives off from where it drifted to departs then, and not when it drifted', () => {
+    const leaves = after(200, (s) =>
+      s < 120 ? [-1.5 * Math.min(60, s)] : [-90 - 8 * (s - 120), { speedKmh: 29 }],
+    );
+    const departed = drive(set, [...rests, ...leaves], off).told[1];
+    expect(departed).toMatchObject({ is: 'depart', cause: 'seen' });
+    expect(departed?.crossedS).toBeGreaterThan(209);
+    expect(departed?.crossedS).toBeLessThan(216);
+  });
+
+  it('beside a zone does not arrive by drifting into it', () => {
+    const beside = stopped(-330);
+    const drifts = seconds(30, 300).map((s) => fixAt(s, away(home, -330 + 3 * (s - 30), 0), { speedKmh: 0 }));
+    expect(drive(set, [...beside, ...drifts.slice(0, 160)]).told).toEqual([]);
+  });
+
+  it('is on no side of a border, by a crossing, that its positions alone would not have shown too', () => {
+    const leg = fc.record({
+      s: fc.integer({ min: 1, max: 40 }),
+      northMs: fc.double({ min: -6, max: 6, noNaN: true }),
+      speedKmh: fc.constantFrom(0, 0.4, 2.9, 5, 20, null),
+    });
+    fc.assert(
+      fc.property(fc.array(leg, { maxLength: 40 }), fc.boolean(), (legs, isOff) => {
+        let [s, northM] = [0, -330];
+        const fixes = legs.flatMap(({ s: length, northMs, speedKmh }) =>
+          seconds(0, length).map(() => fixAt((s += 1), away(home, (northM += northMs), 0), { speedKmh })),
+        );
+        const given = isOff ? { offSinceMs: 0 } : {};
+        let [ours, plainly] = [watching(set), watching(set)];
+        for (const fix of fixes) {
+          const told = drive(set, [fix], { from: ours, ...given });
+          ours = told.watch;
+          plainly = drive(set, [{ ...fix, speedKmh: null }], { from: plainly }).watch;
+          for (const { is } of told.told) expect(plainly.inside.includes('yard')).toBe(is === 'arrive');
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('arrives where it stopped during the dwell time, and in a zone that is new', () => {
+    const short = [
+      ...passing(0, 76),
+      ...seconds(76, 120).map((s) => fixAt(s, away(home, -250, 0), { speedKmh: 0 })),
+    ];
+    expect(kinds(drive(set, short).told)).toEqual(['arrive yard']);
+    const { watch } = drive(set, rests);
+    const next = createZones([yard, zone('dock', [away(home, -280, 0)], { radiusM: 90 })]);
+    const from = adoptZones(watch, set, next);
+    expect(
+      drive(
+        next,
+        after(30, () => [0]),
+        { from },
+      ).told,
+    ).toMatchObject([{ id: 'dock', cause: 'config' }]);
+  });
+
+  it('after a start counts from its first positions on: what moved it meanwhile was not seen', () => {
+    const { watch } = drive(set, rests, off);
+    const from = adoptZones(resumeZones(JSON.parse(JSON.stringify(recordZones(watch)))), null, set);
+    const moved = after(60, () => [-200]);
+    expect(drive(set, moved, { from, ...off }).told).toMatchObject([{ is: 'depart', cause: 'start' }]);
+    expect(
+      drive(
+        set,
+        after(900, (s) => [s < 15 ? 0 : 60 * Math.sin(s / 18)]),
+        { from, ...off },
+      ).told,
+    ).toEqual([]);
+  });
+});
+
 describe('a gap', () => {
   it('within a zone reports nothing, and one over the border says for how long nothing was seen', () => {
     const set = createZones([yard]);

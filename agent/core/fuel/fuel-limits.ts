@@ -16,8 +16,8 @@ export const fuelLimits = {
   unknownMs: 60_000,
   /** After this long without a sample the known level of this standstill counts as from another place. */
   gapMs: 300_000,
-  /** A standstill this long is a stop at which refuelling is possible. */
-  breakMs: 180_000,
+  /** Without a settled level for longer than the blank time and this many settle times, the tank may have changed unseen. */
+  unseenSettles: 2,
   /** Medians in a settled level differ by no more: the widest of the recorded standstills is 0.02. */
   settledSpread: 0.03,
   steadySpread: 0.02,
@@ -26,10 +26,25 @@ export const fuelLimits = {
   /** With the ignition on a vehicle creeps below the speed that counts as moving, and the slope changes. */
   idleMargin: 0.03,
   /**
-   * Between different places: slopes move a settled level by 0.08 and medians of five minutes of driving by 0.077
-   * (recorded drives), so a smaller change is neither refill nor theft, whatever the settings.
+   * Between different places, and drives: a hill tilts the level by 0.08 up and as much down, and medians of five
+   * minutes of driving differ by 0.077 (recorded drives), so a smaller change is neither refill nor theft, whatever
+   * the settings.
    */
-  elsewhere: 0.12,
+  elsewhere: 0.18,
+  /** ... and so many times that where the stop was watched: a sender without current may have shown a level. */
+  watched: 1.5,
+  /** The sender's step: medians further apart are another level; `stepOf` judges the last changes. */
+  stepLeast: 0.015,
+  stepGapMs: 40_000,
+  steps: 8,
+  /** A smaller one is slosh: recorded senders that are fine changed by 0.043 on rough roads. */
+  stepCoarse: 0.045,
+  /** A sender that has not moved yet counts, between places, as one with steps of this. */
+  stepUnknown: 0.05,
+  /** A change of less than so many steps may be rounding at one border between two of them. */
+  stepsLeast: 1.5,
+  /** Below all differences that count; what fractions differ by in binary. */
+  epsilon: 1e-6,
   /** A parked level may drift so much in an hour: parking heater, temperature (diesel: 0.0008 of its volume a kelvin). */
   parkedPerHour: 0.002,
   /** A sender fed by the supply reads less as that sinks; at most so much of a change is put down to it. */
@@ -63,7 +78,8 @@ export const fuelLimits = {
   badSamples: 5,
   readGapMs: 150_000,
   pinnedMinutes: 3,
-  /** Minutes of driving without any change; a coarse float in a big tank needs up to two hours for a step. */
+  /** Minutes of driving without any change; a float with steps of `stuckStep` in a big tank needs up to two hours for one. */
   stuckMinutes: 240,
+  stuckStep: 0.1,
   stuckSpread: 0.003,
 } as const;

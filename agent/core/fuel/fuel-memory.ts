@@ -1,7 +1,7 @@
 // State of fuel monitoring over a power-down, in at most 300 characters of JSON, so that a theft while the unit was
 // off is found and none is reported twice. Reading never throws: a damaged record counts as unknown.
 import type { FuelFault, FuelReference, FuelState } from './fuel-types.ts';
-import { median } from './fuel-window.ts';
+import { median, stepOf } from './fuel-window.ts';
 
 export interface FuelMemory {
   readonly v: 1;
@@ -14,6 +14,8 @@ export interface FuelMemory {
   readonly fault: FuelFault | null;
   /** The level as last reported. */
   readonly told: number | null;
+  /** The step of the sender. */
+  readonly step: number | null;
 }
 
 export const emptyFuelMemory: FuelMemory = {
@@ -24,6 +26,7 @@ export const emptyFuelMemory: FuelMemory = {
   low: false,
   fault: null,
   told: null,
+  step: null,
 };
 
 const faults: readonly FuelFault[] = ['out of range', 'at the end of its scale', 'stuck'];
@@ -45,6 +48,7 @@ export function parseFuelMemory(stored: unknown): FuelMemory {
     low: members['low'] === true,
     fault: faults.find((fault) => fault === members['fault']) ?? null,
     told: level('told'),
+    step: level('step'),
   };
 }
 
@@ -64,6 +68,7 @@ export function fuelMemoryOf(state: FuelState): FuelMemory {
     low: state.isLow,
     fault: state.sender.fault,
     told: rounded(state.reported?.level),
+    step: state.steps.length === 0 ? null : rounded(stepOf(state)),
   };
 }
 
@@ -83,6 +88,11 @@ export function createFuel(memory: FuelMemory, atMs: number): FuelState {
     raw: [],
     slot: null,
     slots: [],
+    at: null,
+    steps: memory.step === null ? [] : [memory.step],
+    jump: 0,
+    seenMs: null,
+    settled: null,
     references: { on: old(memory.on), off: old(memory.off) },
     isAsleep: false,
     draining: null,
@@ -91,7 +101,8 @@ export function createFuel(memory: FuelMemory, atMs: number): FuelState {
     minute: [],
     trend: [],
     recent: [],
-    before: memory.trend === null ? null : { level: memory.trend, atMs, driveMs: 0, idleMs: 0 },
+    before:
+      memory.trend === null ? null : { isSettled: false, level: memory.trend, atMs, driveMs: 0, idleMs: 0 },
     after: [],
     sender: {
       fault: memory.fault,

@@ -17,6 +17,7 @@ export function report(step: FuelStepContext, change: Change): void {
   events.push(change);
   draft.references = { on: moved(draft.references.on), off: moved(draft.references.off) };
   draft.before = draft.before === null ? null : { ...draft.before, level: move(draft.before.level) };
+  draft.settled = draft.settled === null ? null : move(draft.settled);
   draft.trend = draft.trend.map(move);
   draft.after = draft.after.map(move);
   draft.recent = [];
@@ -31,6 +32,7 @@ export function clearWindow(draft: FuelDraft): void {
   draft.raw = [];
   draft.slot = null;
   draft.slots = [];
+  draft.at = null;
 }
 
 /** The sender showed values that were not fuel: no earlier level can be compared. */
@@ -38,6 +40,7 @@ export function clearLevels(draft: FuelDraft): void {
   clearWindow(draft);
   draft.references = { on: null, off: null };
   draft.before = null;
+  draft.settled = null;
   draft.trend = [];
   draft.after = [];
   draft.recent = [];

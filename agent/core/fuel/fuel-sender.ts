@@ -5,8 +5,17 @@
 import { fuelLimits } from './fuel-limits.ts';
 import { clearLevels, clearWindow } from './fuel-report.ts';
 import { ageReferences } from './fuel-standstill.ts';
-import type { FuelFault, FuelStepContext } from './fuel-types.ts';
-import { isAtEnd, jumped, jumpSamples, median, withLast } from './fuel-window.ts';
+import type { FuelFault, FuelSlot, FuelState, FuelStepContext } from './fuel-types.ts';
+import {
+  followSteps,
+  isAtEnd,
+  jumped,
+  jumpSamples,
+  leastChange,
+  median,
+  stepOf,
+  withLast,
+} from './fuel-window.ts';
 
 type Run = { readonly sinceMs: number; readonly samples: number } | null;
 
@@ -87,17 +96,39 @@ function recover(step: FuelStepContext, fault: FuelFault, level: number | null):
 export function recordJump(step: FuelStepContext, level: number): boolean {
   const { draft, atMs } = step;
   draft.raw = withLast(draft.raw, { atMs, level }, jumpSamples);
-  if (jumped(draft.raw) === 0) return false;
-  if (draft.ignition === 'off') {
-    // Fed for some minutes after the ignition: asleep until it is on again.
-    draft.isAsleep = true;
-    draft.draining = null;
-    clearWindow(draft);
-  } else if (isAtEnd(level)) {
-    draft.sender = { ...draft.sender, pinnedSinceMs: atMs };
-    clearWindow(draft);
-  } else clearLevels(draft);
+  const size = Math.abs(jumped(draft.raw));
+  if (size === 0 || isStep(step, size, level)) return false;
+  draft.jump = size;
+  draft.draining = null;
+  clearWindow(draft);
+  if (draft.ignition !== 'off' && isAtEnd(level)) draft.sender = { ...draft.sender, pinnedSinceMs: atMs };
+  // Fed for some minutes after the ignition, or no fuel: not evaluated for the rest of this standstill.
+  else draft.isAsleep = true;
   return true;
+}
+
+/** A change by one step of the sender: by the one that is known, or as large as the jump before it. */
+function isStep({ draft }: FuelStepContext, size: number, level: number): boolean {
+  if (size <= leastChange(draft, 0)) return true;
+  if (!isAgain(draft, size, level)) return false;
+  draft.steps = withLast(draft.steps, size, fuelLimits.steps);
+  draft.isAsleep = false;
+  return true;
+}
+
+/** As large as the jump before it, and not to an end of the scale: no sender loses its supply twice. */
+function isAgain({ jump }: FuelState, size: number, level: number): boolean {
+  return !isAtEnd(level) && Math.abs(size - jump) <= jump / 4;
+}
+
+/** A new median: the steps of the sender are learned from it, but not while it is asleep. */
+export function recordLevel({ draft }: FuelStepContext, slot: FuelSlot): void {
+  const { at, steps } = followSteps(draft, slot);
+  const size = steps === draft.steps ? 0 : (steps.at(-1) ?? 0);
+  draft.at = at;
+  if (draft.isAsleep && !(size > 0 && isAgain(draft, size, slot.level))) return;
+  draft.isAsleep = false;
+  draft.steps = steps;
 }
 
 /** A minute of driving. False when it is not a fuel level. */
@@ -105,9 +136,9 @@ export function recordMinute(step: FuelStepContext, level: number): boolean {
   const { draft, atMs } = step;
   const { still } = draft.sender;
   const known = draft.before?.level ?? (draft.trend.length > 0 ? median(draft.trend) : null);
-  const isFallen = level <= fuelLimits.emptyEnd && (known ?? 0) >= fuelLimits.elsewhere;
-  const isRisen =
-    level >= fuelLimits.fullEnd && draft.before === null && (known ?? 1) <= 1 - fuelLimits.elsewhere;
+  const least = leastChange(draft, fuelLimits.jump);
+  const isFallen = level <= fuelLimits.emptyEnd && (known ?? 0) >= least;
+  const isRisen = level >= fuelLimits.fullEnd && draft.before === null && (known ?? 1) <= 1 - least;
   if (isFallen || isRisen) {
     const pinnedMinutes = draft.sender.pinnedMinutes + 1;
     draft.sender = { ...draft.sender, pinnedMinutes };
@@ -121,8 +152,9 @@ export function recordMinute(step: FuelStepContext, level: number): boolean {
     pinnedMinutes: 0,
     still: { level: isSame ? still.level : level, minutes },
   };
-  // Many floats do not move in the top and the bottom of the tank.
-  if (minutes < fuelLimits.stuckMinutes || level < 0.03 || level > 0.97) return true;
+  // Many floats do not move in the top and the bottom of the tank, and coarse ones seldom.
+  const mostMinutes = fuelLimits.stuckMinutes * Math.max(1, stepOf(draft) / fuelLimits.stuckStep);
+  if (minutes < mostMinutes || level < 0.03 || level > 0.97) return true;
   setFault(step, 'stuck', atMs);
   return false;
 }

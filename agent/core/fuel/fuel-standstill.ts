@@ -2,9 +2,9 @@
 // compared. Across places a difference below `elsewhere` never counts, and an unpowered sender is never evaluated.
 
 import { fuelLimits } from './fuel-limits.ts';
-import { clearWindow, report } from './fuel-report.ts';
+import { clearLevels, clearWindow, report } from './fuel-report.ts';
 import type { FuelReference, FuelSlot, FuelStepContext } from './fuel-types.ts';
-import { isAtEnd, median, spread } from './fuel-window.ts';
+import { isAtEnd, isWithin, leastChange, leastElsewhere, median, reaches, stepOf } from './fuel-window.ts';
 
 interface Window {
   readonly high: number;
@@ -13,6 +13,8 @@ interface Window {
   /** Median of the last three: where it is now while it still changes. */
   readonly latest: number;
   readonly isSteady: boolean;
+  /** ... and quiet enough for a level to compare with: a coarse sender flips between two steps. */
+  readonly isSettled: boolean;
   /** Steady enough that no fuel is taken out or poured in at this moment. */
   readonly isAtRest: boolean;
   /** The same of the last three. */
@@ -31,9 +33,10 @@ function windowOf(step: FuelStepContext): Window | null {
     low: Math.min(...levels),
     middle: median(levels),
     latest: median(levels.slice(-3)),
-    isSteady: spread(levels) <= fuelLimits.steadySpread,
-    isAtRest: spread(levels) <= fuelLimits.restSpread,
-    isEnding: spread(levels.slice(-3)) <= fuelLimits.restSpread,
+    isSteady: isWithin(levels, Math.max(fuelLimits.steadySpread, stepOf(step.draft))),
+    isSettled: isWithin(levels, Math.max(fuelLimits.settledSpread, stepOf(step.draft))),
+    isAtRest: isWithin(levels, fuelLimits.restSpread),
+    isEnding: isWithin(levels.slice(-3), fuelLimits.restSpread),
   };
 }
 
@@ -42,9 +45,9 @@ const keyOf = (step: FuelStepContext): 'on' | 'off' => (step.draft.ignition === 
 /** How far the level may be from the reference in a direction without being a change. */
 function toleranceOf(step: FuelStepContext, reference: FuelReference, direction: 'rise' | 'drop'): number {
   const { draft, settings, atMs } = step;
-  const least = direction === 'drop' ? settings.theftFraction : settings.refillFraction;
+  const least = leastChange(draft, direction === 'drop' ? settings.theftFraction : settings.refillFraction);
   const own = reference.isOld
-    ? Math.max(least, fuelLimits.elsewhere)
+    ? Math.max(least, leastElsewhere(draft))
     : least + (keyOf(step) === 'on' ? fuelLimits.idleMargin : 0);
   const { supplyV } = reference;
   const sagging =
@@ -60,20 +63,22 @@ function toleranceOf(step: FuelStepContext, reference: FuelReference, direction:
 
 /** A new median while standing. */
 export function judgeStandstill(step: FuelStepContext, slot: FuelSlot): void {
-  const { draft } = step;
+  const { draft, atMs } = step;
   const window = draft.isAsleep ? null : windowOf(step);
   if (window === null) return;
   const key = keyOf(step);
   const reference = draft.references[key];
   if (reference === null || reference.isOld) return adoptReference(step, reference, window);
+  draft.seenMs = atMs;
+  draft.settled = reference.level;
   const near = 0.4 * step.settings.theftFraction;
   if (Math.abs(window.latest - reference.level) <= near) {
     draft.references = { ...draft.references, [key]: { ...reference, nearAtMs: slot.atMs } };
   }
-  if (window.high <= reference.level - toleranceOf(step, reference, 'drop')) {
+  if (reaches(reference.level - window.high, toleranceOf(step, reference, 'drop'))) {
     return reportDrop(step, reference, window);
   }
-  if (window.low >= reference.level + toleranceOf(step, reference, 'rise')) {
+  if (reaches(window.low - reference.level, toleranceOf(step, reference, 'rise'))) {
     if (window.isSteady) reportChange(step, reference, { kind: 'refill', after: window.middle });
     return;
   }
@@ -88,16 +93,16 @@ export function judgeStandstill(step: FuelStepContext, slot: FuelSlot): void {
 function adoptReference(step: FuelStepContext, old: FuelReference | null, window: Window): void {
   const { draft, atMs } = step;
   const key = keyOf(step);
-  if (window.high - window.low > fuelLimits.settledSpread) return;
+  if (!window.isSettled) return;
   if (key === 'off' && isSleeping(step, old, window.middle)) {
     draft.isAsleep = true;
     return;
   }
   if (old !== null) {
-    if (window.high <= old.level - toleranceOf(step, old, 'drop')) {
+    if (reaches(old.level - window.high, toleranceOf(step, old, 'drop'))) {
       return reportChange(step, old, { kind: 'theft', after: window.middle });
     }
-    if (window.low >= old.level + toleranceOf(step, old, 'rise')) {
+    if (reaches(window.low - old.level, toleranceOf(step, old, 'rise'))) {
       return reportChange(step, old, { kind: 'refill', after: window.middle });
     }
   }
@@ -190,11 +195,13 @@ export function endStandstill(step: FuelStepContext): void {
   const window = draft.phase === 'standing' && !draft.isAsleep ? windowOf(step) : null;
   const reference = draft.references[keyOf(step)];
   if (window !== null && reference !== null && !reference.isOld && draft.sender.fault === null) {
-    const isRise = window.low >= reference.level + toleranceOf(step, reference, 'rise');
+    const isRise = reaches(window.low - reference.level, toleranceOf(step, reference, 'rise'));
     if (isRise) reportChange(step, reference, { kind: 'refill', after: window.latest });
     else if (draft.draining !== null) endDraining(step, reference, window.latest);
   }
   draft.draining = null;
+  // With the ignition on no sender sleeps: what it showed was no fuel.
+  if (draft.isAsleep && keyOf(step) === 'on') clearLevels(draft);
   draft.isAsleep = false;
   clearWindow(draft);
 }

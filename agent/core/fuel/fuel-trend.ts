@@ -5,11 +5,12 @@ import { fuelLimits } from './fuel-limits.ts';
 import { report, reportLevel, updateLowState, usedSince } from './fuel-report.ts';
 import { recordMinute } from './fuel-sender.ts';
 import type { FuelSlot, FuelStepContext } from './fuel-types.ts';
-import { median, withLast } from './fuel-window.ts';
+import { leastElsewhere, median, reaches, withLast } from './fuel-window.ts';
 
 /** A new median while driving with the ignition not off. */
 export function followDrive(step: FuelStepContext, slot: FuelSlot): void {
-  const { draft } = step;
+  const { draft, atMs } = step;
+  draft.seenMs = atMs;
   draft.minute = [...draft.minute, slot.level];
   if (draft.minute.length < fuelLimits.slotsPerMinute) return;
   const level = median(draft.minute);
@@ -25,7 +26,7 @@ export function followDrive(step: FuelStepContext, slot: FuelSlot): void {
   updateLowState(step, smooth);
 }
 
-/** A stop at which the tank may change: the level of the drive before it is kept for the drive after it. */
+/** A stop at which the tank may have changed unseen: the level of the drive before it is kept for the drive after it. */
 export function markStop(step: FuelStepContext): void {
   const { draft, atMs } = step;
   if (draft.before !== null) {
@@ -33,6 +34,7 @@ export function markStop(step: FuelStepContext): void {
     else {
       // Too short a drive between two stops: still the level before the first of them.
       draft.after = [];
+      draft.before = { ...draft.before, isSettled: false };
       return;
     }
   }
@@ -40,7 +42,15 @@ export function markStop(step: FuelStepContext): void {
   const { idleMs } = draft;
   // The median is the level in the middle of its minutes; fuel burnt since is not stolen.
   const driveMs = draft.driveMs - draft.trend.length * 30_000;
-  draft.before = { level: median(draft.trend), atMs, driveMs, idleMs };
+  draft.before = { isSettled: false, level: median(draft.trend), atMs, driveMs, idleMs };
+  draft.trend = [];
+}
+
+/** A stop that was watched ends: the drive after it is compared with the level that had settled. */
+export function markWatched({ draft, atMs }: FuelStepContext): void {
+  const { settled, driveMs, idleMs } = draft;
+  if (settled === null || draft.before !== null || draft.trend.length < fuelLimits.afterLeastMinutes) return;
+  draft.before = { isSettled: true, level: settled, atMs, driveMs, idleMs };
   draft.trend = [];
 }
 
@@ -49,9 +59,11 @@ function compareDrives(step: FuelStepContext): void {
   const { before } = draft;
   if (before === null) return;
   const after = median(draft.after);
-  const most = Math.max(settings.theftFraction, fuelLimits.elsewhere) + usedSince(step, before);
-  const least = Math.max(settings.refillFraction, fuelLimits.elsewhere);
-  const kind = before.level - after >= most ? 'theft' : after - before.level >= least ? 'refill' : null;
+  const elsewhere = leastElsewhere(draft) * (before.isSettled ? fuelLimits.watched : 1);
+  const most = Math.max(settings.theftFraction, elsewhere) + usedSince(step, before);
+  const least = Math.max(settings.refillFraction, elsewhere);
+  const isTheft = reaches(before.level - after, most);
+  const kind = isTheft ? 'theft' : reaches(after - before.level, least) ? 'refill' : null;
   draft.before = null;
   draft.trend = draft.after;
   draft.after = [];

@@ -60,8 +60,9 @@ export interface FuelReference {
   readonly isOld: boolean;
 }
 
-/** The level before a stop at which the tank may have changed unseen. */
+/** The level before a stop at which the tank may have changed unseen, or the settled one at the end of another stop. */
 export interface FuelBefore {
+  readonly isSettled: boolean;
   readonly level: number;
   readonly atMs: number;
   readonly driveMs: number;
@@ -98,8 +99,18 @@ export interface FuelState {
     readonly levels: readonly number[];
   } | null;
   readonly slots: readonly FuelSlot[];
+  /** The sender's level now, left by more than noise only; null before the first median of a phase. */
+  readonly at: FuelSlot | null;
+  /** Sizes of its last changes, newest last: see `stepOf`. */
+  readonly steps: readonly number[];
+  /** The last change that no liquid makes and no known step explains, 0 to 1. */
+  readonly jump: number;
   /** By ignition off or not: a sender may read another level, or none, without it. */
   readonly references: Readonly<Record<'on' | 'off', FuelReference | null>>;
+  /** When the level was last known, settled here or while driving; null before the first. */
+  readonly seenMs: number | null;
+  /** The settled level of this standstill, once there is one. */
+  readonly settled: number | null;
   /** The sender does not work while the ignition is off. */
   readonly isAsleep: boolean;
   /** A reported theft in progress. */

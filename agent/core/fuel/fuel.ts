@@ -1,15 +1,16 @@
 // The tank as a pure machine: raw samples of its level and the vehicle's state in; refill, theft, low and sender
 // faults out. Slosh, a slope, consumption or an unpowered sender must never count as theft: in doubt it reports
 // nothing. While standing, settled levels of the same place and ignition state are compared (`fuel-standstill.ts`);
-// over an unobserved stop, the drives before and after it (`fuel-trend.ts`). A faulty sender is never evaluated
+// over a stop without a settled level, the drives before and after it (`fuel-trend.ts`). Hills tilt the level, so a stop
+// that was watched is hardly compared with a drive. The step of the sender is learned from what it shows. A faulty sender is never evaluated
 // (`fuel-sender.ts`).
 
 import type { FuelSettings } from '../../../src/core/settings/fuel.ts';
 import { fuelLimits } from './fuel-limits.ts';
 import { reportLevel, updateLowState } from './fuel-report.ts';
-import { handleReading, recordJump } from './fuel-sender.ts';
+import { handleReading, recordJump, recordLevel } from './fuel-sender.ts';
 import { ageReferences, endStandstill, judgeStandstill } from './fuel-standstill.ts';
-import { followDrive, markStop } from './fuel-trend.ts';
+import { followDrive, markStop, markWatched } from './fuel-trend.ts';
 import type {
   FuelContext,
   FuelEvent,
@@ -18,7 +19,7 @@ import type {
   FuelState,
   FuelStepContext,
 } from './fuel-types.ts';
-import { gather, median, spread, withLast } from './fuel-window.ts';
+import { gather, isWithin, median, withLast } from './fuel-window.ts';
 
 /**
  * One sample, or one change of the context. `level` is the best known fraction of the tank, null while none is known.
@@ -55,10 +56,10 @@ function passTime(step: FuelStepContext): void {
     if (draft.phase === 'driving') draft.driveMs += passedMs;
     else draft.idleMs += passedMs;
   }
-  if (passedMs > fuelLimits.gapMs) {
-    ageReferences(step);
-    markStop(step);
-  }
+  if (passedMs > fuelLimits.gapMs) ageReferences(step);
+  const mostMs = fuelLimits.blankMs + fuelLimits.unseenSettles * step.settings.settleS * 1000;
+  const unseenMs = atMs - (draft.seenMs ?? atMs);
+  if (unseenMs > mostMs && unseenMs - passedMs <= mostMs) markStop(step);
 }
 
 function followIgnition(step: FuelStepContext, context: FuelContext): void {
@@ -70,7 +71,6 @@ function followIgnition(step: FuelStepContext, context: FuelContext): void {
   draft.ignition = ignition;
   draft.ignitionSinceMs = atMs;
   draft.blankUntilMs = atMs + fuelLimits.blankMs;
-  if (ignition === 'off') markStop(step);
 }
 
 function followMotion(step: FuelStepContext, context: FuelContext): void {
@@ -80,12 +80,11 @@ function followMotion(step: FuelStepContext, context: FuelContext): void {
   if (motion === 'standing') {
     draft.leaving = null;
     if (draft.phase === 'driving') enter(step, 'standing');
-    const stoodMs = atMs - (draft.phaseSinceMs ?? atMs);
-    const isStop = stoodMs >= fuelLimits.breakMs && draft.trend.length >= fuelLimits.afterLeastMinutes;
-    if (isStop && draft.before === null) markStop(step);
     return;
   }
   if (draft.phase === 'driving') return;
+  // It creeps: the slope is another one with each metre.
+  if (motion === 'moving' && !isOff && draft.leaving?.motion !== 'moving') ageReferences(step);
   if (draft.leaving?.motion !== motion) draft.leaving = { motion, sinceMs: atMs };
   const mostMs =
     motion === 'unknown' ? fuelLimits.unknownMs : isOff ? fuelLimits.movingParkedMs : fuelLimits.movingMs;
@@ -96,7 +95,9 @@ function followMotion(step: FuelStepContext, context: FuelContext): void {
 function enter(step: FuelStepContext, phase: FuelState['phase']): void {
   const { draft, atMs } = step;
   endStandstill(step);
+  if (phase === 'driving') markWatched(step);
   draft.references = { on: null, off: null };
+  draft.settled = null;
   draft.phase = phase;
   draft.phaseSinceMs = atMs;
   draft.leaving = null;
@@ -123,6 +124,7 @@ function take(step: FuelStepContext, reading: number | null): void {
 
 function handleSlot(step: FuelStepContext, slot: FuelSlot): void {
   const { draft } = step;
+  recordLevel(step, slot);
   if (draft.phase === 'driving') {
     if (draft.ignition !== 'off') followDrive(step, slot);
     return;
@@ -131,7 +133,7 @@ function handleSlot(step: FuelStepContext, slot: FuelSlot): void {
   judgeStandstill(step, slot);
   const settled = draft.slots.slice(-fuelLimits.slotsPerMinute).map(({ level }) => level);
   const isSettled =
-    settled.length === fuelLimits.slotsPerMinute && spread(settled) <= fuelLimits.steadySpread;
+    settled.length === fuelLimits.slotsPerMinute && isWithin(settled, fuelLimits.steadySpread);
   if (draft.isAsleep || !isSettled) return;
   const level = median(settled);
   reportLevel(step, level);

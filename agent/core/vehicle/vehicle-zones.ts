@@ -17,7 +17,7 @@ import {
 import type { ZoneSet } from '../zones/zone-set.ts';
 import { withSet, withWatch } from '../zones/zone-state.ts';
 import { type Crossing, type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../zones/zone-watch.ts';
-import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
+import { commitNow, evidenceOf, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
 
 /** `requestLocal` and `reviewCommands` of the vehicle's commands. */
 export interface ZoneOrders {
@@ -124,17 +124,19 @@ export function watchZones(context: StepContext, fix: Fix): void {
   if (zones.set === null) return;
   const origin = bestOrigin(time);
   const utcMs = origin === null ? null : origin.originMs + upMsAt(time, fix.atMonoMs);
-  const step = stepZones(zones.watch, { set: zones.set, fix, utcMs, settings: settings.zones });
+  const ignition = sensed(context.state, 'ignition');
+  const offSinceMs = ignition.value === false ? ignition.sinceMs : null;
+  const step = stepZones(zones.watch, { set: zones.set, fix, utcMs, settings: settings.zones, offSinceMs });
   const marks = [...step.watch.marks, ...step.crossings.map(({ mark }) => mark)];
   // Stamped while the vehicle still is where it was before: the zone of a position is the one that it came from.
   const held = holdEvents(context, marks, zones.held);
-  const { reports, requests } = decideAutomations(step.crossings, circumstances(context));
+  const { reports, requests } = decideAutomations(step.crossings, circumstances(context), step.drifts);
   put(context, {
     zones: {
       ...withWatch(zones, step.watch),
       held: keepOpen(step.watch, held),
       requests: [...zones.requests, ...requests].slice(-requestsMost),
-      crossed: [...zones.crossed, ...step.crossings.map(sideOf)],
+      crossed: [...zones.crossed, ...[...step.crossings, ...step.drifts].map(sideOf)],
     },
   });
   reportCrowd(context, step.isCrowded);

@@ -94,6 +94,8 @@ function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValu
 
 /**
  * Decides the requests of all crossings of one moment.
+ * @param drifts borders that the position of a vehicle at rest is beyond: nothing is requested, but what they ask for
+ * safely still wins.
  * @returns for each its attributes: `alert` (a notification is wanted), `dwellS`, where it applies `byConfig`,
  * `gapS`, `reason`, and `engine`, `cargo`, `cabin` with the request and why it is not passed on; and the requests,
  * one a feature at most, safe ones first.
@@ -101,13 +103,14 @@ function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValu
 export function decideAutomations(
   crossings: readonly Crossing[],
   around: AutomationContext,
+  drifts: readonly Crossing[] = [],
 ): { readonly reports: readonly CrossingReport[]; readonly requests: readonly ZoneRequest[] } {
   const real = crossings.filter(({ mark }) => mark.cause !== 'config');
   const requests: ZoneRequest[] = [];
   const outcomes = new Map<Crossing, Record<string, AttributeValue>>();
   for (const verb of verbNames) {
     const { name, word, feature, state } = verbs[verb];
-    const why = hindrance(verb, real, around);
+    const why = hindrance(verb, [...real, ...drifts], around);
     for (const crossing of real.filter((one) => asks(one, verb))) {
       const outcome = outcomes.get(crossing) ?? {};
       // A zone that requests both opposites gets both outcomes.

@@ -23,14 +23,16 @@ export function recordZones({ compared, inside, marks }: ZoneWatch): ZoneRecord 
   return {
     compared,
     inside,
-    marks: marks.map(({ id, to, utcMs, latitude, longitude, cause }) => [
-      id,
-      to === 'inside' ? 1 : 0,
-      utcMs,
-      Math.round(latitude * perDegree),
-      Math.round(longitude * perDegree),
-      causes.indexOf(cause),
-    ]),
+    marks: marks
+      .filter(({ isDrift }) => !isDrift)
+      .map(({ id, to, utcMs, latitude, longitude, cause }) => [
+        id,
+        to === 'inside' ? 1 : 0,
+        utcMs,
+        Math.round(latitude * perDegree),
+        Math.round(longitude * perDegree),
+        causes.indexOf(cause),
+      ]),
   };
 }
 
@@ -56,6 +58,7 @@ function markOf(value: unknown): readonly Mark[] {
       cause: causes[cause] ?? 'config',
       gapMs: null,
       isCarried: true,
+      isDrift: false,
     },
   ];
 }

@@ -1,13 +1,15 @@
 // Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with plausible fixes only. A
 // border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
 // and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
-// Neither time alone nor a doubtful fix changes anything. It never acts; see `zone-automation.ts`.
+// Neither time alone nor a doubtful fix changes anything, and a vehicle at rest crosses nothing (`zone-rest.ts`). It
+// never acts; see `zone-automation.ts`.
 import { zoneContains, zoneDepthM } from '../../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { zoneClearanceM } from './zone-clearance.ts';
 import { zonesNear } from './zone-index.ts';
+import { isAtRest, stepRest, type ZoneRest } from './zone-rest.ts';
 import { type ZoneSet, zoneFingerprint, zoneOf } from './zone-set.ts';
 
 export const zoneWatchLimits = {
@@ -49,6 +51,8 @@ export interface Mark {
   readonly gapMs: number | null;
   /** It was crossed before the agent's last start. */
   readonly isCarried: boolean;
+  /** The position alone went beyond the border, the vehicle rested: no crossing, but nothing restrictive waits for this side. */
+  readonly isDrift: boolean;
 }
 
 /** What the next fix finds out that is no movement of the vehicle. */
@@ -66,6 +70,7 @@ export interface ZoneWatch {
   readonly settling: PendingAdoption | null;
   /** Fingerprint of the zones that the last fix was compared with; null before the first one ever. */
   readonly compared: string | null;
+  readonly rest: ZoneRest;
 }
 
 /** An arrival or departure that is certain now. */
@@ -79,13 +84,15 @@ export interface ZoneStep {
   readonly watch: ZoneWatch;
   /** By time of crossing, departures first. */
   readonly crossings: readonly Crossing[];
+  /** Borders that the position of a vehicle at rest is certainly beyond. */
+  readonly drifts: readonly Crossing[];
   /** More zones overlap at this place than are watched. */
   readonly isCrowded: boolean;
 }
 
 /** A vehicle that has been in no zone yet. */
 export function createZoneWatch(): ZoneWatch {
-  return { inside: [], marks: [], lastMs: null, settling: null, compared: null };
+  return { inside: [], marks: [], lastMs: null, settling: null, compared: null, rest: null };
 }
 
 function freshIn(set: ZoneSet, before: ZoneSet): ReadonlySet<string> {
@@ -123,6 +130,8 @@ export interface ZoneInput {
   /** UTC at the fix as the vehicle knows it; null while it does not. */
   readonly utcMs: number | null;
   readonly settings: ZonesSettings;
+  /** Since when the ignition has been off, monotonic; null while it is on or unknown. */
+  readonly offSinceMs: number | null;
 }
 
 /** The thresholds for one fix. */
@@ -131,11 +140,12 @@ interface ZoneStepInput extends ZoneInput {
   readonly marks: ReadonlyMap<string, Mark>;
   readonly uncertaintyM: number;
   readonly dwellMs: number;
+  readonly isAtRest: boolean;
 }
 
 const noMarks: ReadonlyMap<string, Mark> = new Map();
 
-function stepInputOf(watch: ZoneWatch, input: ZoneInput): ZoneStepInput {
+function stepInputOf(watch: ZoneWatch, input: ZoneInput, rest: ZoneRest): ZoneStepInput {
   const { fix, settings } = input;
   return {
     ...input,
@@ -143,10 +153,15 @@ function stepInputOf(watch: ZoneWatch, input: ZoneInput): ZoneStepInput {
     marks: watch.marks.length === 0 ? noMarks : new Map(watch.marks.map((mark) => [mark.id, mark])),
     uncertaintyM: zoneWatchLimits.rangeErrorM * Math.max(1, fix.hdop ?? zoneWatchLimits.unknownHdop),
     dwellMs: settings.dwellS * 1000,
+    isAtRest: isAtRest(rest),
   };
 }
 
-function openMark({ watch, fix, utcMs }: ZoneStepInput, id: string, to: Mark['to']): Mark {
+function openMark(
+  { watch, fix, utcMs, isAtRest: isResting }: ZoneStepInput,
+  id: string,
+  to: Mark['to'],
+): Mark {
   const { settling, lastMs } = watch;
   const isFresh = settling !== null && (settling.fresh === 'all' || settling.fresh.has(id));
   const gapMs = lastMs === null ? null : fix.atMonoMs - lastMs;
@@ -160,6 +175,7 @@ function openMark({ watch, fix, utcMs }: ZoneStepInput, id: string, to: Mark['to
     cause: isFresh ? settling.cause : 'seen',
     gapMs: gapMs !== null && gapMs > zoneWatchLimits.gapMs ? gapMs : null,
     isCarried: false,
+    isDrift: isResting && !isFresh,
   };
 }
 
@@ -167,7 +183,8 @@ function openMark({ watch, fix, utcMs }: ZoneStepInput, id: string, to: Mark['to
 function markOf(look: ZoneStepInput, id: string, to: Mark['to']): Mark & { readonly atMs: number } {
   const known = look.marks.get(id);
   const { fix, utcMs } = look;
-  if (known !== undefined && known.to === to) {
+  const isDated = known !== undefined && (look.isAtRest || !known.isDrift);
+  if (isDated && known.to === to) {
     if (known.atMs !== null) return known as Mark & { readonly atMs: number };
     // Between two boots only UTC counts on; without it the crossing is dated by this fix.
     if (known.utcMs !== null && utcMs !== null)
@@ -191,6 +208,7 @@ interface Outcome {
   readonly inside: string[];
   readonly marks: Mark[];
   readonly crossings: Crossing[];
+  readonly drifts: Crossing[];
   /** Zones that it is in or has just entered. */
   tracked: number;
   isCrowded: boolean;
@@ -204,10 +222,9 @@ function lookOut(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void 
   const mark = markOf(look, id, 'outside');
   const dwellMs = look.fix.atMonoMs - mark.atMs;
   const isOut = depthM <= -Math.max(look.settings.hysteresisM, look.uncertaintyM);
-  if (isOut && dwellMs >= look.dwellMs) {
-    outcome.crossings.push({ zone, mark, dwellMs });
-    return;
-  }
+  const isCertain = isOut && dwellMs >= look.dwellMs;
+  if (isCertain && !mark.isDrift) return void outcome.crossings.push({ zone, mark, dwellMs });
+  if (isCertain) outcome.drifts.push({ zone, mark, dwellMs });
   outcome.inside.push(id);
   outcome.marks.push(mark);
 }
@@ -226,10 +243,9 @@ function lookIn(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void {
   const mark = markOf(look, id, 'inside');
   const dwellMs = look.fix.atMonoMs - mark.atMs;
   const leastM = arrivalDepthM(look, zone);
-  if (leastM === null || depthM < leastM || dwellMs < look.dwellMs) {
-    outcome.marks.push(mark);
-    return;
-  }
+  const isCertain = leastM !== null && depthM >= leastM && dwellMs >= look.dwellMs;
+  if (isCertain && mark.isDrift) outcome.drifts.push({ zone, mark, dwellMs });
+  if (!isCertain || mark.isDrift) return void outcome.marks.push(mark);
   outcome.inside.push(id);
   outcome.crossings.push({ zone, mark, dwellMs });
 }
@@ -247,12 +263,14 @@ const isEarlier = (one: Crossing, other: Crossing): number =>
 export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   const { set, fix } = input;
   if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)
-    return { watch, crossings: [], isCrowded: false };
-  const look = stepInputOf(watch, input);
+    return { watch, crossings: [], drifts: [], isCrowded: false };
+  const rest = stepRest(watch.rest, fix, input.offSinceMs);
+  const look = stepInputOf(watch, input, rest);
   const outcome: Outcome = {
     inside: [],
     marks: [],
     crossings: [],
+    drifts: [],
     tracked: 0,
     isCrowded: false,
   };
@@ -276,8 +294,10 @@ export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
       lastMs: fix.atMonoMs,
       settling: null,
       compared: set.fingerprint,
+      rest,
     },
     crossings: outcome.crossings.sort(isEarlier),
+    drifts: outcome.drifts,
     isCrowded: outcome.isCrowded,
   };
 }

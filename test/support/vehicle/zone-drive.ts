@@ -85,6 +85,7 @@ export function drive(
     readonly from?: ZoneWatch;
     readonly restartsAt?: ReadonlySet<number>;
     readonly settings?: ZonesSettings;
+    readonly offSinceMs?: number;
   } = {},
 ): { readonly told: readonly Told[]; readonly watch: ZoneWatch } {
   let watch = given.from ?? watching(set);
@@ -94,7 +95,8 @@ export function drive(
     if (given.restartsAt?.has(number) === true)
       watch = adoptZones(resumeZones(JSON.parse(JSON.stringify(recordZones(watch)))), null, set);
     const { utcMs } = fix;
-    const step = stepZones(watch, { set, fix, utcMs, settings: given.settings ?? settings });
+    const { offSinceMs = null } = given;
+    const step = stepZones(watch, { set, fix, utcMs, settings: given.settings ?? settings, offSinceMs });
     watch = step.watch;
     for (const { zone, mark } of step.crossings) {
       told.push({
