@@ -23,6 +23,10 @@ type Member = `geozone${Capitalize<ZoneSwitch>}`;
 const memberOf = (name: ZoneSwitch): Member =>
   `geozone${name.slice(0, 1).toUpperCase()}${name.slice(1)}` as Member;
 
+type Sent = Extract<keyof Body<'createGeozone'>, `geozone${'Arrival' | 'Departure' | 'Alert'}${string}`>;
+/** Requests spell two of them with another letter case than answers do. */
+const sentMemberOf = (name: ZoneSwitch): Sent => memberOf(name).replace(/Unlock$/, 'UnLock') as Sent;
+
 export const switchesOf = (zone: Geozone): ReadonlySet<ZoneSwitch> =>
   new Set(zoneSwitches.filter((name) => zone[memberOf(name)]));
 
@@ -85,7 +89,8 @@ export function changeOf(form: ZoneForm, draft: Zone, before: Geozone | undefine
   if (form.name !== known.name) body.geozoneDisplayName = form.name;
   if (form.description !== known.description) body.geozoneDescription = form.description;
   for (const name of zoneSwitches) {
-    if (form.switches.has(name) !== known.switches.has(name)) body[memberOf(name)] = form.switches.has(name);
+    if (form.switches.has(name) !== known.switches.has(name))
+      body[sentMemberOf(name)] = form.switches.has(name);
   }
   if (before !== undefined && draftText(zoneOf(before)) === draftText(draft)) return body;
   body.geozoneType = draft.type;
