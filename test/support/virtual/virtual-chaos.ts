@@ -39,7 +39,6 @@ const kinds: readonly FaultKind[] = [
   boardFault('board silent', () => ({ silent: true })),
   boardFault('noise on the line', (luck) => ({
     noise: noiseKinds[luck.integer(0, noiseKinds.length - 1)] ?? null,
-    lost: luck.fraction() / 2,
   })),
   boardFault('relays stuck', () => ({ stuck: true }), 60),
   {
