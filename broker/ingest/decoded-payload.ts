@@ -26,10 +26,10 @@ export interface DecodedPayload {
 export type EventOutcome =
   | {
       readonly kind: 'stored';
-      /** Events that were not there before, and for each its number in the store and the boot that it is stored under. */
+      /** Events that were not there before, and for each its number in the store and the boot that it is stored under (absent: as sent). */
       readonly fresh: readonly FleetEvent[];
       readonly eventNos: readonly number[];
-      readonly boots: readonly string[];
+      readonly boots: readonly string[] | undefined;
       /** How many of them have a number that another event has. */
       readonly reused: number;
       readonly projection: Projection;

@@ -11,8 +11,8 @@ import {
   askStore,
   type Doubt,
   isOtherEvent,
-  recordContent,
-  type SentContents,
+  recordSent,
+  type SentEvents,
   withTime,
 } from './reused-numbers.ts';
 
@@ -67,16 +67,14 @@ function byNumber(
 const isEmpty = ({ upTo, ranges }: StoredNumbers): boolean => upTo === 0 && ranges.length === 0;
 
 /** Records that the draft stores these events too. */
-function addTo(draft: Draft, events: readonly FleetEvent[], sent: SentContents): void {
+function addTo(draft: Draft, events: readonly FleetEvent[], sent: SentEvents): void {
   // Of a boot whose earlier times were not recorded the span stays unknown.
   const isTimed = draft.from.times !== null || isEmpty(draft.from.stored);
-  for (const event of events) {
-    recordContent(sent, draft.name, event);
-    if (isTimed) draft.times = withTime(draft.times, event.timestamp);
-  }
+  if (events.length > 0) recordSent(sent, draft.name, events);
+  if (isTimed) for (const { timestamp } of events) draft.times = withTime(draft.times, timestamp);
 }
 
-function sortByNumber(work: DecodedPayload, draft: Draft | null, sent: SentContents): Sorted {
+function sortByNumber(work: DecodedPayload, draft: Draft | null, sent: SentEvents): Sorted {
   if (draft === null) return null;
   // Whether bare events are new is known only when they are written.
   if (work.boot === null) return { draft, fresh: work.events, again: nothing };
@@ -90,8 +88,8 @@ function sortByNumber(work: DecodedPayload, draft: Draft | null, sent: SentConte
 /** What the payloads of a commit are compared with. */
 interface Compared {
   readonly answers: Answers;
-  /** Contents of this plan, and of all that are being written. */
-  readonly sent: readonly [SentContents, ...SentContents[]];
+  /** Events of this plan, and of all that are being written. */
+  readonly sent: readonly [SentEvents, ...SentEvents[]];
 }
 
 function decide(work: DecodedPayload, sorted: Sorted, { answers, sent }: Compared): Decided {
@@ -126,7 +124,7 @@ async function answersFor(
   return doubts.length === 0 ? noAnswers : askStore(db, doubts, works.at(-1)?.receivedMs ?? 0);
 }
 
-/** Decides the payloads of a commit in turn. @param known `sent`: contents of this plan, which it fills, and of those in flight. */
+/** Decides the payloads of a commit in turn. @param known `sent`: events of this plan, which it fills, and of those in flight. */
 export async function decideAll(
   db: Database,
   works: readonly DecodedPayload[],

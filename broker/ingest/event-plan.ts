@@ -26,7 +26,7 @@ import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
 import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
 import type { DecodedPayload, EventOutcome } from './decoded-payload.ts';
 import { type Decided, decideAll } from './event-decisions.ts';
-import { runOf, type SentContents } from './reused-numbers.ts';
+import { runOf, type SentEvents } from './reused-numbers.ts';
 
 export type { DecodedPayload, EventOutcome } from './decoded-payload.ts';
 
@@ -163,7 +163,8 @@ function outcomesOf(
     const { fresh, reused, upTo, projection } = one;
     const common = { kind: 'stored', upTo, projection, reused: reused.size } as const;
     if (boot !== null) {
-      const boots = fresh.map((event) => (reused.has(event) ? runOf(boot, event) : boot));
+      const boots =
+        reused.size === 0 ? undefined : fresh.map((event) => (reused.has(event) ? runOf(boot, event) : boot));
       return { ...common, fresh, eventNos: fresh.map(() => next++), boots };
     }
     const some = bareNos.get(at) ?? [];
@@ -201,11 +202,11 @@ export function createEventPlanner(
   memory: BootMemory = createBootMemory(db),
 ): Planner<DecodedPayload, EventOutcome> {
   const slices = createSliceTarget(db);
-  const inFlight = new Set<SentContents>();
+  const inFlight = new Set<SentEvents>();
   return {
     async plan(works): Promise<Plan<EventOutcome>> {
       const drafts = await draftsOf(memory, works);
-      const contents: SentContents = new Map();
+      const contents: SentEvents = new Map();
       const decided = await decideAll(db, works, { drafts, sent: [contents, ...inFlight] });
       inFlight.add(contents);
       const open = drafts.all;

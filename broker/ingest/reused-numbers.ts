@@ -16,16 +16,13 @@ const dayMs = 86_400_000;
 /** The boot under which an event is stored whose number another event has. '@' is not allowed in ids. */
 export const runOf = (boot: string, event: FleetEvent): string => `${boot}@${contentHash(event)}`;
 
-/** The contents that plans in flight store, by boot and number: no read of the store finds them yet. */
-export type SentContents = Map<string, string[]>;
+/** The events that plans in flight store, payload by payload, by the name of their boot: no read of the store finds them yet. */
+export type SentEvents = Map<string, (readonly FleetEvent[])[]>;
 
-const keyOf = (name: string, seq: number): string => `${name}/${seq}`;
-
-export function recordContent(sent: SentContents, name: string, event: FleetEvent): void {
-  const key = keyOf(name, event.seq);
-  const known = sent.get(key);
-  if (known === undefined) sent.set(key, [contentOf(event)]);
-  else known.push(contentOf(event));
+export function recordSent(sent: SentEvents, name: string, events: readonly FleetEvent[]): void {
+  const known = sent.get(name);
+  if (known === undefined) sent.set(name, [events]);
+  else known.push(events);
 }
 
 /** The span with one more time; a time that is not known changes nothing. */
@@ -131,10 +128,12 @@ export async function askStore(db: Database, doubts: readonly Doubt[], nowMs: nu
 export function isOtherEvent(
   { draft, event }: Doubt,
   answers: Answers,
-  sent: readonly SentContents[],
+  sent: readonly SentEvents[],
 ): boolean {
-  const key = keyOf(draft.name, event.seq);
-  const contents = sent.flatMap((one) => one.get(key) ?? []);
+  const contents: string[] = [];
+  for (const one of sent)
+    for (const events of one.get(draft.name) ?? [])
+      for (const other of events) if (other.seq === event.seq) contents.push(contentOf(other));
   if (contents.includes(contentOf(event))) return false;
   const answer = answers.get(event) ?? 'other';
   return answer === 'other' || (answer === 'none' && contents.length > 0);

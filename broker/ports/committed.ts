@@ -11,7 +11,7 @@ export interface Committed {
   /** The number in the store of each event of `fresh`. */
   readonly eventNos: readonly number[];
   /** The boot that each event of `fresh` is stored under: a run of its own when another event has its number. Absent: `boot`. */
-  readonly boots?: readonly string[];
+  readonly boots?: readonly string[] | undefined;
   /** When the payload came in, by the broker's clock. */
   readonly receivedMs: number;
   readonly projection: Projection;

@@ -312,9 +312,8 @@ const refused = (reason: string): Decoded => ({ ok: false, reason });
 const faultOf = (event: FleetEvent): string | null =>
   event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
 
-/** Takes the event as far as it is good, or rejects it alone. @param where before the reason. */
+/** Takes an event at fault as far as it is good, or rejects it alone. @param where before the reason. */
 function accept(event: OpenEvent, where: string, rejects: Rejects): readonly FleetEvent[] {
-  if (faultOf(event) === null) return [event];
   const sent = { ...event };
   const isWhole = mendEvent(event, new Map());
   const fault = faultOf(event);
@@ -331,12 +330,15 @@ function decodeColumns(raw: RawBatch): Decoded {
     return refused(`count must be 1 to ${eventLimits.events}`);
   }
   const cursor = createCursor(raw);
-  const rejects = createRejects(boot);
+  let rejects: Rejects | null = null;
   const events: FleetEvent[] = [];
-  for (let index = 0; index < raw.count; index++)
-    events.push(...accept(readEvent(raw, cursor, index), `event ${index}: `, rejects));
+  for (let index = 0; index < raw.count; index++) {
+    const event = readEvent(raw, cursor, index);
+    if (faultOf(event) === null) events.push(event);
+    else events.push(...accept(event, `event ${index}: `, (rejects ??= createRejects(boot))));
+  }
   cursor.assertUsedUp();
-  return rejects.decoded({ boot, events });
+  return rejects?.decoded({ boot, events }) ?? { ok: true, batch: { boot, events } };
 }
 
 function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
@@ -345,6 +347,7 @@ function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
   }
   const { boot, event } = decodeSingle(row, raw.boot);
   if (!isId(boot)) return refused('boot is not an id');
+  if (faultOf(event) === null) return { ok: true, batch: { boot, events: [event] } };
   const rejects = createRejects(boot);
   const events = accept({ ...event }, '', rejects);
   return rejects.decoded({ boot, events });
