@@ -512,7 +512,10 @@ describe('any order and duplication of the same batches', () => {
         `SELECT fix_ms, fix_tie, latitude, longitude, speed, odometer, fuel_level, fuel_ms, passengers, passengers_ms,
           diagnostic, diagnostic_ms FROM devices`,
       ),
-      states: await read('SELECT name, state, changed_ms FROM device_states ORDER BY name'),
+      // How far the clock was ahead goes by the time of receipt, as that of the record is wrong.
+      states: await read(
+        "SELECT name, state, changed_ms FROM device_states WHERE name <> 'clock.ahead' ORDER BY name",
+      ),
       boots: await read('SELECT boot, up_to FROM boots ORDER BY boot'),
       commands: await read('SELECT command_state, state_rank, is_final, reported_ms FROM commands'),
       events:
