@@ -23,6 +23,13 @@ type Member = `geozone${Capitalize<ZoneSwitch>}`;
 const memberOf = (name: ZoneSwitch): Member =>
   `geozone${name.slice(0, 1).toUpperCase()}${name.slice(1)}` as Member;
 
+/** Requests spell one word otherwise than answers. */
+type SentMember =
+  | Exclude<Member, `${string}Unlock`>
+  | `geozone${'Arrival' | 'Departure'}${'Cabin' | 'Cargo'}UnLock`;
+const sentMemberOf = (name: ZoneSwitch): SentMember =>
+  memberOf(name).replace(/Unlock$/, 'UnLock') as SentMember;
+
 export const switchesOf = (zone: Geozone): ReadonlySet<ZoneSwitch> =>
   new Set(zoneSwitches.filter((name) => zone[memberOf(name)]));
 
@@ -85,7 +92,8 @@ export function changeOf(form: ZoneForm, draft: Zone, before: Geozone | undefine
   if (form.name !== known.name) body.geozoneDisplayName = form.name;
   if (form.description !== known.description) body.geozoneDescription = form.description;
   for (const name of zoneSwitches) {
-    if (form.switches.has(name) !== known.switches.has(name)) body[memberOf(name)] = form.switches.has(name);
+    if (form.switches.has(name) !== known.switches.has(name))
+      body[sentMemberOf(name)] = form.switches.has(name);
   }
   if (before !== undefined && draftText(zoneOf(before)) === draftText(draft)) return body;
   body.geozoneType = draft.type;
