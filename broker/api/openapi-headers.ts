@@ -102,12 +102,6 @@ with the same key within 24 hours is answered like the first and not carried out
     schema: { type: 'string' },
     example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
   },
-  LastEventID: {
-    name: 'Last-Event-ID',
-    ...optional,
-    description: 'The `id` of the last event that you took in; the stream goes on after it',
-    schema: { type: 'string' },
-  },
 };
 
 const sent = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
@@ -143,7 +137,6 @@ export function headerParameters(operation: Operation): readonly Json[] {
     ...(isKeyed(operation) ? [understood('IdempotencyKey')] : []),
     ...(isConditional(operation) ? [understood('IfNoneMatch')] : []),
     ...(takesIfMatch(operation) ? [understood('IfMatch')] : []),
-    ...(isLive(operation) ? [understood('LastEventID')] : []),
   ];
 }
 
@@ -159,7 +152,6 @@ export function headerComponents(operations: readonly Operation[]): {
     [operations.some(isFile), ['Disposition']],
     [operations.some(isConditional), ['Revalidate', 'ETag', 'IfNoneMatch']],
     [operations.some(takesIfMatch), ['IfMatch']],
-    [operations.some(isLive), ['LastEventID']],
   ];
   const unused = new Set(without.flatMap(([isUsed, names]) => (isUsed ? [] : names)));
   const used = (all: Readonly<Record<string, Json>>): Json =>
