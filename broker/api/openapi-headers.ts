@@ -10,7 +10,6 @@ const isConditional = (operation: Operation): boolean => operation.isConditional
 const takesIfMatch = (operation: Operation): boolean => operation.takesIfMatch === true;
 const isKept = (operation: Operation): boolean => operation.cacheS !== undefined;
 const isFile = (operation: Operation): boolean => operation.fileName !== undefined;
-const isLive = ({ produces }: Operation): boolean => produces === 'text/event-stream';
 
 /** True when `Idempotency-Key` means something: the key belongs to the caller. */
 export const isKeyed = (operation: Operation): boolean => isGuarded(operation) && takesKey(operation);
@@ -102,12 +101,6 @@ with the same key within 24 hours is answered like the first and not carried out
     schema: { type: 'string' },
     example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
   },
-  LastEventID: {
-    name: 'Last-Event-ID',
-    ...optional,
-    description: 'The `id` of the last event that you took in; the stream goes on after it',
-    schema: { type: 'string' },
-  },
 };
 
 const sent = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
@@ -143,7 +136,6 @@ export function headerParameters(operation: Operation): readonly Json[] {
     ...(isKeyed(operation) ? [understood('IdempotencyKey')] : []),
     ...(isConditional(operation) ? [understood('IfNoneMatch')] : []),
     ...(takesIfMatch(operation) ? [understood('IfMatch')] : []),
-    ...(isLive(operation) ? [understood('LastEventID')] : []),
   ];
 }
 
@@ -159,7 +151,6 @@ export function headerComponents(operations: readonly Operation[]): {
     [operations.some(isFile), ['Disposition']],
     [operations.some(isConditional), ['Revalidate', 'ETag', 'IfNoneMatch']],
     [operations.some(takesIfMatch), ['IfMatch']],
-    [operations.some(isLive), ['LastEventID']],
   ];
   const unused = new Set(without.flatMap(([isUsed, names]) => (isUsed ? [] : names)));
   const used = (all: Readonly<Record<string, Json>>): Json =>

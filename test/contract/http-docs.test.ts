@@ -79,17 +79,25 @@ describe('the document for generated clients', () => {
     return names.filter((name, at) => names.indexOf(name) !== at);
   };
 
-  it('has no two values of an enum, and no two members of a request, that fold into one name', async () => {
+  it('has no two values of an enum, and no two members or parameters of a request, that fold into one name', async () => {
+    const document = (await service.call({ path: '/openapi.json' })).json() as {
+      components: { parameters: Readonly<Record<string, { name: string }>> };
+    };
+    const nameOf = ({ name, $ref = '' }: { readonly name?: string; readonly $ref?: string }): string =>
+      name ?? document.components.parameters[$ref.split('/').at(-1) ?? '']?.name ?? $ref;
     const faults: string[] = [];
     const walk = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null) return;
-      const { enum: values, properties } = value as { enum?: unknown; properties?: unknown };
-      const names = path.includes('/requestBody/') && typeof properties === 'object' ? properties : null;
-      const found = [...(Array.isArray(values) ? twice(values) : []), ...twice(Object.keys(names ?? {}))];
+      const { enum: values, properties } = value as { enum?: unknown; properties?: object };
+      const found = [
+        ...(Array.isArray(values) ? twice(values) : []),
+        ...(path.includes('/requestBody/') ? twice(Object.keys(properties ?? {})) : []),
+        ...(path.endsWith('/parameters') && Array.isArray(value) ? twice(value.map(nameOf)) : []),
+      ];
       if (found.length > 0) faults.push(`${path}: ${found.join()}`);
       for (const [name, member] of Object.entries(value)) walk(member, `${path}/${name}`);
     };
-    walk((await service.call({ path: '/openapi.json' })).json(), '');
+    walk(document, '');
     expect(faults).toEqual([]);
   });
 });

@@ -23,9 +23,12 @@ type Member = `geozone${Capitalize<ZoneSwitch>}`;
 const memberOf = (name: ZoneSwitch): Member =>
   `geozone${name.slice(0, 1).toUpperCase()}${name.slice(1)}` as Member;
 
-type Sent = Extract<keyof Body<'createGeozone'>, `geozone${'Arrival' | 'Departure' | 'Alert'}${string}`>;
-/** Requests spell two of them with another letter case than answers do. */
-const sentMemberOf = (name: ZoneSwitch): Sent => memberOf(name).replace(/Unlock$/, 'UnLock') as Sent;
+/** Requests spell one word otherwise than answers. */
+type SentMember =
+  | Exclude<Member, `${string}Unlock`>
+  | `geozone${'Arrival' | 'Departure'}${'Cabin' | 'Cargo'}UnLock`;
+const sentMemberOf = (name: ZoneSwitch): SentMember =>
+  memberOf(name).replace(/Unlock$/, 'UnLock') as SentMember;
 
 export const switchesOf = (zone: Geozone): ReadonlySet<ZoneSwitch> =>
   new Set(zoneSwitches.filter((name) => zone[memberOf(name)]));
