@@ -309,6 +309,7 @@ export const userTables = [
   'group_users',
   'notification_views',
   'push_registrations',
+  'idempotency_keys',
   'message_reads',
   'user_preferences',
   'shares',
