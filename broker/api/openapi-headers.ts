@@ -10,7 +10,6 @@ const isConditional = (operation: Operation): boolean => operation.isConditional
 const takesIfMatch = (operation: Operation): boolean => operation.takesIfMatch === true;
 const isKept = (operation: Operation): boolean => operation.cacheS !== undefined;
 const isFile = (operation: Operation): boolean => operation.fileName !== undefined;
-const isLive = ({ produces }: Operation): boolean => produces === 'text/event-stream';
 
 /** True when `Idempotency-Key` means something: the key belongs to the caller. */
 export const isKeyed = (operation: Operation): boolean => isGuarded(operation) && takesKey(operation);
