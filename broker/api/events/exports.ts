@@ -87,13 +87,17 @@ async function* writeGpx(device: Device, { pages, isGap }: Track): AsyncGenerato
     let text = '';
     for (const one of events) {
       const { event } = one;
-      const at = drawnAt(one);
+      const at = fixOf(event);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
+      // GPX has no points beside its lines: a position that is not believed is a segment of its own.
+      const isStray = one.line === 'off';
       if (lineEnd === null) text += gpxSegment.open;
-      else if (lineEnd.isLost || isGap(one, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
+      else if (isStray || lineEnd.isLost || isGap(one, lineEnd.atMs))
+        text += gpxSegment.close + gpxSegment.open;
       text += gpxPoint(event, at, isoTime);
-      lineEnd = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
+      const isLost = isStray || event.statusCode === statusCodes.GPS_LOST.code;
+      lineEnd = { atMs: event.timestampMs, isLost };
     }
     yield text;
   }
@@ -175,8 +179,8 @@ const formats: readonly Format[] = [
     produces: 'application/gpx+xml',
     summary: 'Track of a device as GPX',
     formatText: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
-was lost (64807, 61477). Records without a position,
-and positions that are not believed (see \`reportTrips\`), are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
+was lost (64807, 61477). Records without a position
+are left out; a position that is not believed (see \`reportTrips\`) is a segment of its own. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
     example: `${gpxHead(sampleDevice)}${gpxSegment.open}${gpxPoint(sample, samplePoint, isoTime)}${gpxSegment.close}${gpxTail}`,
     write: writeGpx,
   },

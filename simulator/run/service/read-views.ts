@@ -45,7 +45,10 @@ function cellsOf(line: string): readonly string[] {
 }
 
 function linesOf(csv: string): readonly Readonly<Record<string, string>>[] {
-  const [head = '', ...lines] = csv.split('\r\n').filter((line) => line !== '');
+  const [head = '', ...lines] = csv
+    .replace(/^\ufeff/, '')
+    .split('\r\n')
+    .filter((line) => line !== '');
   const names = cellsOf(head);
   return lines.map((line) => {
     const cells = Object.fromEntries(cellsOf(line).map((cell, at) => [names[at] ?? '', cell]));

@@ -248,9 +248,9 @@ const reportMutants: readonly TruthMutant[] = [
   }),
   broker({
     fault: 'the fastest of a trip is its slowest',
-    file: 'broker/core/events/trips.js',
-    find: 'speedMost: Math.max(last.speedMost, speed),',
-    put: 'speedMost: Math.min(last.speedMost, speed),',
+    file: 'broker/core/events/trip-way.js',
+    find: 'Math.max(most ?? 0, speed)',
+    put: 'Math.min(most ?? speed, speed)',
     found: ['reportsWrong'],
   }),
   broker({

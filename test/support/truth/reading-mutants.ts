@@ -120,8 +120,8 @@ export const readingMutants: readonly TruthMutant[] = [
   broker({
     fault: 'a device shows half of its heading',
     file: 'broker/api/answers/views.js',
-    find: 'deviceLastValidHeading: Math.round(row.heading) % 360,',
-    put: 'deviceLastValidHeading: Math.round(row.heading / 2),',
+    find: 'deviceLastValidHeading: headingOrNull(row.heading),',
+    put: 'deviceLastValidHeading: headingOrNull(row.heading / 2),',
     found: ['presentWrong'],
   }),
   broker({

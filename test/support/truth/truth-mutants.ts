@@ -160,8 +160,8 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the latest record is 5 s old',
     file: 'broker/api/events/events-device.js',
-    find: 'toMs: device.fixMs }',
-    put: 'toMs: device.fixMs - 5000 }',
+    find: 'toMs: fixMs }',
+    put: 'toMs: fixMs - 5000 }',
     found: ['historyWrong'],
   }),
   broker({
