@@ -24,8 +24,8 @@ export const operationMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the administrator who opened the breaker resets it',
     file: 'broker/store/commands/command-caps.js',
-    find: 'sql`<> ${userID}`',
-    put: 'sql`<> ${`${userID}-`}`',
+    find: 'sql `<> ${userID}`',
+    put: 'sql `<> ${`${userID}-`}`',
     found,
     scenario,
   }),

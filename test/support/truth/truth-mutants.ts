@@ -71,7 +71,7 @@ export const truthMutants: readonly TruthMutant[] = [
   column('states of reports on commands are not stored', 'event.commandState }', 'undefined }', [
     'corrupted',
   ]),
-  column('events get the time of their arrival', 'event.timestamp ?? receivedMs', 'receivedMs', [
+  column('events get the time of their arrival', '=> event.timestamp ?? receivedMs', '=> receivedMs', [
     'corrupted',
   ]),
   column(
@@ -88,9 +88,9 @@ export const truthMutants: readonly TruthMutant[] = [
   ),
   broker({
     fault: 'one event in 17 is acknowledged and not stored',
-    file: 'broker/ingest/event-plan.js',
-    find: 'return work.events;',
-    put: 'return work.events.filter(({ seq }) => seq % 17 !== 0);',
+    file: 'broker/ingest/event-decisions.js',
+    find: 'return { fresh: work.events, again: nothing };',
+    put: 'return { fresh: work.events.filter(({ seq }) => seq % 17 !== 0), again: nothing };',
     found: ['acknowledgedMissing'],
   }),
   broker({
