@@ -14,10 +14,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
-const plan = 'broker/ingest/event-plan.ts';
+const plan = 'broker/ingest/event-decisions.ts';
 
 /** The copy itself must pass, or its failures would say nothing. */
-const sound = { fault: 'no fault', file: plan, find: 'return work.events;', put: 'return work.events;' };
+const sound = {
+  fault: 'no fault',
+  file: plan,
+  find: 'return { fresh: work.events, again: nothing };',
+  put: 'return { fresh: work.events, again: nothing };',
+};
 
 /** One edit of the sources each; `find` stands there exactly once. */
 const faults = [
@@ -36,20 +41,20 @@ const faults = [
   {
     fault: 'the broker drops one event in 17',
     file: plan,
-    find: 'return work.events;',
-    put: 'return work.events.filter(({ seq }) => seq % 17 !== 0);',
+    find: 'return { fresh: work.events, again: nothing };',
+    put: 'return { fresh: work.events.filter(({ seq }) => seq % 17 !== 0), again: nothing };',
   },
   {
     fault: 'the broker stores an event twice that comes twice',
     file: plan,
-    find: 'if (seen.has(seq) || isStored(stored, seq)) return false;',
-    put: 'if (seen.has(seq) || isStored({ ...stored, ranges: [], upTo: 0 }, seq)) return false;',
+    find: 'if (seen.has(event.seq) || isStored(stored, event.seq)) again.push(event);',
+    put: 'if (seen.has(event.seq) || isStored({ ...stored, ranges: [], upTo: 0 }, event.seq)) again.push(event);',
   },
   {
     fault: 'the broker stores a batch in reverse order',
     file: plan,
-    find: 'return work.events;',
-    put: 'return work.events.toReversed();',
+    find: 'return { fresh: work.events, again: nothing };',
+    put: 'return { fresh: work.events.toReversed(), again: nothing };',
   },
   {
     fault: 'the agent deletes one event more than was acknowledged',
