@@ -7,9 +7,11 @@ import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer }
 import { waitAtMost } from '../src/timeout.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
 import { createDeviceRequests, type DeviceRequests } from './commands/device-requests.ts';
+import { type EventLimits } from './core/scheduling/event-budget.ts';
 import { authenticateDevice, type Login } from './devices/device-login.ts';
 import { createOfflineRecorder, type OfflineRecorder } from './devices/offline-recorder.ts';
 import { watchRevocations } from './devices/revocations.ts';
+import { createEventLimiter, type EventLimiter } from './ingest/event-limiter.ts';
 import { createIngest, type Ingest } from './ingest/ingest.ts';
 import { handleUplink, type UplinkDeps } from './ingest/uplinks.ts';
 import type { BrokerMetrics } from './ports/broker-metrics.ts';
@@ -47,6 +49,8 @@ export interface BrokerOptions {
   readonly signer: Signer;
   readonly log: Log;
   readonly openMqttServer: OpenMqttServer;
+  /** Absent: devices and accounts may send as much as they like. */
+  readonly eventLimits?: EventLimits;
   readonly mqtt: Pick<MqttServerOptions, 'host' | 'port' | 'limits' | 'tls' | 'websocket'>;
 }
 
@@ -95,6 +99,7 @@ const usersMs = 3000;
 const storeCloseMs = 1500;
 
 interface BrokerParts extends UplinkDeps {
+  readonly limiter: EventLimiter | null;
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
   readonly requests: DeviceRequests;
@@ -119,6 +124,7 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
       return login?.device ?? null;
     },
     onUplink: (device, message, completion) => handleUplink(parts, device, message, completion),
+    pacer: parts.limiter ?? undefined,
     // The queue has acknowledged it already.
     onUnprocessable: async (device, unreadable) =>
       void (await parts.ingest.quarantine(device, { ...unreadable, isForced: true })),
@@ -135,6 +141,8 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
     isOverloaded: () => parts.storeRetry.isDown() || parts.commits.lagMs() > overloadLagMs,
   });
 }
+
+const unlimited: BrokerMetrics['limited'] = { held: { device: 0, pace: 0, account: 0 }, waiting: 0 };
 
 function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
@@ -161,6 +169,8 @@ function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
       arrivals: mqtt.waitingCount?.() ?? 0,
       lagMs: commits.lagMs(),
       waiting: commits.depth(),
+      limited: parts.limiter?.counts() ?? unlimited,
+      overLimit: parts.limiter?.overLimit() ?? [],
       ...ingest.counts(),
     }),
     onCommitted(listener) {
@@ -174,6 +184,7 @@ function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
 async function closeStoreOf(parts: BrokerParts): Promise<void> {
   const { storeRetry, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
   storeRetry.close();
+  parts.limiter?.close();
   offlineRecorder.close();
   await ingest.close();
   await rollout.close();
@@ -222,7 +233,7 @@ function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
 
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
-  const { db, clock, entropy, signer, log } = options;
+  const { db, clock, entropy, signer, log, eventLimits: limits } = options;
   const isShared = options.ingress === 'cluster';
   await migrate(db, migrations);
   const nowMs = Math.round(clock.utcMs());
@@ -271,6 +282,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     commits,
     storeRetry,
     ingest,
+    limiter: limits === undefined ? null : createEventLimiter({ limits, clock, log }),
     ledger,
     rollout,
     requests,

@@ -32,6 +32,9 @@ export interface BrokerProcess {
   kill(): void;
 }
 
+/** For a broker whose load is a test: it floods on purpose. */
+export const noEventLimits = ['--ingest-device-events-per-s=0', '--ingest-account-events-per-s=0'] as const;
+
 const program = fileURLToPath(new URL('../broker/main.js', import.meta.url));
 const host = '127.0.0.1';
 const readyTimeoutMs = 20_000;

@@ -232,6 +232,10 @@ async function openProvider(
   return openIdentityProvider(oidc, ports);
 }
 
+/** None when both are switched off: then nothing is counted. */
+const eventLimitsOf = ({ ingest }: BrokerConfig) =>
+  ingest.deviceEventsPerS === 0 && ingest.accountEventsPerS === 0 ? {} : { eventLimits: ingest };
+
 async function open(config: BrokerConfig): Promise<Running> {
   const clock = createSystemClock();
   const meter = createMeter(clock);
@@ -262,6 +266,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     signer: createSigner(key.privatePem),
     log,
     mqtt: mqttListening(config, tls.current()),
+    ...eventLimitsOf(config),
   }).catch(async (thrown: unknown) => {
     await db.close();
     throw thrown;

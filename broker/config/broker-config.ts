@@ -6,6 +6,7 @@ import { type Config, type ConfigFile, loadConfig } from '../../src/config.ts';
 import { keyFilePrefix } from '../../src/core/database-url.ts';
 import { checkCluster, clusterSchema, ingressSchema } from './cluster-config.ts';
 import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
+import { checkIngest, ingestSchema } from './ingest-config.ts';
 import { checkListeners, isLoopback, listenerSchemas } from './listener-config.ts';
 import { checkMapStyle, mapStyleSchema } from './map-style-config.ts';
 import { checkMetrics, metricsSchema } from './metrics-config.ts';
@@ -17,6 +18,7 @@ export const brokerSchema = Type.Object({
   ...listenerSchemas,
   ingress: ingressSchema,
   cluster: clusterSchema,
+  ingest: ingestSchema,
   firmware: Type.Object({
     hosts: Type.Array(
       Type.String({
@@ -100,6 +102,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkEnrolment(value.enrolment);
   checkCluster(value, isLoopback);
   checkPractice(value);
+  checkIngest(value.ingest);
   const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;
   const vapidKeyFile = value.vapidKeyFile ?? `${keyFilePrefix(value.database)}.vapid-key.pem`;
   const standard = { kind: 'default', name: 'default' } as const;

@@ -22,8 +22,9 @@ export interface Ingest {
   /**
    * Stores the events of one payload; completes in order of arrival, once they are durable. Fails with an AppError when the
    * store failed or is overloaded: then the payload must not be acknowledged.
+   * @returns how many events were read.
    */
-  take(device: DeviceRef, payload: Uint8Array, completion: Completion<Outcome>): void;
+  take(device: DeviceRef, payload: Uint8Array, completion: Completion<Outcome>): number;
   /**
    * The same as a promise.
    * @param also for a record that a user created, which does not update the heartbeat: statements that stand in the same batch,
@@ -46,7 +47,7 @@ export function createIngest(options: IngestOptions): Ingest {
   return {
     take: (device, payload, completion) => storePayload(deps, { device, payload, also: nothing }, completion),
     submit: (device, payload, also = nothing) =>
-      new Promise((done, fail) => storePayload(deps, { device, payload, also }, { done, fail })),
+      new Promise((done, fail) => void storePayload(deps, { device, payload, also }, { done, fail })),
     quarantine: (device, unreadable) =>
       new Promise((done, fail) => {
         const completion: Completion<Outcome> = { done, fail };

@@ -31,21 +31,25 @@ export interface Submitted {
   readonly also: readonly Statement[];
 }
 
-/** Runs all steps; completes in order of arrival, once the events are durable. */
+/** Runs all steps; completes in order of arrival, once the events are durable. @returns how many events were read. */
 export function storePayload(
   deps: PipelineDeps,
   submitted: Submitted,
   completion: Completion<Outcome>,
-): void {
-  if (!deps.open.begin(completion)) return;
+): number {
+  if (!deps.open.begin(completion)) return 0;
   const decoded = decodeEvents(submitted.payload);
-  if (!decoded.ok) return quarantineEvents(deps, submitted, { reason: decoded.reason, completion });
+  if (!decoded.ok) {
+    quarantineEvents(deps, submitted, { reason: decoded.reason, completion });
+    return 0;
+  }
   const accepted = accept(deps, { submitted, completion }, decoded.batch);
-  if (accepted === null) return;
+  if (accepted === null) return 0;
   // Both are under way at once; what was read is stored although the rest may find no room.
   if (decoded.rejected !== undefined) accepted.keepRejected(decoded.rejected);
   planAndCommit(deps, accepted);
   // The commit completes `accepted`, which publishes the events and acknowledges the payload.
+  return accepted.events.length;
 }
 
 function quarantineEvents(

@@ -9,6 +9,7 @@ import type { GroupCommit } from '../scheduling/group-commit.ts';
 import type { RetriableWork, StoreRetry } from '../scheduling/store-retry.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { setHeartbeat } from '../store/events/projections.ts';
+import type { EventLimiter } from './event-limiter.ts';
 import type { Ingest } from './ingest.ts';
 import type { Outcome } from './open-payloads.ts';
 
@@ -36,6 +37,8 @@ export interface UplinkDeps {
   readonly commits: GroupCommit;
   readonly storeRetry: StoreRetry;
   readonly ingest: Ingest;
+  /** Null: devices have no limits. */
+  readonly limiter: Pick<EventLimiter, 'charge'> | null;
   readonly ledger: PresenceRecord;
   readonly rollout: ConnectionObserver;
   readonly requests: HelloHandler;
@@ -59,6 +62,7 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
   readonly #device: DeviceRef;
   readonly #payload: Uint8Array;
   #completion: Completion | null = null;
+  #isCharged = false;
 
   constructor(deps: UplinkDeps, device: DeviceRef, payload: Uint8Array) {
     this.#deps = deps;
@@ -68,7 +72,11 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
 
   begin(completion: Completion): void {
     this.#completion = completion;
-    this.#deps.ingest.take(this.#device, this.#payload, this);
+    const events = this.#deps.ingest.take(this.#device, this.#payload, this);
+    // Not for an attempt that repeats it.
+    if (this.#isCharged) return;
+    this.#isCharged = true;
+    this.#deps.limiter?.charge(this.#device, { verb: 'events', payload: this.#payload }, events);
   }
 
   done(outcome: Outcome): void {
@@ -128,7 +136,8 @@ export function handleUplink(
   message: Uplink,
   completion: Completion,
 ): void {
-  const { storeRetry } = deps;
+  const { storeRetry, limiter } = deps;
+  if (message.verb !== 'events') limiter?.charge(device, message, 0);
   switch (message.verb) {
     case 'events':
       return storeRetry.run(new EventsUplink(deps, device, message.payload), completion);

@@ -72,7 +72,7 @@ const seriesOf = (label: string, counts: Iterable<readonly [string, number]>): r
   [...counts].map(([name, value]) => ({ labels: { [label]: name }, value }));
 
 function ingestFamilies({ meter, broker }: MetricsSource): readonly Family[] {
-  const { payloads, events, duplicates, reused, quarantined, failures, lagMs, waiting } = broker();
+  const { payloads, events, duplicates, reused, quarantined, failures, lagMs, waiting, limited } = broker();
   return [
     counter('ingest_payloads', 'Payloads of vehicles that came in, whatever became of them', payloads),
     counter('ingest_events', 'Events that were stored and were not there before', events),
@@ -88,6 +88,12 @@ function ingestFamilies({ meter, broker }: MetricsSource): readonly Family[] {
       'Payloads that were not stored and not acknowledged: they come again',
       failures,
     ),
+    counter(
+      'ingest_held_publishes',
+      'Publishes that had to wait: for the limit of their device, the pace of a backlog, or the limit of their account',
+      seriesOf('limit', Object.entries(limited.held)),
+    ),
+    gauge('ingest_held_devices', 'Devices of which publishes wait for a limit', limited.waiting),
     histogram(
       'ingest_commit_latency_seconds',
       'From the arrival of a payload to its commit, by the wall clock',

@@ -170,6 +170,7 @@ export function createServiceStatus(options: ServiceStatusOptions): ServiceStatu
           apps: options.apps(),
           streams: options.streams(),
           refused: recent(refused),
+          overLimit: recent(metrics.overLimit),
         },
         storage: dated(storage),
         bridges: dated(bridges),

@@ -1,6 +1,6 @@
 // The port between the broker and the MQTT server or cluster that the devices connect to. Types only.
 import type { DeviceAddress, DownlinkVerb, UplinkVerb } from '../../src/core/wire/topics.ts';
-import type { Clock, Log } from '../../src/ports.ts';
+import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { CertificateFacts } from '../core/accounts/client-certificate.ts';
 import type { Completion } from '../core/completion.ts';
 import type { RateLimit } from '../core/scheduling/rate.ts';
@@ -64,6 +64,16 @@ export type MqttCount =
   | 'unread'
   | 'takeover';
 
+/** Slows devices that send too much, by keeping their publishes unanswered. */
+export interface PublishPacer {
+  /** True: what the device publishes has to wait. */
+  isHeld(device: DeviceRef): boolean;
+  /** True for what must not wait behind the device's own flood, as an alarm: a few at once, then one in a while. */
+  mayOvertake(device: DeviceRef, message: Uplink): boolean;
+  /** Calls once when the device may publish one message; in turns of accounts and devices. */
+  wait(device: DeviceRef, goOn: () => void): Cancel;
+}
+
 export interface MqttServerOptions {
   readonly port: number;
   readonly host: string;
@@ -81,6 +91,8 @@ export interface MqttServerOptions {
    * connection without PUBACK.
    */
   readonly onUplink: (device: DeviceRef, message: Uplink, completion: Completion) => void;
+  /** Absent: publishes never wait for a limit of their device. Only a server that has the connections asks it. */
+  readonly pacer?: PublishPacer | undefined;
   /** Keeps a payload that `onUplink` refuses again and again although the store works. For a server that cannot bounce it. */
   readonly onUnprocessable?: (device: DeviceRef, message: Unprocessable) => Promise<void>;
   /** The connection of a device ended and no newer one took its place. */

@@ -9,6 +9,7 @@ import { ageUser } from '../age-user.ts';
 import {
   type BrokerProcess,
   type BrokerProcessOptions,
+  noEventLimits,
   runBrokerCommand,
   startBrokerProcess,
 } from '../broker-process.ts';
@@ -93,8 +94,8 @@ export async function startOwnBroker(options: {
     mqttPort,
     metricsPort,
     logFile: join(folder, 'broker.log'),
-    // A webhook of the run itself is on this machine.
-    flags: ['--notify-allow-private-targets'],
+    // A webhook of the run itself is on this machine, and the run decides how much it sends.
+    flags: ['--notify-allow-private-targets', ...noEventLimits],
     environment,
   };
   const createAccount = async (name: string): Promise<Login> => {

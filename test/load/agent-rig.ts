@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noEventLimits } from '../../simulator/broker-process.ts';
 import { checkout } from '../support/machine/checkout.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import {
@@ -141,7 +142,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   try {
     const setup: BrokerSetup = { folder, password: 'a long bench password', httpPort: 0, mqttPort: 0 };
     const { secret, publicKey } = provision(setup, 'truck-1');
-    const broker = await startBroker(setup);
+    const broker = await startBroker(setup, noEventLimits);
     programs.push(broker);
     const hardware = await startHardware(folder);
     programs.push(hardware.program);

@@ -8,6 +8,7 @@ import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
+import { noEventLimits } from '../../simulator/broker-process.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
@@ -100,6 +101,7 @@ export function startOurBroker(
     '--mqtt-port=0',
     '--metrics-port=0',
     '--log-level=info',
+    ...noEventLimits,
     ...(security === 'plain' ? [] : [`--mqtt-tls-cert-file=${certFile}`, `--mqtt-tls-key-file=${keyFile}`]),
     ...(security === 'mtls'
       ? [`--mqtt-tls-client-ca-file=${caFile}`, '--mqtt-tls-client-cert=required']

@@ -9,6 +9,7 @@ import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
+import { noEventLimits } from '../../simulator/broker-process.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
@@ -163,6 +164,8 @@ export const startBroker = ({ database, folder, profile, limitMs }: BrokerWish):
       // The bench is one user who asks as fast as he can.
       '--http-rate-per-s=1000000',
       '--http-burst=1000000',
+      // It floods on purpose.
+      ...noEventLimits,
       '--log-level=info',
     ],
     portsOfBroker,

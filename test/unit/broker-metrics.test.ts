@@ -23,6 +23,8 @@ function sourceOf(meter = createMeter(clock)): MetricsSource {
       arrivals: 7,
       lagMs: 1500,
       waiting: { writes: 2, values: 40 },
+      limited: { held: { device: 4, pace: 1, account: 0 }, waiting: 2 },
+      overLimit: [],
       payloads: 10,
       events: 20,
       duplicates: 1,

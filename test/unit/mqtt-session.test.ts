@@ -6,10 +6,25 @@ import mqttPacket from 'mqtt-packet';
 import { expect, test } from 'vitest';
 import { createSession } from '../../broker/adapters/mqtt/aedes-session.ts';
 import type { Completion } from '../../broker/core/completion.ts';
+import type { PublishPacer } from '../../broker/ports/mqtt-server.ts';
 
 const device = { accountID: 'acme', deviceID: 't', deviceNo: 1 };
 
-function bench(takesAll = true) {
+/** Holds everything until its device's turn comes; a payload of one byte `!` overtakes. */
+function createPacer() {
+  const turns: (() => void)[] = [];
+  const pacer: PublishPacer = {
+    isHeld: () => true,
+    mayOvertake: (_device, { payload }) => payload[0] === 0x21,
+    wait(_device, goOn) {
+      turns.push(goOn);
+      return () => void turns.splice(turns.indexOf(goOn), 1);
+    },
+  };
+  return { pacer, turns };
+}
+
+function bench(takesAll = true, pacer: PublishPacer | null = null) {
   const written: number[] = [];
   let taken: (() => void) | null = null;
   const socket = new Duplex({
@@ -22,6 +37,7 @@ function bench(takesAll = true) {
   });
   const reading: string[] = [];
   const answers: Completion[] = [];
+  const begun: string[] = [];
   const failures: string[] = [];
   const pressure = {
     inFlight: 0,
@@ -31,13 +47,16 @@ function bench(takesAll = true) {
     waiting: new Set<() => void>(),
   };
   let publish: ((packet: Uint8Array) => boolean) | null = null;
-  createSession(
+  const session = createSession(
     {
       pressure,
       answers: { sessions: [] },
       inFlightMost: 100,
-      onUplink(_device, _message, answer) {
+      pacer,
+      held: { bytes: 0 },
+      onUplink(_device, { payload }, answer) {
         if (!takesAll) throw new Error('a bug');
+        begun.push(new TextDecoder().decode(payload));
         answers.push(answer);
       },
       onFailure: (_device, reason) => void failures.push(reason),
@@ -61,13 +80,13 @@ function bench(takesAll = true) {
       },
     },
   );
-  const packet = (messageId: number): Uint8Array =>
+  const packet = (messageId: number, payload: string): Uint8Array =>
     mqttPacket.generate({
       cmd: 'publish',
       topic: 'fleet/v1/acme/t/events',
-      payload: 'x',
-      qos: 1,
-      messageId,
+      payload,
+      qos: messageId === 0 ? 0 : 1,
+      ...(messageId === 0 ? {} : { messageId }),
       retain: false,
       dup: false,
     });
@@ -78,7 +97,10 @@ function bench(takesAll = true) {
     answers,
     failures,
     pressure,
-    send: (messageId: number) => publish?.(packet(messageId)),
+    session,
+    begun,
+    /** With QoS 0 under the number 0. */
+    send: (messageId: number, payload = 'x') => publish?.(packet(messageId, payload)),
     drain: () => taken?.(),
   };
 }
@@ -115,4 +137,57 @@ test('a handler of publishes that throws ends the connection and not the process
   const { send, failures, pressure, socket } = bench(false);
   expect(send(1)).toBe(true);
   expect([failures, pressure.inFlight, socket.destroyed]).toEqual([['a bug'], 0, true]);
+});
+
+const acked = (written: readonly number[]): readonly number[] => written.filter((_byte, at) => at % 4 === 3);
+
+test('publishes over the limit of their device wait, are answered in order, and weigh on no other connection', async () => {
+  const { pacer, turns } = createPacer();
+  const { send, answers, begun, written, pressure } = bench(true, pacer);
+  for (let id = 1; id <= 3; id++) send(id, String(id));
+  // An alarm does not wait behind the flood, its PUBACK does.
+  send(4, '!');
+  expect([begun, turns.length, pressure.inFlight]).toEqual([['!'], 1, 1]);
+  answers[0]?.done();
+  await turn();
+  expect(acked(written)).toEqual([]);
+  while (turns.length > 0) turns.shift()?.();
+  expect(begun).toEqual(['!', '1', '2', '3']);
+  for (const answer of answers) answer.done();
+  await turn();
+  expect([acked(written), pressure.inFlight]).toEqual([[1, 2, 3, 4], 0]);
+});
+
+test.each([
+  ['a hundred publishes', Array.from({ length: 100 }, (_unused, at) => [at + 1, 'x'] as const)],
+  ['128 KiB', [1, 2].map((id) => [id, 'x'.repeat(64 * 1024)] as const)],
+  ['one with QoS 0', [[0, 'x']] as const],
+])('of a client that waits no more than %s are read, until it goes on', async (_name, sent) => {
+  const { pacer, turns } = createPacer();
+  const { send, answers, reading, begun } = bench(true, pacer);
+  for (const [id, payload] of sent.slice(0, -1)) send(id, payload);
+  expect(reading).toEqual([]);
+  for (const [id, payload] of sent.slice(-1)) send(id, payload);
+  expect(reading).toEqual(['pause']);
+  while (turns.length > 0) {
+    turns.shift()?.();
+    answers.at(-1)?.done();
+  }
+  expect([begun.length, reading]).toEqual([sent.length, ['pause', 'resume']]);
+});
+
+test.each([
+  ['closes', (rig: ReturnType<typeof bench>) => void rig.socket.destroy()],
+  ['ends with the service', (rig: ReturnType<typeof bench>) => rig.session.halt()],
+])('a connection that %s gives up what waits, but for a QoS 0 publish that was read', async (_name, end) => {
+  const { pacer, turns } = createPacer();
+  const rig = bench(true, pacer);
+  rig.send(1, 'comes again');
+  rig.send(0, 'comes once');
+  end(rig);
+  await turn();
+  expect([rig.begun, turns]).toEqual([['comes once'], []]);
+  rig.answers[0]?.done();
+  await rig.session.idle();
+  expect([rig.written, rig.pressure.inFlight]).toEqual([[], 0]);
 });

@@ -47,7 +47,7 @@ const good: ServiceFacts = {
     archive: null,
   },
   queues: { atS: nowS, listed: [{ name: 'commits', waiting: 0, oldestS: 0 }] },
-  connections: { devices: 0, devicesWaiting: 0, apps: 0, streams: 0, refused: [] },
+  connections: { devices: 0, devicesWaiting: 0, apps: 0, streams: 0, refused: [], overLimit: [] },
   storage: {
     atS: nowS,
     databaseBytes: 1e9,
@@ -168,6 +168,14 @@ describe('what an operator is told to look at', () => {
       'wrong_secrets',
       'look',
       'refused_credentials',
+    ],
+    [
+      'a vehicle that sends too much',
+      { connections: { overLimit: [] } },
+      { connections: { overLimit: [{ name: 'acme/truck-17', lastHour: 1, lastAtS: nowS }] } },
+      'device_over_limit',
+      'look',
+      'acme/truck-17',
     ],
     ['takeovers', refused('takeover', 100), refused('takeover', 101), 'takeovers', 'look', 'takeover'],
     [

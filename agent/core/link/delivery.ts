@@ -17,7 +17,7 @@ export const deliveryLimits = {
   burstS: 0.25,
   /** Old events wait until about a batch of them may go. */
   paceEvents: 50,
-  /** Without an acknowledgement for this long the link is dead, even if TCP is up. */
+  /** Without an acknowledgement for this long the link is dead, even if TCP is up. Each one counts: a broker may slow a backlog. */
   ackTimeoutMs: 30_000,
   connectTimeoutMs: 30_000,
   /** A connection that held this long resets the back-off. */
@@ -64,6 +64,8 @@ export interface DeliveryState {
   /** Old events that may be sent now; fills up with time. */
   readonly allowance: { readonly events: number; readonly atMs: number };
   readonly acknowledged: number;
+  /** When an acknowledgement last took something out of what is in flight. */
+  readonly ackedMs: number;
   readonly traffic: Traffic;
   readonly light: BudgetLight;
   /** Since when the link is counted for keep-alives. */
@@ -130,6 +132,7 @@ export function createDelivery(
     empty: 'nothing',
     allowance: { events: 0, atMs: nowMs },
     acknowledged: 0,
+    ackedMs: nowMs,
     traffic: start.traffic,
     light: 'green',
     countedMs: nowMs,
@@ -182,7 +185,7 @@ function inRanges(seq: number, ranges: Ack['ranges']): boolean {
   return ranges.some(([from, to]) => seq >= from && seq <= to);
 }
 
-function handleAck(state: DeliveryState, ack: Ack): DeliveryStep {
+function handleAck(state: DeliveryState, ack: Ack, nowMs: number): DeliveryStep {
   const before = state.inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0);
   const inFlight = state.inFlight
     .map((batch) =>
@@ -192,10 +195,16 @@ function handleAck(state: DeliveryState, ack: Ack): DeliveryStep {
     )
     .filter((batch) => batch.seqs.length > 0);
   const after = inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0);
+  const ackedMs = after < before ? nowMs : state.ackedMs;
   return {
-    state: { ...state, inFlight, acknowledged: state.acknowledged + before - after },
+    state: { ...state, inFlight, ackedMs, acknowledged: state.acknowledged + before - after },
     effects: [{ kind: 'forget', boot: ack.boot, ranges: ack.ranges }],
   };
+}
+
+/** When an acknowledgement was last seen, or waited for anew; infinity when none is waited for. */
+function unansweredSinceMs({ inFlight: [oldest], ackedMs }: DeliveryState): number {
+  return oldest === undefined ? Number.POSITIVE_INFINITY : Math.max(oldest.sentMs, ackedMs);
 }
 
 function stall(state: DeliveryState, now: Now): string | null {
@@ -204,9 +213,7 @@ function stall(state: DeliveryState, now: Now): string | null {
     return now.ms - phase.sinceMs > deliveryLimits.connectTimeoutMs ? 'no connection in time' : null;
   }
   if (phase.kind !== 'up') return null;
-  const oldest = state.inFlight[0];
-  if (oldest !== undefined && now.ms - oldest.sentMs > deliveryLimits.ackTimeoutMs)
-    return 'no acknowledgement in time';
+  if (now.ms - unansweredSinceMs(state) > deliveryLimits.ackTimeoutMs) return 'no acknowledgement in time';
   return !phase.welcomed && now.ms - phase.sinceMs > deliveryLimits.ackTimeoutMs
     ? 'no welcome in time'
     : null;
@@ -333,7 +340,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       return { state: { ...state, fetching: 'no', empty }, effects: [] };
     }
     case 'ack':
-      return phase.kind === 'up' && phase.welcomed ? handleAck(state, input.ack) : none;
+      return phase.kind === 'up' && phase.welcomed ? handleAck(state, input.ack, now.ms) : none;
   }
 }
 
@@ -379,9 +386,7 @@ export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number
   const { phase } = state;
   if (phase.kind === 'waiting') return phase.untilMs;
   if (phase.kind === 'connecting') return phase.sinceMs + deliveryLimits.connectTimeoutMs + 1;
-  const oldest = state.inFlight[0];
-  const ackDue =
-    oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sentMs + deliveryLimits.ackTimeoutMs + 1;
+  const ackDue = unansweredSinceMs(state) + deliveryLimits.ackTimeoutMs + 1;
   const renewDue = phase.welcomed ? renewDueMs(phase) : Number.POSITIVE_INFINITY;
   const due = Math.min(ackDue, renewDue, paceWakeMs(state, link));
   return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);

@@ -3,15 +3,22 @@
 import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
+import type { Cancel } from '../../../src/ports.ts';
 import type { Completion } from '../../core/completion.ts';
 import { encodePubacks, readPublish, uplinkVerbAt } from '../../core/mqtt/mqtt-publish.ts';
-import type { MqttServerOptions } from '../../ports/mqtt-server.ts';
+import type { MqttServerOptions, PublishPacer, Uplink } from '../../ports/mqtt-server.ts';
 import type { DeviceRef } from '../../store/devices/devices.ts';
 import { refreshKeepAlive, whenDrained } from './aedes-internals.ts';
 import type { PublishLane, Reader } from './aedes-reader.ts';
 
 /** Messages with QoS 1 that may wait for the acknowledgement of one client. */
 export const unacknowledgedMost = 64;
+
+/**
+ * Bytes of publishes that wait for the limit of their device: of one connection, which is read on meanwhile so that its PINGREQ is
+ * answered, and of all. Beyond it nothing more is read, and TCP holds up the client.
+ */
+const heldMost = { each: 128 * 1024, all: 64 * 1024 * 1024 } as const;
 
 /** Work in flight over all connections. */
 export interface Pressure {
@@ -72,6 +79,10 @@ export interface SessionRules {
   /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
   readonly inFlightMost: number;
   readonly onUplink: MqttServerOptions['onUplink'];
+  /** Null: no publish waits for the limit of its device. */
+  readonly pacer: PublishPacer | null;
+  /** Bytes of publishes that wait so, over all connections. */
+  readonly held: { bytes: number };
   onFailure(device: DeviceRef, reason: string): void;
   /** A client does not read its acknowledgements: nothing is read from it until it does. */
   onStall(): void;
@@ -92,7 +103,10 @@ class OpenPublish implements Completion {
   readonly bytes: number;
   /** 0: it gets no PUBACK. */
   readonly packetId: number;
-  state: 'open' | 'done' | 'failed' = 'open';
+  /** `dropped`: given up before it was begun, and never answered. */
+  state: 'held' | 'open' | 'done' | 'failed' | 'dropped' = 'open';
+  /** While it is held. */
+  uplink: Uplink | null = null;
   thrown: unknown = null;
   next: OpenPublish | null = null;
 
@@ -115,6 +129,17 @@ class OpenPublish implements Completion {
     this.#session.answerFinished();
   }
 }
+
+/** Publishes of one connection that wait for the limit of their device. */
+interface HeldPublishes {
+  readonly publishes: OpenPublish[];
+  bytes: number;
+  /** Leaves the queue of those that wait; null: it is not in it. */
+  leave: Cancel | null;
+  readonly onClose: () => void;
+}
+
+const isOver = ({ state }: OpenPublish): boolean => state !== 'open' && state !== 'held';
 
 function writeAnswers(answers: AnswerBatch): void {
   const sessions = answers.sessions.splice(0);
@@ -140,6 +165,8 @@ class VehicleSession implements Session, PublishLane {
   /** Packet ids to acknowledge at the end of the loop turn. */
   #toAnswer: number[] | null = null;
   #waiting: (() => void)[] | null = null;
+  /** Publishes that wait for the limit of the device, oldest first; null: none. */
+  #held: HeldPublishes | null = null;
 
   constructor(rules: SessionRules, { device, client, socket, reader, network }: SessionParts) {
     this.device = device;
@@ -166,13 +193,11 @@ class VehicleSession implements Session, PublishLane {
     if (this.#newest === null) this.#oldest = taken;
     else this.#newest.next = taken;
     this.#newest = taken;
-    this.#started(payload.length);
-    try {
-      this.#rules.onUplink(this.device, { verb, payload }, taken);
-    } catch (thrown) {
-      // It would end the process, and with it all connections.
-      taken.fail(thrown);
-    }
+    this.#inFlight += 1;
+    const uplink = { verb, payload };
+    if (this.#mustWait(uplink)) this.#hold(taken, uplink);
+    else this.#start(taken, uplink);
+    if (this.#isFull()) this.#pause();
     return true;
   }
 
@@ -184,6 +209,7 @@ class VehicleSession implements Session, PublishLane {
   halt(): void {
     this.#isHalted = true;
     this.#reader.pause();
+    this.#dropHeld();
   }
 
   idle(): Promise<void> {
@@ -196,14 +222,19 @@ class VehicleSession implements Session, PublishLane {
 
   /** Answers those that are done and have none before them that is not. */
   answerFinished(): void {
-    for (let taken = this.#oldest; taken !== null && taken.state !== 'open'; taken = this.#oldest) {
+    for (let taken = this.#oldest; taken !== null && isOver(taken); taken = this.#oldest) {
       this.#oldest = taken.next;
       // One that is gone must not hold, for the garbage collector, whatever came after it.
       taken.next = null;
       if (this.#oldest === null) this.#newest = null;
+      this.#inFlight -= 1;
       if (taken.state === 'done') this.#answer(taken.packetId);
-      else this.#fail(taken.thrown);
-      this.#ended(taken.bytes);
+      else if (taken.state === 'failed') this.#fail(taken.thrown);
+      if (taken.state !== 'dropped') this.#relieve(taken.bytes);
+    }
+    if (this.#isPaused && !this.#isFull(0.5)) {
+      this.#isPaused = false;
+      this.#goOn();
     }
     if (this.#oldest !== null || this.#waiting === null) return;
     const waiting = this.#waiting;
@@ -241,25 +272,104 @@ class VehicleSession implements Session, PublishLane {
     this.socket.destroy();
   }
 
-  #started(bytes: number): void {
-    const { pressure, inFlightMost } = this.#rules;
-    this.#inFlight += 1;
+  #start(taken: OpenPublish, uplink: Uplink): void {
+    const { pressure, onUplink } = this.#rules;
     pressure.inFlight += 1;
-    pressure.bytes += bytes;
-    if (this.#inFlight < inFlightMost || this.#isPaused) return;
+    pressure.bytes += taken.bytes;
+    try {
+      onUplink(this.device, uplink, taken);
+    } catch (thrown) {
+      // It would end the process, and with it all connections.
+      taken.fail(thrown);
+    }
+  }
+
+  /** Behind one that waits all others wait, but for what may overtake. */
+  #mustWait(uplink: Uplink): boolean {
+    const { pacer } = this.#rules;
+    if (pacer === null || (this.#held === null && !pacer.isHeld(this.device))) return false;
+    return !pacer.mayOvertake(this.device, uplink);
+  }
+
+  /** Answered late, and in order. It is copied: a small one would keep all that was read with it. */
+  #hold(taken: OpenPublish, { verb, payload }: Uplink): void {
+    taken.state = 'held';
+    taken.uplink = { verb, payload: payload.slice() };
+    if (this.#held === null) {
+      const onClose = (): void => this.#dropHeld();
+      this.#held = { publishes: [], bytes: 0, leave: null, onClose };
+      this.socket.once('close', onClose);
+    }
+    this.#held.publishes.push(taken);
+    this.#held.bytes += taken.bytes;
+    this.#rules.held.bytes += taken.bytes;
+    this.#awaitTurn(this.#held);
+  }
+
+  #awaitTurn(held: HeldPublishes): void {
+    held.leave ??= this.#rules.pacer?.wait(this.device, () => this.#startHeld(held)) ?? null;
+  }
+
+  /** The oldest may go on; what remains waits for its next turn. */
+  #startHeld(held: HeldPublishes): void {
+    held.leave = null;
+    const first = held.publishes.shift();
+    if (first === undefined) return;
+    this.#release(held, first);
+    if (held.publishes.length > 0) this.#awaitTurn(held);
+    else {
+      this.#held = null;
+      this.socket.removeListener('close', held.onClose);
+    }
+  }
+
+  #release(held: HeldPublishes, taken: OpenPublish): void {
+    const { uplink } = taken;
+    held.bytes -= taken.bytes;
+    this.#rules.held.bytes -= taken.bytes;
+    taken.uplink = null;
+    taken.state = 'open';
+    if (uplink !== null) this.#start(taken, uplink);
+  }
+
+  /** What is not acknowledged comes again; a QoS 0 publish does not, so the one that was read is stored. */
+  #dropHeld(): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    held.leave?.();
+    this.#rules.held.bytes -= held.bytes;
+    for (const taken of held.publishes) {
+      const { uplink } = taken;
+      taken.uplink = null;
+      taken.state = taken.packetId === 0 ? 'open' : 'dropped';
+      if (taken.packetId === 0 && uplink !== null) this.#start(taken, uplink);
+    }
+    this.answerFinished();
+  }
+
+  /** True when nothing more may be read for now. @param part of the limits. */
+  #isFull(part = 1): boolean {
+    const { inFlightMost, held: all } = this.#rules;
+    if (this.#inFlight >= inFlightMost * part + (part < 1 ? 1 : 0)) return true;
+    const held = this.#held;
+    if (held === null) return false;
+    // A QoS 0 publish is held by not reading on: nothing else would slow its client.
+    return (
+      held.bytes >= heldMost.each * part || all.bytes >= heldMost.all || held.publishes.at(-1)?.packetId === 0
+    );
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
     this.#isPaused = true;
     this.#reader.pause();
   }
 
-  #ended(bytes: number): void {
-    const { pressure, inFlightMost } = this.#rules;
-    this.#inFlight -= 1;
+  #relieve(bytes: number): void {
+    const { pressure } = this.#rules;
     pressure.inFlight -= 1;
     pressure.bytes -= bytes;
-    if (this.#isPaused && this.#inFlight <= inFlightMost / 2) {
-      this.#isPaused = false;
-      this.#goOn();
-    }
     relieve(pressure);
   }
 

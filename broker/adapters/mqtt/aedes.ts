@@ -231,6 +231,8 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       pressure,
       answers: { sessions: [] },
       onUplink: options.onUplink,
+      pacer: options.pacer ?? null,
+      held: { bytes: 0 },
       inFlightMost: limits.inFlightEach,
       onFailure: ({ accountID, deviceID }, reason) =>
         options.log.error('payload_not_stored', { accountID, deviceID, reason }),

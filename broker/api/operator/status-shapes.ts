@@ -150,6 +150,9 @@ const connections = Type.Object({
   refused: Type.Array(Type.Object(recent), {
     description: 'Refused connections of vehicles by reason, as in the metrics, and `takeover`',
   }),
+  overLimit: Type.Array(Type.Object(recent), {
+    description: 'Vehicles over a limit of events, as account/device, and how many payloads passed it',
+  }),
 });
 
 const storage = Type.Object({

@@ -85,6 +85,7 @@ const example: StatusView = {
     apps: 22,
     streams: 9,
     refused: [{ name: 'refused_credentials', lastHour: 4, lastAtS: nowS - 700 }],
+    overLimit: [],
   },
   storage: {
     atS: nowS - 12,

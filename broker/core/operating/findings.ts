@@ -18,6 +18,7 @@ export const findingCodes = [
   'devices_refused',
   'wrong_secrets',
   'takeovers',
+  'device_over_limit',
   'queue_old',
   'notifier_behind',
   'lease_silent',
@@ -65,6 +66,7 @@ export const findingLimits = {
   refusedNowS: 300,
   wrongSecretsAnHour: { look: 100 },
   takeoversAnHour: { look: 100 },
+  overLimitAnHour: { look: 0 },
   notifierEvents: { look: 10_000, act: 100_000 },
   leaseS: { look: 15, act: 60 },
   figuresS: { look: 120, act: 600 },
@@ -86,6 +88,9 @@ const turnedAway: readonly string[] = [
   'refused_rate',
   'refused_crowd',
 ];
+
+/** Devices that are named; the log names all. */
+const overLimitMost = 5;
 
 const daysTill = (untilS: number, nowS: number): number => Math.floor((untilS - nowS) / 86_400);
 
@@ -227,6 +232,14 @@ function ofConnections({ timestamp, connections, leases }: ServiceFacts): readon
         ? above({ code: 'takeovers', ...judged }, findingLimits.takeoversAnHour)
         : [];
     }),
+    ...connections.overLimit
+      .slice(0, overLimitMost)
+      .flatMap(({ name, lastHour }) =>
+        above(
+          { code: 'device_over_limit', subject: name, value: lastHour, unit: 'count' },
+          findingLimits.overLimitAnHour,
+        ),
+      ),
     ...leases.flatMap(({ name, silentS }) =>
       above({ code: 'lease_silent', subject: name, value: silentS, unit: 's' }, findingLimits.leaseS),
     ),

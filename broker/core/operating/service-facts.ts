@@ -137,6 +137,8 @@ export interface ServiceFacts {
     readonly apps: number;
     readonly streams: number;
     readonly refused: readonly RecentCount[];
+    /** Devices that sent more than they may, as account/device: how many payloads passed the limit. */
+    readonly overLimit: readonly RecentCount[];
   };
   readonly storage: {
     readonly atS: number;

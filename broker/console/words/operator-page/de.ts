@@ -51,6 +51,7 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: (what) => `Fahrzeuge werden abgewiesen: ${what}`,
     wrong_secrets: () => 'Fahrzeuge melden sich mit falschen Geheimnissen an',
     takeovers: () => 'Fahrzeuge verdrängen einander',
+    device_over_limit: (what: string) => `Fahrzeug ${what} sendet zu viel`,
     queue_old: (what) => `Wartet zu lange: ${what}`,
     notifier_behind: () => 'Über Regeln wird verspätet entschieden',
     lease_silent: (what) => `Keine Bridge tut diese Arbeit: ${what}`,
@@ -74,6 +75,8 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: 'Die Last und die Grenzen der Verbindungen ansehen',
     wrong_secrets: 'Das Protokoll nennt die Geräte: abgewiesene kommen mit falschen Geheimnissen wieder',
     takeovers: 'Teilen sich zwei Geräte ein Geheimnis? Das Protokoll nennt sie mit clone_suspected',
+    device_over_limit:
+      'Seine Ereignisse werden langsamer gespeichert, als sie kommen. Den Tracker prüfen; braucht er so viel: ingest.deviceEventsPerS erhöhen',
     queue_old: 'Das Protokoll nennt den Grund',
     notifier_behind: 'Die Last der Datenbank und das Protokoll ansehen',
     lease_silent: 'Laufen alle Bridges? Eine andere übernimmt die Arbeit binnen 15 Sekunden',

@@ -53,6 +53,7 @@ export const operatorPageTexts = {
     devices_refused: (what: string) => `Vehicles are turned away: ${what}`,
     wrong_secrets: () => 'Vehicles log in with wrong secrets',
     takeovers: () => 'Vehicles push each other out',
+    device_over_limit: (what: string) => `Vehicle ${what} sends too much`,
     queue_old: (what: string) => `Waits for too long: ${what}`,
     notifier_behind: () => 'Rules are decided late',
     lease_silent: (what: string) => `No bridge does this work: ${what}`,
@@ -75,6 +76,8 @@ export const operatorPageTexts = {
     devices_refused: 'Look at the load and at the limits of connections',
     wrong_secrets: 'The log names the devices: refused units come back with wrong secrets',
     takeovers: 'Do two units share one secret? The log names them with clone_suspected',
+    device_over_limit:
+      'Its events are stored more slowly than they come. Look at the tracker; where it needs so much raise ingest.deviceEventsPerS',
     queue_old: 'The log says why',
     notifier_behind: 'Look at the load of the database and at the log',
     lease_silent: 'Are all bridges running? Another one takes the work within 15 seconds',

@@ -51,6 +51,7 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: (what) => `Se rechazan vehículos: ${what}`,
     wrong_secrets: () => 'Hay vehículos que entran con secretos equivocados',
     takeovers: () => 'Hay vehículos que se desplazan entre sí',
+    device_over_limit: (what: string) => `El vehículo ${what} envía demasiado`,
     queue_old: (what) => `Espera demasiado: ${what}`,
     notifier_behind: () => 'Las reglas se deciden con retraso',
     lease_silent: (what) => `Ningún bridge hace este trabajo: ${what}`,
@@ -73,6 +74,8 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: 'Mire la carga y los límites de conexiones',
     wrong_secrets: 'El registro nombra los dispositivos: los rechazados vuelven con secretos equivocados',
     takeovers: '¿Comparten dos unidades un secreto? El registro las nombra con clone_suspected',
+    device_over_limit:
+      'Sus eventos se guardan más despacio de lo que llegan. Revise el rastreador; si lo necesita, aumente ingest.deviceEventsPerS',
     queue_old: 'El registro dice por qué',
     notifier_behind: 'Mire la carga de la base de datos y el registro',
     lease_silent: '¿Funcionan todos los bridges? Otro toma el trabajo en 15 segundos',

@@ -51,6 +51,7 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: (what) => `Des véhicules sont refusés : ${what}`,
     wrong_secrets: () => 'Des véhicules se connectent avec de mauvais secrets',
     takeovers: () => 'Des véhicules se chassent l’un l’autre',
+    device_over_limit: (what: string) => `Le véhicule ${what} envoie trop`,
     queue_old: (what) => `Attend trop longtemps : ${what}`,
     notifier_behind: () => 'Les règles sont évaluées en retard',
     lease_silent: (what) => `Aucun bridge ne fait ce travail : ${what}`,
@@ -74,6 +75,8 @@ export const operatorPageTexts: OperatorPageTexts = {
     devices_refused: 'Regardez la charge et les limites de connexions',
     wrong_secrets: 'Le journal nomme les appareils : ceux refusés reviennent avec de mauvais secrets',
     takeovers: 'Deux unités partagent-elles un secret ? Le journal les nomme avec clone_suspected',
+    device_over_limit:
+      'Ses événements sont enregistrés plus lentement qu’ils n’arrivent. Vérifiez le traceur ; s’il en a besoin, augmentez ingest.deviceEventsPerS',
     queue_old: 'Le journal dit pourquoi',
     notifier_behind: 'Regardez la charge de la base de données et le journal',
     lease_silent: 'Tous les bridges tournent-ils ? Un autre prend le travail en 15 secondes',
