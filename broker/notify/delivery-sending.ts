@@ -2,6 +2,7 @@
 // it is tried.
 
 import { mailboxesOf } from '../core/notifications/delivery-targets.ts';
+import { type Digest, digestMail, digestPush } from '../core/notifications/digest.ts';
 import { mailOf, pushBody, webhookBody } from '../core/notifications/notice.ts';
 import type { Channel } from '../core/notifications/notification-rules.ts';
 import { isUrgent } from '../core/notifications/status-episodes.ts';
@@ -13,12 +14,19 @@ import type { Senders, Sending } from './senders.ts';
 const idOf = ({ notice }: DeliveryContent): string =>
   `${notice.notificationNo}-${notice.ruleID || 'account'}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;
 
+/** What one delivery is to carry. */
+interface Outgoing {
+  readonly channel: Channel;
+  readonly content: DeliveryContent;
+  /** Null: the notice alone. Never for a webhook. */
+  readonly digest: Digest | null;
+  readonly consoleUrl: string;
+  readonly nowS: number;
+}
+
 /** Sends one delivery. */
-export async function sendDelivery(
-  senders: Senders,
-  one: { readonly channel: Channel; readonly content: DeliveryContent; readonly nowS: number },
-): Promise<Sending> {
-  const { channel, content, nowS } = one;
+export async function sendDelivery(senders: Senders, one: Outgoing): Promise<Sending> {
+  const { channel, content, digest, consoleUrl, nowS } = one;
   const { notice, target, push } = content;
   switch (channel) {
     case 'webhook': {
@@ -31,15 +39,17 @@ export async function sendDelivery(
       if (senders.email === null) return { kind: 'gone', fault: 'no_mail_server' };
       // Of a user it is what an administrator wrote.
       if (mailboxesOf(target).join() !== target) return { kind: 'gone', fault: 'no_mailbox' };
-      return senders.email({ to: target, id: idOf(content), ...mailOf(notice) });
+      return digest === null
+        ? senders.email({ to: target, id: idOf(content), ...mailOf(notice) })
+        : senders.email({ to: target, id: `digest-${digest.digestNo}`, ...digestMail(digest, consoleUrl) });
     case 'push': {
       if (push === null) return { kind: 'gone', fault: 'push_ended' };
       const { endpoint, p256dh, auth } = push;
       // One topic a notification: a repeat replaces what the push service has not handed over yet.
-      const topic = `n${notice.notificationNo}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;
+      const ofNotice = `n${notice.notificationNo}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;
       const message = {
-        body: pushBody(notice),
-        topic,
+        body: digest === null ? pushBody(notice) : digestPush(digest),
+        topic: digest === null ? ofNotice : `digest-${digest.digestNo}`,
         isUrgent: notice.topic !== null || notice.escalation > 0 || isUrgent(notice.statusCode),
         nowS,
       };

@@ -17,6 +17,7 @@ import {
   leaseDelivery,
   postponeDelivery,
 } from '../store/notifications/deliveries.ts';
+import { digestContentOf } from '../store/notifications/digests.ts';
 import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
 import { sendReport } from './report-sending.ts';
@@ -28,6 +29,8 @@ export interface DeliveryOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
+  /** Address of the console, for links in mails; empty: not known. */
+  readonly consoleUrl: string;
   /** False while another process holds the sender lease, so that per-target limits stay exact; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
@@ -105,15 +108,28 @@ function afterFailure(
   return postponeDelivery(row, { nextMs, fault: failed.fault });
 }
 
+/** A notice, or the digest of several; null: nothing of it is there any more. */
+async function carriedBy(db: Database, { deliveryNo, digestNo }: DueRow) {
+  if (digestNo !== null) return digestContentOf(db, deliveryNo);
+  const content = await contentOf(db, deliveryNo);
+  return content === null ? null : { content, digest: null };
+}
+
 async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
-  const { db, clock, log, senders } = queue.options;
+  const { db, clock, log, senders, consoleUrl } = queue.options;
   const { deliveryNo, accountID, channel } = row;
-  const content = row.isReport ? null : await contentOf(db, deliveryNo);
+  const carried = row.isReport ? null : await carriedBy(db, row);
+  const content = carried?.content ?? null;
   const outcome: Sending = row.isReport
     ? await sendReport(db, senders, deliveryNo)
-    : content === null
+    : carried === null
       ? { kind: 'gone', fault: 'gone' }
-      : await sendDelivery(senders, { channel, content, nowS: Math.floor(clock.utcMs() / 1000) });
+      : await sendDelivery(senders, {
+          channel,
+          ...carried,
+          consoleUrl,
+          nowS: Math.floor(clock.utcMs() / 1000),
+        });
   const nowMs = Math.round(clock.utcMs());
   if (outcome.kind === 'sent') {
     await db.write([endDelivery(deliveryNo, { state: 'sent', nowMs, fault: '' })]);
@@ -164,8 +180,14 @@ async function takeDue(queue: DeliveryQueue): Promise<number> {
   }
   const rows = startable(queue, due);
   if (rows.length === 0) return 0;
-  const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
-  const taken = rows.filter((_row, index) => leases[index]?.changes === 1);
+  const leases = rows.map((row) => ({ row, statements: leaseDelivery(row, nowMs + leaseMs[row.channel]) }));
+  const results = await db.write(leases.flatMap(({ statements }) => statements));
+  const taken: DueRow[] = [];
+  let at = 0;
+  for (const { row, statements } of leases) {
+    if (results[at]?.changes === 1) taken.push(row);
+    at += statements.length;
+  }
   for (const row of taken) begin(queue, row);
   return taken.length;
 }

@@ -63,6 +63,8 @@ function statementsOf(rule: RuleRow, { alarm, groups, isFull, nowMs }: Due): rea
     ruleNo,
     escalation: untakenRound,
     isUrgent: isUrgent(statusCode),
+    // Late or not, the alarm waits for an owner now.
+    isLate: false,
     nowMs,
     isFull,
     onlyIf,

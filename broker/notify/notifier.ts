@@ -188,6 +188,7 @@ function noticesOf(
     eventNo,
     escalation: 0,
     isUrgent: isUrgent(row.statusCode),
+    isLate: event.isLate,
     nowMs,
     isFull,
     onlyIf,

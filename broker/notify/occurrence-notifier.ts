@@ -118,6 +118,7 @@ function statementsOf(row: OccurrenceRow, known: Known, onlyIf: Statement): read
     eventNo: eventNoOf(occurrenceNo),
     escalation: 0,
     isUrgent: false,
+    isLate: false,
     nowMs,
     isFull,
     onlyIf,

@@ -309,7 +309,7 @@ describe('deliveries', () => {
       calls.set(host, (calls.get(host) ?? 0) + 1);
       return host === 'hangs' ? stuck : { kind: 'sent' };
     });
-    const delivery = createDelivery({ db, clock, entropy, log, senders });
+    const delivery = createDelivery({ db, clock, entropy, log, consoleUrl: '', senders });
     stops.push(() => {
       release({ kind: 'failed', fault: 'gone' });
       return delivery.close();
@@ -342,7 +342,7 @@ describe('deliveries', () => {
       if (!isOver) await new Promise<void>((resolve) => void ends.push(resolve));
       return { kind: 'sent' };
     });
-    const delivery = createDelivery({ db, clock, entropy, log, senders });
+    const delivery = createDelivery({ db, clock, entropy, log, consoleUrl: '', senders });
     stops.push(async () => {
       isOver = true;
       for (const end of ends.splice(0)) end();
@@ -378,7 +378,7 @@ describe('deliveries', () => {
       calls += 1;
       return { kind: 'sent' };
     });
-    const two = [1, 2].map(() => createDelivery({ db, clock, entropy, log, senders }));
+    const two = [1, 2].map(() => createDelivery({ db, clock, entropy, log, consoleUrl: '', senders }));
     await Promise.all(two.map((one) => one.runAll()));
     await Promise.all(two.map((one) => one.close()));
     expect([calls, await count("SELECT 1 FROM deliveries WHERE state = 'sent'")]).toEqual([60, 60]);

@@ -124,6 +124,21 @@ describe('a session', () => {
     expect(rig.state()).toMatchObject({ inFlight: [], phase: { kind: 'waiting' } });
   });
 
+  it('is kept while acknowledgements come, however slowly: a broker that slows a backlog gets nothing twice', () => {
+    const rig = createRig().up(1000);
+    for (let batch = 1; batch <= deliveryLimits.window; batch += 1) rig.send(1000, [batch]);
+    for (let batch = 1; batch < deliveryLimits.window; batch += 1) {
+      const atMs = 1000 + batch * 25_000;
+      expect(rig.at(atMs - 1).kinds()).toEqual([]);
+      expect(rig.ack(atMs, [[batch, batch]]).kinds()).toEqual(['forget']);
+    }
+    const dueMs = rig.wakeMs();
+    expect(dueMs).toBe(76_000 + deliveryLimits.ackTimeoutMs + 1);
+    // What acknowledges nothing of what is on the way is no sign.
+    rig.ack(dueMs - 10, [[1, 1]]);
+    expect(rig.at(dueMs).kinds()).toEqual(['destroy', 'rewind']);
+  });
+
   it('sends an event that is never acknowledged at most once a minute in the long run, whatever the broker does', () => {
     const rig = createRig();
     const hourMs = 3_600_000;

@@ -85,8 +85,9 @@ self.addEventListener('fetch', (event) => {
 const wordsURL = '/console/push-words.json';
 async function readWords() {
   const kept = await caches.match(wordsURL).catch(() => undefined);
-  const { codes = {}, locale = 'en', dir = 'ltr' } = (await kept?.json().catch(() => undefined)) ?? {};
-  return { codes, locale, dir };
+  const words = (await kept?.json().catch(() => undefined)) ?? {};
+  const { codes = {}, lateAlarms = 'Late alarms', locale = 'en', dir = 'ltr' } = words;
+  return { codes, lateAlarms, locale, dir };
 }
 
 function messageOf(data) {
@@ -98,10 +99,13 @@ function messageOf(data) {
 }
 
 async function show(data) {
-  const { notificationID, deviceDisplayName, statusCode, statusDescription, timestamp, urgent } =
+  const { notificationID, deviceDisplayName, statusCode, statusDescription, timestamp, urgent, count } =
     messageOf(data);
-  const { codes, locale, dir } = await readWords();
-  const what = codes[statusCode] ?? statusDescription ?? 'Fleetward';
+  const { codes, lateAlarms, locale, dir } = await readWords();
+  const isDigest = typeof count === 'number' && count > 1;
+  const what = isDigest
+    ? `${lateAlarms}: ${count.toLocaleString(locale)}`
+    : (codes[statusCode] ?? statusDescription ?? 'Fleetward');
   await self.registration.showNotification(
     [what, deviceDisplayName].filter((text) => typeof text === 'string' && text !== '').join(' · '),
     {

@@ -171,7 +171,7 @@ const moment = new Intl.DateTimeFormat('en-US', {
 });
 
 /** Put together from its parts: how a language writes a date changes with the platform. */
-function when(ms: number): string {
+export function when(ms: number): string {
   const part = new Map(moment.formatToParts(ms).map(({ type, value }) => [type, value]));
   const day = `${part.get('year')}-${part.get('month')}-${part.get('day')}`;
   return `${day} ${part.get('hour')}:${part.get('minute')}:${part.get('second')} UTC`;
@@ -196,7 +196,7 @@ function userMailOf(notice: Notice): Mail {
   return { subject: `${what}: ${notice.userID}`, text: `${lines.join('\n')}\n` };
 }
 
-const nameOf = (notice: Notice): string => shorten(oneLine(notice.deviceName)) || notice.deviceID;
+export const nameOf = (notice: Notice): string => shorten(oneLine(notice.deviceName)) || notice.deviceID;
 
 const positionOf = ({ latitude, longitude }: Notice): string =>
   latitude === null || longitude === null ? 'unknown' : `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`;

@@ -4,6 +4,7 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
+import { lateGatherMs } from '../../core/notifications/digest.ts';
 import type { Notice } from '../../core/notifications/notice.ts';
 import type { Channel } from '../../core/notifications/notification-rules.ts';
 import { fixedList } from '../base/fixed-list.ts';
@@ -21,6 +22,8 @@ export interface DeliveryContext {
   /** Round of the alarm that the rule escalates; 0: the rule notifies of the event. */
   readonly escalation: number;
   readonly isUrgent: boolean;
+  /** It waits for others, to become a digest with them; webhooks never do. */
+  readonly isLate: boolean;
   readonly nowMs: number;
   /** The account has `waitingMost` deliveries that wait. */
   readonly isFull: boolean;
@@ -29,7 +32,7 @@ export interface DeliveryContext {
 }
 
 const columns: Statement = {
-  sql: `account_id, event_no, rule_no, channel, target, escalation, lane, state, next_ms, created_ms, since_ms, ended_ms, fault`,
+  sql: `account_id, event_no, rule_no, channel, target, escalation, lane, state, next_ms, created_ms, since_ms, ended_ms, fault, digest_no`,
   params: [],
 };
 
@@ -37,17 +40,26 @@ const columns: Statement = {
 const urgentWaitMs = 30_000;
 
 /**
- * `state` .. `fault`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
+ * `state` .. `digest_no`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
  * rest of its lane, if it is urgent not for long.
  */
-function initialState({ isFull, isUrgent, nowMs }: DeliveryContext, lane: Statement): Statement {
+function initialState(
+  { isFull, isUrgent, nowMs }: DeliveryContext,
+  lane: Statement,
+  isGathered: boolean,
+): Statement {
   const now = sql`CAST(${nowMs} AS BIGINT)`;
-  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, ${'too_many' satisfies DeliveryFault}`;
+  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, ${'too_many' satisfies DeliveryFault}, NULL`;
+  const first = isGathered ? sql`CAST(${nowMs + lateGatherMs} AS BIGINT)` : now;
+  const digestNo = isGathered ? sql`0` : sql`NULL`;
   const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
   const laneTime = sql`(SELECT MIN(CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END)
     FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
-  return sql`'pending', COALESCE(${laneTime}, ${now}), ${now}, ${now}, NULL, ''`;
+  return sql`'pending', COALESCE(${laneTime}, ${first}), ${now}, ${now}, NULL, '', ${digestNo}`;
 }
+
+/** Condition on pending deliveries: they count to `waitingMost`. A digest of any size costs one message, and must not keep a live one out. */
+export const countsAsWaiting: Statement = sql`(digest_no IS NULL OR digest_no = delivery_no)`;
 
 /** Deliveries that wait, of each of the accounts (at most 100) that has some. */
 export async function countWaiting(
@@ -56,7 +68,7 @@ export async function countWaiting(
 ): Promise<ReadonlyMap<string, number>> {
   if (accountIDs.length === 0) return new Map();
   const rows = await db.read(sql`SELECT account_id, COUNT(*) AS waiting FROM deliveries
-    WHERE account_id IN (${fixedList(accountIDs)}) AND state = 'pending' GROUP BY account_id`);
+    WHERE account_id IN (${fixedList(accountIDs)}) AND state = 'pending' AND ${countsAsWaiting} GROUP BY account_id`);
   return new Map(rows.map((row) => [textOf(row, 'account_id'), numberOf(row, 'waiting')]));
 }
 
@@ -69,7 +81,8 @@ export function insertDelivery(
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, CAST(${to.channel} AS TEXT),
-      CAST(${to.target} AS TEXT), CAST(${escalation} AS BIGINT), CAST(${to.lane} AS TEXT), ${initialState(context, sql`${to.lane}`)}
+      CAST(${to.target} AS TEXT), CAST(${escalation} AS BIGINT), CAST(${to.lane} AS TEXT),
+      ${initialState(context, sql`${to.lane}`, context.isLate && to.channel !== 'webhook')}
     FROM notification_rules r
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND ${onlyIf}
     ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`;
@@ -86,7 +99,7 @@ export function insertPushDeliveries(
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, 'push', CAST(p.registration_no AS TEXT),
-      CAST(${escalation} AS BIGINT), ${lane}, ${initialState(context, lane)}
+      CAST(${escalation} AS BIGINT), ${lane}, ${initialState(context, lane, context.isLate)}
     FROM notification_rules r JOIN push_registrations p ON p.account_id = r.account_id
       JOIN users u ON u.account_id = p.account_id AND u.user_id = p.user_id
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND p.endpoint <> '' AND p.is_registered = 1
@@ -96,6 +109,10 @@ export function insertPushDeliveries(
       AND ${onlyIf}
     ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`;
 }
+
+/** Condition on `deliveries d`: no other delivery leads it. */
+const leadsItself: Statement = sql`(d.digest_no IS NULL OR d.digest_no IN (0, d.delivery_no) OR NOT EXISTS (
+  SELECT 1 FROM deliveries l WHERE l.delivery_no = d.digest_no AND l.state = 'pending'))`;
 
 /** A delivery that is due. */
 export interface DueRow {
@@ -113,6 +130,8 @@ export interface DueRow {
   readonly ofAccount: number;
   /** It carries a mail with a report instead of a notification. */
   readonly isReport: boolean;
+  /** See `digests.ts`; null: it is sent by itself. */
+  readonly digestNo: number | null;
 }
 
 /**
@@ -133,9 +152,9 @@ export async function dueDeliveries(
       SELECT x.*, ROW_NUMBER() OVER (PARTITION BY x.channel, x.account_id ORDER BY x.next_ms, x.delivery_no)
         AS of_account
       FROM (
-        SELECT delivery_no, account_id, channel, lane, next_ms, attempts, created_ms, since_ms, mail_no,
+        SELECT delivery_no, account_id, channel, lane, next_ms, attempts, created_ms, since_ms, mail_no, digest_no,
           ROW_NUMBER() OVER (PARTITION BY lane ORDER BY next_ms, delivery_no) AS of_lane
-        FROM deliveries WHERE state = 'pending' AND next_ms <= ${due.nowMs}) x
+        FROM deliveries d WHERE state = 'pending' AND next_ms <= ${due.nowMs} AND ${leadsItself}) x
       WHERE x.of_lane <= ${due.perLane}) y
     WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`);
   return rows.map((row) => ({
@@ -150,22 +169,37 @@ export async function dueDeliveries(
     sinceMs: numberOf(row, 'since_ms'),
     ofAccount: numberOf(row, 'of_account'),
     isReport: numberOrNull(row, 'mail_no') !== null,
+    digestNo: numberOrNull(row, 'digest_no'),
   }));
 }
 
-/** Leases a delivery until `untilMs`; changes 0 rows when another process has it. */
-export function leaseDelivery({ deliveryNo, nextMs }: DueRow, untilMs: number): Statement {
-  return sql`UPDATE deliveries SET next_ms = ${untilMs}, attempts = attempts + 1
-    WHERE delivery_no = ${deliveryNo} AND state = 'pending' AND next_ms = ${nextMs}`;
+/**
+ * Leases a delivery until `untilMs`; changes 0 rows when another process has it, or another digest. A late one becomes a digest
+ * with all that waits for the same recipient. Once only: a repeat carries the same under the same id.
+ */
+export function leaseDelivery(
+  { deliveryNo, nextMs, digestNo, lane }: DueRow,
+  untilMs: number,
+): readonly Statement[] {
+  const mine = sql`delivery_no = ${deliveryNo} AND state = 'pending' AND next_ms = ${nextMs}`;
+  if (digestNo === null || digestNo === deliveryNo)
+    return [sql`UPDATE deliveries SET next_ms = ${untilMs}, attempts = attempts + 1 WHERE ${mine}`];
+  return [
+    sql`UPDATE deliveries SET next_ms = ${untilMs}, attempts = attempts + 1, digest_no = delivery_no
+      WHERE ${mine} AND digest_no = ${digestNo}`,
+    sql`UPDATE deliveries SET digest_no = ${deliveryNo}
+      WHERE lane = ${lane} AND state = 'pending' AND digest_no = ${digestNo} AND EXISTS (SELECT 1 FROM deliveries l
+        WHERE l.delivery_no = ${deliveryNo} AND l.digest_no = ${deliveryNo} AND l.next_ms = ${untilMs})`,
+  ];
 }
 
-/** Ends a delivery. */
+/** Ends a delivery, and what is in the digest that it leads. */
 export function endDelivery(
   deliveryNo: number,
   end: { readonly state: 'sent' | 'dead'; readonly nowMs: number; readonly fault: DeliveryFault | '' },
 ): Statement {
   return sql`UPDATE deliveries SET state = ${end.state}, ended_ms = ${end.nowMs}, fault = ${end.fault}
-    WHERE delivery_no = ${deliveryNo} AND state = 'pending'`;
+    WHERE (delivery_no = ${deliveryNo} OR digest_no = ${deliveryNo}) AND state = 'pending'`;
 }
 
 /** Puts a delivery off, and with it what waits for the same target. */
@@ -204,22 +238,25 @@ export interface DeliveryContent {
   } | null;
 }
 
+export const contentColumns = sql`y.target, y.escalation, r.rule_id, r.definition, r.webhook_secret, d.device_id,
+  d.display_name, n.*, l.alarm_no, p.registration_no, p.endpoint, p.p256dh, p.auth`;
+
+export const contentTables = sql`deliveries y LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
+  JOIN notifications n ON n.event_no = y.event_no LEFT JOIN devices d ON d.device_no = n.device_no
+  LEFT JOIN alarm_events l ON l.event_no = y.event_no
+  LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
+    AND CAST(p.registration_no AS TEXT) = y.target`;
+
 /** The content of a delivery; null when rule, notification or device were deleted. */
 export async function contentOf(db: Database, deliveryNo: number): Promise<DeliveryContent | null> {
   const [row] = await db.read(sql`
-    SELECT y.target, y.escalation, r.rule_id, r.definition, r.webhook_secret, d.device_id, d.display_name, n.*,
-      l.alarm_no, p.registration_no, p.endpoint, p.p256dh, p.auth
-    FROM deliveries y LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
-      JOIN notifications n ON n.event_no = y.event_no LEFT JOIN devices d ON d.device_no = n.device_no
-      LEFT JOIN alarm_events l ON l.event_no = y.event_no
-      LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
-        AND CAST(p.registration_no AS TEXT) = y.target
+    SELECT ${contentColumns} FROM ${contentTables}
     WHERE y.delivery_no = ${deliveryNo}
       AND ((r.rule_no IS NOT NULL AND d.device_no IS NOT NULL) OR (y.rule_no = 0 AND n.device_no = 0))`);
   return row === undefined ? null : toContent(row);
 }
 
-function toContent(row: Row): DeliveryContent {
+export function toContent(row: Row): DeliveryContent {
   const registrationNo = numberOrNull(row, 'registration_no');
   return {
     target: textOf(row, 'target'),

@@ -4,7 +4,7 @@ import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { UserTopic } from '../../core/notifications/notice.ts';
 import type { UserKey } from '../accounts/accounts.ts';
-import { waitingMost } from './deliveries.ts';
+import { countsAsWaiting, waitingMost } from './deliveries.ts';
 
 export interface UserNotice extends UserKey {
   readonly topic: UserTopic;
@@ -20,7 +20,8 @@ export function notifyAdministrators(notice: UserNotice): readonly Statement[] {
   const { accountID, userID, topic, atMs, noticeNo, onlyIf } = notice;
   const now = sql`CAST(${atMs} AS BIGINT)`;
   const admins = sql`JOIN users u ON u.account_id = n.account_id AND u.role = 'admin' AND u.is_active = 1`;
-  const isRoomy = sql`(SELECT COUNT(*) FROM deliveries w WHERE w.account_id = n.account_id AND w.state = 'pending') < ${waitingMost}`;
+  const isRoomy = sql`(SELECT COUNT(*) FROM deliveries w WHERE w.account_id = n.account_id AND w.state = 'pending'
+    AND ${countsAsWaiting}) < ${waitingMost}`;
   const columns = sql`account_id, event_no, rule_no, channel, target, lane, state, next_ms, created_ms, since_ms, ended_ms, fault`;
   const initialState = sql`'pending', ${now}, ${now}, ${now}, NULL, ''`;
   return [

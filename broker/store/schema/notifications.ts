@@ -76,6 +76,8 @@ export const notificationTables: readonly Statement[] = [
   // URL, not its host), so its failures hold up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
   // `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail with a report (`reports.ts`)
   // that it carries instead of a notification, NULL without one; then `rule_no` is 0 and `event_no` is -2^53 + `mail_no`, below every other.
+  // `digest_no` of a late notice: 0 while it waits for others of its lane, then the number of the delivery that leads their digest. Only the
+  // leader is taken, tried and ended, its members with it; when the leader is gone otherwise they are due by themselves. NULL: sent alone.
   ddl(`CREATE TABLE deliveries (
     delivery_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     account_id TEXT NOT NULL,
@@ -93,11 +95,13 @@ export const notificationTables: readonly Statement[] = [
     fault TEXT NOT NULL DEFAULT '',
     escalation BIGINT NOT NULL DEFAULT 0,
     mail_no BIGINT,
+    digest_no BIGINT,
     UNIQUE (event_no, rule_no, channel, target, escalation))`),
   ddl("CREATE INDEX deliveries_due ON deliveries (next_ms) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_waiting ON deliveries (account_id) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
+  ddl("CREATE INDEX deliveries_by_digest ON deliveries (digest_no) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_mail ON deliveries (mail_no) WHERE mail_no IS NOT NULL'),
   // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on. `session_hash`: the
   // session that stored it last: it ends with that session, unless that just runs out.

@@ -7,6 +7,7 @@ import { connection } from '../../service/live.ts';
 import { registerWorker, workerScope } from '../../service/offline/worker.ts';
 import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
+import { inboxWords } from '../../words/inbox/words.ts';
 import { language } from '../../words/word-set.ts';
 
 /** The worker and this browser's registration belong together: both stay when the session runs out, and end when it is ended. */
@@ -82,7 +83,7 @@ export function usePush() {
   const queries = useQueryClient();
   const present = useValue(session);
   const { state: link } = useValue(connection);
-  const { codes, locale } = useWords();
+  const { codes, locale, inbox } = useWords(inboxWords);
   const spoken = useValue(language);
   const queryKey = ['push', present?.accountID, present?.userID];
   const { data: state } = useQuery({ queryKey, queryFn: () => readState(present), staleTime: 0 });
@@ -96,11 +97,16 @@ export function usePush() {
   useEffect(() => {
     // The worker has no catalogue of its own.
     if (state !== 'on') return;
-    const words = JSON.stringify({ codes, locale, dir: spoken === 'ar' ? 'rtl' : 'ltr' });
+    const words = JSON.stringify({
+      codes,
+      lateAlarms: inbox.lateAlarms,
+      locale,
+      dir: spoken === 'ar' ? 'rtl' : 'ltr',
+    });
     const keep = async (): Promise<void> =>
       (await caches.open('fleetward-push')).put('/console/push-words.json', new Response(words));
     void keep().catch(() => undefined);
-  }, [state, codes, locale, spoken]);
+  }, [state, codes, inbox, locale, spoken]);
   return {
     /** Undefined: not known yet. */
     state,

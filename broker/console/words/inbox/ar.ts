@@ -17,6 +17,7 @@ export const inboxTexts: InboxTexts = {
     allViewed: 'رأيت كل شيء',
     account: (user) => `إشعار الحساب عن ${isolated(user)}`,
     late: 'وصل متأخرًا',
+    lateAlarms: 'إنذارات متأخرة',
     fresh: 'لم تره',
     viewed: 'رأيته',
     mark: 'علّمه كمرئي',

@@ -18,6 +18,7 @@ export const inboxTexts: InboxTexts = {
     allViewed: 'Sie haben alles angesehen',
     account: (user) => `Hinweis des Kontos zu ${user}`,
     late: 'kam spät',
+    lateAlarms: 'Verspätete Alarme',
     fresh: 'Nicht angesehen',
     viewed: 'Angesehen',
     mark: 'Als angesehen merken',

@@ -17,6 +17,8 @@ export const inboxTexts = {
     allViewed: 'You have viewed everything',
     account: (user: string) => `Notice of the account about ${user}`,
     late: 'arrived late',
+    /** Before a number, in a push. */
+    lateAlarms: 'Late alarms',
     fresh: 'Not viewed',
     viewed: 'Viewed',
     mark: 'Mark as viewed',

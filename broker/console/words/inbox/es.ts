@@ -18,6 +18,7 @@ export const inboxTexts: InboxTexts = {
     allViewed: 'Ha visto todo',
     account: (user) => `Aviso de la cuenta sobre ${user}`,
     late: 'llegó tarde',
+    lateAlarms: 'Alarmas atrasadas',
     fresh: 'Sin ver',
     viewed: 'Vista',
     mark: 'Marcar como vista',

@@ -18,6 +18,7 @@ export const inboxTexts: InboxTexts = {
     allViewed: 'Vous avez tout vu',
     account: (user) => `Avis du compte à propos de ${user}`,
     late: 'arrivée tard',
+    lateAlarms: 'Alarmes en retard',
     fresh: 'Non vue',
     viewed: 'Vue',
     mark: 'Marquer comme vue',
