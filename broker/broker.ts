@@ -299,7 +299,14 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     throw thrown;
   });
   parts.mqtt = mqtt;
-  const stopWatching = watchRevocations({ db, clock, log, mqtt, loginOf: (one) => parts.logins.get(one) });
+  const stopWatching = watchRevocations({
+    db,
+    clock,
+    log,
+    mqtt,
+    loginOf: (one) => parts.logins.get(one),
+    onAccountLimit: (accountID, perS) => parts.limiter?.setAccountLimit(accountID, perS),
+  });
   log.info('broker_started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
   return {
     services: servicesOf(parts, mqtt),

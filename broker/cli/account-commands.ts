@@ -45,6 +45,7 @@ function describe(view: View, nowS: number): string {
     `expires: ${view.expirationTime === 0 ? 'never' : new Date(view.expirationTime * 1000).toISOString()}`,
     `devices: ${view.deviceCount} (${limitText(view.maximumDevices)})`,
     `days that events are kept: ${view.retainedDays === 0 ? 'for ever' : view.retainedDays} (${limitText(view.maximumRetainedDays)})`,
+    `events a second: ${view.maximumEventsPerSecond === 0 ? 'as the service allows' : limitText(view.maximumEventsPerSecond)}`,
     `engine cut needs a second user: ${view.needsApproval ? 'yes' : 'no'}`,
     `cuts per user and hour: ${view.cutsPerHour}`,
   ].join('\n');
@@ -115,11 +116,12 @@ function limitsOf(flags: Flags): AccountFields {
   const fields: AccountFields = {
     deviceLimit: countOf(flags, 'devices'),
     retainedMostDays: countOf(flags, 'retained-days'),
+    eventsPerS: countOf(flags, 'events-per-s'),
     expiresS: expiryOf(flags),
   };
   if (Object.values(fields).every((value) => value === undefined)) {
     throw new AppError('usage', 'No limit was given', {
-      hint: 'Give --devices, --retained-days or --expires.',
+      hint: 'Give --devices, --retained-days, --events-per-s or --expires.',
     });
   }
   return fields;

@@ -185,7 +185,7 @@ const withExisting = (parser: Argv): Argv =>
     demandOption: true,
   });
 const withLimits = (parser: Argv): Argv =>
-  ['devices', 'retained-days', 'expires'].reduce(
+  ['devices', 'retained-days', 'events-per-s', 'expires'].reduce(
     (so, name) => so.option(name, { describe: limitTexts[name] ?? '', type: 'string', requiresArg: true }),
     withExisting(parser),
   );
@@ -193,6 +193,8 @@ const withLimits = (parser: Argv): Argv =>
 const limitTexts: Readonly<Record<string, string>> = {
   devices: 'Most devices, or none for no limit',
   'retained-days': 'Longest retention of events in days, or none for no limit',
+  'events-per-s':
+    'Events a second that its devices may go on to send together, or none for the limit of the service',
   expires: 'End of the account: YYYY-MM-DD (midnight UTC), epoch seconds, or none',
 };
 

@@ -16,6 +16,8 @@ export interface RevocationsOptions {
   readonly mqtt: Pick<MqttServer, 'connectedDevices' | 'connected' | 'kick'>;
   /** What a connection logged in with. */
   readonly loginOf: (connection: DeviceRef) => Login | undefined;
+  /** What the operator allows an account, for each connection; null: the limit of the service. */
+  readonly onAccountLimit?: (accountID: string, eventsPerS: number | null) => void;
 }
 
 const periodMs = 2000;
@@ -37,7 +39,7 @@ function faultOf(
   return certificate.untilMs <= nowMs ? 'its certificate has expired' : null;
 }
 
-async function closeRevoked({ db, clock, mqtt, loginOf }: RevocationsOptions): Promise<void> {
+async function closeRevoked({ db, clock, mqtt, loginOf, onAccountLimit }: RevocationsOptions): Promise<void> {
   const connections = mqtt.connectedDevices();
   for (let at = 0; at < connections.length; at += credentialsMost) {
     const slice = connections.slice(at, at + credentialsMost);
@@ -45,7 +47,9 @@ async function closeRevoked({ db, clock, mqtt, loginOf }: RevocationsOptions): P
     const numbers = slice.map(({ deviceNo }) => deviceNo);
     const found = await credentialsOf(db, numbers, Math.floor(nowMs / 1000));
     for (const connection of slice) {
-      const fault = faultOf(found.get(connection.deviceNo), loginOf(connection), nowMs);
+      const credential = found.get(connection.deviceNo);
+      if (credential !== undefined) onAccountLimit?.(connection.accountID, credential.accountEventsPerS);
+      const fault = faultOf(credential, loginOf(connection), nowMs);
       // A newer connection of the same device was let in meanwhile, on what holds now.
       if (fault !== null && mqtt.connected(connection) === connection) mqtt.kick(connection, fault);
     }

@@ -216,6 +216,15 @@ describe('accounts', () => {
     expect(await days(0)).toBe(0);
   });
 
+  it('may send as many events as the operator says, or as the service allows', async () => {
+    const rate = async (maximumEventsPerSecond: number) =>
+      (await call('/updateaccount', { ...acme, maximumEventsPerSecond })).json()['maximumEventsPerSecond'];
+    expect([await rate(5000), await rate(0)]).toEqual([5000, 0]);
+    const [stored] = await service.sql("SELECT events_per_s FROM accounts WHERE account_id = 'acme'");
+    expect(stored?.rows).toEqual([{ events_per_s: null }]);
+    expect(codeOf(await call('/updateaccount', { ...acme, maximumEventsPerSecond: -1 }))).toBe('validation');
+  });
+
   it('have no more devices than their limit', async () => {
     const [user] = await service.sql("SELECT 1 AS there FROM users WHERE account_id = 'given'");
     expect(user?.rows).toHaveLength(1);

@@ -34,6 +34,10 @@ const account = Type.Object({
   maximumRetainedDays: Type.Integer({
     description: 'Days that the account may keep events; 0 = no limit',
   }),
+  maximumEventsPerSecond: Type.Integer({
+    description:
+      'Events a second that its devices may go on to send together; 0 = `ingest.accountEventsPerS`',
+  }),
   retainedDays: Type.Integer({ description: 'Days that it does keep them; 0 = for ever' }),
   timeZone: Type.String({ description: 'IANA time zone' }),
   needsApproval: Type.Boolean({ description: 'True: an engine cut needs a second user' }),
@@ -51,6 +55,7 @@ const exampleAccount: AccountView = {
   maximumDevices: 500,
   deviceCount: 1,
   maximumRetainedDays: 365,
+  maximumEventsPerSecond: 0,
   retainedDays: 365,
   timeZone: 'America/Toronto',
   needsApproval: false,
@@ -69,6 +74,7 @@ export async function viewAccount(db: ApiServices['db'], row: AccountRow): Promi
     maximumDevices: row.deviceLimit ?? 0,
     deviceCount: await countDevices(db, row.accountID),
     maximumRetainedDays: row.retainedMostDays ?? 0,
+    maximumEventsPerSecond: row.eventsPerS ?? 0,
     retainedDays: row.retainedDays ?? 0,
     timeZone: row.timeZone,
     needsApproval: row.needsApproval,
@@ -101,6 +107,14 @@ const members = {
       description: 'Most days that events are kept; 0 = no limit',
     }),
   ),
+  maximumEventsPerSecond: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description:
+        'Events a second that its devices may go on to send together, what is beyond waits; 0 = `ingest.accountEventsPerS`',
+    }),
+  ),
   needsApproval: Type.Optional(Type.Boolean({ description: 'An engine cut needs a second user' })),
   cutsPerHour: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1000, description: 'Restrictive commands of one user in an hour' }),
@@ -121,6 +135,7 @@ function fieldsOf(body: Static<typeof accountBody>): AccountFields {
     expiresS: limitOf(body.expirationTime),
     deviceLimit: limitOf(body.maximumDevices),
     retainedMostDays: limitOf(body.maximumRetainedDays),
+    eventsPerS: limitOf(body.maximumEventsPerSecond),
     needsApproval: body.needsApproval,
     cutsPerHour: body.cutsPerHour,
   };

@@ -81,6 +81,8 @@ export interface AccountRow {
   readonly retainedDays: number | null;
   /** Most days that the service's operator allows; null: no limit. */
   readonly retainedMostDays: number | null;
+  /** Null: the limit of the service. */
+  readonly eventsPerS: number | null;
   readonly timeZone: string;
   readonly needsApproval: boolean;
   /** Restrictive commands and approvals need the password again. */
@@ -103,6 +105,7 @@ function toAccount(row: Row): AccountRow {
     deviceLimit: numberOrNull(row, 'device_limit'),
     retainedDays: numberOrNull(row, 'retained_days'),
     retainedMostDays: numberOrNull(row, 'retained_most_days'),
+    eventsPerS: numberOrNull(row, 'events_per_s'),
     timeZone: textOf(row, 'time_zone'),
     needsApproval: numberOf(row, 'needs_approval') === 1,
     needsPassword: numberOf(row, 'needs_password') === 1,
@@ -151,6 +154,7 @@ export interface AccountFields {
   readonly retainedDays?: number | null | undefined;
   /** What the service's operator allows. An account that kept as long as it could goes on to do so. */
   readonly retainedMostDays?: number | null | undefined;
+  readonly eventsPerS?: number | null | undefined;
 }
 
 function retentionMost(days: number | null): Statement {
@@ -166,6 +170,7 @@ function assignments(fields: AccountFields): readonly Statement[] {
     fields.isActive === undefined ? null : sql`is_active = ${flag(fields.isActive)}`,
     fields.expiresS === undefined ? null : sql`expires_s = ${fields.expiresS}`,
     fields.deviceLimit === undefined ? null : sql`device_limit = ${fields.deviceLimit}`,
+    fields.eventsPerS === undefined ? null : sql`events_per_s = ${fields.eventsPerS}`,
     // Changing the setting ends an open request.
     fields.needsApproval === undefined
       ? null

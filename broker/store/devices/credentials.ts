@@ -1,7 +1,7 @@
 // Statements on the credentials of devices. The hash is compared elsewhere; it must never reach an answer or a log.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { numberOf, textOrNull } from '../base/row.ts';
+import { numberOf, numberOrNull, textOrNull } from '../base/row.ts';
 import { type DeviceKey } from './device-key.ts';
 
 /** What MQTT authentication compares with. */
@@ -12,6 +12,8 @@ export interface DeviceCredential {
   readonly isAccountActive: boolean;
   /** How often certificates of the device were revoked. */
   readonly certificateChanges: number;
+  /** The operator's limit of its account; null: that of the service. */
+  readonly accountEventsPerS: number | null;
 }
 
 /** Condition on `accounts a`: its devices and users may connect. */
@@ -30,7 +32,7 @@ export async function findCredential(
   nowS: number,
 ): Promise<DeviceCredential | null> {
   const [row] = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, ${certificateChanges}
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, a.events_per_s, ${certificateChanges}
     FROM devices d JOIN accounts a ON a.account_id = d.account_id
     WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`);
   if (row === undefined) return null;
@@ -39,6 +41,7 @@ export async function findCredential(
     secretHash: textOrNull(row, 'secret_hash'),
     isAccountActive: numberOf(row, 'account_active') === 1,
     certificateChanges: numberOf(row, 'certificate_changes'),
+    accountEventsPerS: numberOrNull(row, 'events_per_s'),
   };
 }
 
@@ -59,7 +62,7 @@ export async function credentialsOf(
     Array.from({ length: credentialsMost }, (_, at) => deviceNos[at] ?? deviceNos[0] ?? 0),
   );
   const rows = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, ${certificateChanges}
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, a.events_per_s, ${certificateChanges}
     FROM devices d JOIN accounts a ON a.account_id = d.account_id
     WHERE d.device_no IN (${list})`);
   const found = rows.map(
@@ -68,6 +71,7 @@ export async function credentialsOf(
       secretHash: textOrNull(row, 'secret_hash'),
       isAccountActive: numberOf(row, 'account_active') === 1,
       certificateChanges: numberOf(row, 'certificate_changes'),
+      accountEventsPerS: numberOrNull(row, 'events_per_s'),
     }),
   );
   return new Map(found.map((credential) => [credential.deviceNo, credential]));

@@ -6,6 +6,7 @@ export const accountTables: readonly Statement[] = [
   // `expires_s`, `device_limit`, `retained_days`: null = no limit. `needs_approval`: an engine cut then needs a second
   // user. `needs_password`: restrictive commands and approvals then need the password again. `cuts_per_hour`: vehicles that one user may cut
   // within an hour. `breaker_s`, `breaker_by`: since when the account's breaker is open, and the user who opened it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
+  // `events_per_s`: set by the service's operator in place of `ingest.accountEventsPerS`; null: that one.
   // `retained_most_days`: limit set by the service's operator; the account itself may keep less. `approval_off_*`: open request
   // to switch the second-person rule off. `deleting_s`: since when the account is being deleted, or null.
   // `fleet_revision`: grows with every commit that changes what a list of the account's devices shows. `members_revision`,
@@ -22,6 +23,7 @@ export const accountTables: readonly Statement[] = [
     device_limit INTEGER,
     retained_days INTEGER,
     retained_most_days INTEGER,
+    events_per_s INTEGER,
     time_zone TEXT NOT NULL DEFAULT 'UTC',
     needs_approval INTEGER NOT NULL DEFAULT 0,
     needs_password INTEGER NOT NULL DEFAULT 0,
