@@ -32,8 +32,8 @@ export const restartMutants: readonly TruthMutant[] = [
   broker({
     fault: 'deliveries that are open at a kill are forgotten',
     file: 'broker/store/notifications/deliveries.js',
-    find: "FROM deliveries WHERE state = 'pending' AND next_ms <= ${due.nowMs})",
-    put: `FROM deliveries WHERE state = 'pending' AND created_ms > \${${startMs}} AND next_ms <= \${due.nowMs})`,
+    find: "FROM deliveries d WHERE state = 'pending' AND next_ms <= ${due.nowMs} AND",
+    put: `FROM deliveries d WHERE state = 'pending' AND created_ms > \${${startMs}} AND next_ms <= \${due.nowMs} AND`,
     found: ['deliveriesWrong'],
     scenario,
   }),
