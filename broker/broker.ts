@@ -209,6 +209,20 @@ async function closeAll(parts: BrokerParts, mqtt: MqttServer, users: Promise<unk
   log.info('broker_stopped');
 }
 
+function watchLogins(
+  { options: { db, clock, log }, logins, limiter }: BrokerParts,
+  mqtt: MqttServer,
+): Cancel {
+  return watchRevocations({
+    db,
+    clock,
+    log,
+    mqtt,
+    loginOf: (one) => logins.get(one),
+    onAccountLimit: (accountID, eventsPerS) => limiter?.setAccountLimit(accountID, eventsPerS),
+  });
+}
+
 function openOfflineRecorder(
   { clock, log }: BrokerOptions,
   ledger: CommandLedger,
@@ -299,14 +313,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     throw thrown;
   });
   parts.mqtt = mqtt;
-  const stopWatching = watchRevocations({
-    db,
-    clock,
-    log,
-    mqtt,
-    loginOf: (one) => parts.logins.get(one),
-    onAccountLimit: (accountID, perS) => parts.limiter?.setAccountLimit(accountID, perS),
-  });
+  const stopWatching = watchLogins(parts, mqtt);
   log.info('broker_started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
   return {
     services: servicesOf(parts, mqtt),

@@ -232,9 +232,12 @@ async function openProvider(
   return openIdentityProvider(oidc, ports);
 }
 
-/** None when both are switched off: then nothing is counted. */
-const eventLimitsOf = ({ ingest }: BrokerConfig) =>
-  ingest.deviceEventsPerS === 0 && ingest.accountEventsPerS === 0 ? {} : { eventLimits: ingest };
+/** How vehicles connect, and how much they may send; without limits nothing is counted. */
+const deviceSideOf = (config: BrokerConfig, tls: TlsState) => {
+  const { ingest } = config;
+  const isLimited = ingest.deviceEventsPerS > 0 || ingest.accountEventsPerS > 0;
+  return { mqtt: mqttListening(config, tls), ...(isLimited ? { eventLimits: ingest } : {}) };
+};
 
 async function open(config: BrokerConfig): Promise<Running> {
   const clock = createSystemClock();
@@ -265,8 +268,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     entropy,
     signer: createSigner(key.privatePem),
     log,
-    mqtt: mqttListening(config, tls.current()),
-    ...eventLimitsOf(config),
+    ...deviceSideOf(config, tls.current()),
   }).catch(async (thrown: unknown) => {
     await db.close();
     throw thrown;

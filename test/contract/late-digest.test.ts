@@ -142,7 +142,9 @@ const statesOf = async (): Promise<Readonly<Record<string, number>>> => {
     sql: 'SELECT channel, state, COUNT(*) AS n FROM deliveries GROUP BY channel, state',
     params: [],
   });
-  return Object.fromEntries(rows.map((row) => [`${row['channel']} ${row['state']}`, Number(row['n'])]));
+  return Object.fromEntries(
+    rows.map((row) => [`${String(row['channel'])} ${String(row['state'])}`, Number(row['n'])]),
+  );
 };
 
 describe('late alarms', () => {

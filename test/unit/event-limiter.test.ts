@@ -37,7 +37,8 @@ function rigOf(changes: Partial<EventLimits> = {}) {
       else one();
     };
     one();
-    while (left > 0) clock.advance(25);
+    const isDone = (): boolean => left === 0;
+    while (!isDone()) clock.advance(25);
     return (clock.monoMs() - fromMs) / 1000;
   };
   return { clock, log, limiter, send };
