@@ -130,7 +130,7 @@ describe('a session', () => {
     for (let batch = 1; batch < deliveryLimits.window; batch += 1) {
       const atMs = 1000 + batch * 25_000;
       expect(rig.at(atMs - 1).kinds()).toEqual([]);
-      expect(rig.ack(atMs, [[batch, batch]]).kinds()).toEqual(['forget']);
+      expect(rig.ack(atMs, [[batch, batch]]).kinds()[0]).toBe('forget');
     }
     const dueMs = rig.wakeMs();
     expect(dueMs).toBe(76_000 + deliveryLimits.ackTimeoutMs + 1);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
 import { plainListeners } from '../../broker/config/listener-config.ts';
+import { defaultEventLimits } from '../../broker/core/scheduling/event-budget.ts';
 import { AppError } from '../../src/core/errors.ts';
 
 const load = (flags: Record<string, string | boolean>) =>
@@ -67,4 +68,15 @@ it('only origins of web pages are taken as such', () => {
     expect(refusalOf({ 'ws-origins': origin })).toMatch(/ws-origins/);
   }
   expect(load({ 'ws-origins': 'https://a.example, http://localhost:3000' }).ws.origins).toHaveLength(2);
+});
+
+describe('how much vehicles may send', () => {
+  it('has limits unless they are switched off, and none below what an agent needs', () => {
+    expect(load({}).ingest).toEqual(defaultEventLimits);
+    expect(load({ 'ingest-device-events-per-s': '0' }).ingest.deviceEventsPerS).toBe(0);
+    expect(load({ 'ingest-device-events-per-s': '2' }).ingest.deviceEventsPerS).toBe(2);
+    for (const few of ['1', '-1', '2.5'])
+      expect(refusalOf({ 'ingest-device-events-per-s': few })).toContain('deviceEventsPerS');
+    expect(refusalOf({ 'ingest-device-burst': '500' })).toContain('deviceBurst');
+  });
 });
