@@ -222,7 +222,9 @@ describe('accounts', () => {
     expect([await rate(5000), await rate(0)]).toEqual([5000, 0]);
     const [stored] = await service.sql("SELECT events_per_s FROM accounts WHERE account_id = 'acme'");
     expect(stored?.rows).toEqual([{ events_per_s: null }]);
-    expect(codeOf(await call('/updateaccount', { ...acme, maximumEventsPerSecond: -1 }))).toBe('invalid_content');
+    expect(codeOf(await call('/updateaccount', { ...acme, maximumEventsPerSecond: -1 }))).toBe(
+      'invalid_content',
+    );
   });
 
   it('have no more devices than their limit', async () => {
