@@ -236,6 +236,20 @@ async function openProvider(
   return openIdentityProvider(oidc, ports);
 }
 
+/**
+ * Holds the database once nothing that the settings name can end the start any more. A start that fails leaves no key:
+ * vehicles would pin one that the next start, on the right path, does not have.
+ */
+async function holdChecked(
+  config: BrokerConfig,
+  { clock, log, isAlone }: { readonly clock: Clock; readonly log: Log; readonly isAlone: boolean },
+): Promise<HeldDatabase> {
+  needNoFault(await inspectFiles(config, clock.utcMs()));
+  const held = await holdFor(config, { log, mode: isAlone ? 'alone' : 'shared' });
+  await needPorts(config);
+  return held;
+}
+
 async function open(config: BrokerConfig): Promise<Running> {
   const clock = createSystemClock();
   const meter = createMeter(clock);
@@ -246,10 +260,7 @@ async function open(config: BrokerConfig): Promise<Running> {
   const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
-  needNoFault(await inspectFiles(config, clock.utcMs()));
-  const held = await holdFor(config, { log, mode: cluster === null ? 'alone' : 'shared' });
-  // A start that fails leaves no key: vehicles would pin one that the next start, on the right path, does not have.
-  await needPorts(config);
+  const held = await holdChecked(config, { clock, log, isAlone: cluster === null });
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
   const opened = await openDatabase({
