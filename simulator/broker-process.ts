@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { AppError, errorKinds, messageOf } from '../src/core/errors.ts';
 import { endWithParentArgs, holdPipe } from './end-with-parent.ts';
 
 export interface BrokerProcessOptions {
@@ -94,7 +94,7 @@ export function runBrokerCommand(
       else
         fail(
           new AppError(
-            'unavailable',
+            code === errorKinds.conflict.exitCode ? 'conflict' : 'unavailable',
             `broker ${args[0]} ${args[1]} failed (${signal ?? code}): ${said.err.trim()}`,
           ),
         );

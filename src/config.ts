@@ -1,6 +1,6 @@
 // Configuration from flags, environment, a TOML file and defaults, in this order, into one checked and frozen value
 // that holds the origin of each part. The only reader of `process.env`. An unknown key is an error, never ignored: a
-// misspelt setting must not leave a vehicle with an unintended default.
+// misspelt setting must not leave a vehicle with an unintended default. So is an unknown variable with our prefix.
 import { parse, TomlError } from 'smol-toml';
 import { IsArray, IsObject, IsOptional, type Static, type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -8,6 +8,8 @@ import { AppError, type ErrorDetail, messageOf } from './core/errors.ts';
 import { nearestWord } from './core/nearest-word.ts';
 
 const environmentPrefix = 'FLEETWARD_';
+/** Of the variables of tests, which programs that they start inherit. */
+const testPrefix = 'FLEETWARD_TEST_';
 
 export interface ConfigFile {
   readonly path: string;
@@ -226,6 +228,21 @@ function findLeaf(leaf: Leaf, sources: Pick<ConfigSources<TObject>, 'env' | 'fla
   return undefined;
 }
 
+/** Of variables that name no setting: misspelt ones, and those of another program. An empty one is an unset one. */
+function unknownVariables(leaves: readonly Leaf[], env: ConfigSources<TObject>['env']): readonly Fault[] {
+  const known = leaves.map(({ key }) => variableOf(key));
+  return Object.entries(env)
+    .filter(([, text]) => text !== undefined && text !== '')
+    .map(([name]) => name)
+    .filter((name) => name.startsWith(environmentPrefix) && !name.startsWith(testPrefix))
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearestWord(name, known);
+      const advice = near === null ? 'remove it' : `remove it, or write ${near}`;
+      return { pointer: name, kind: 'env', message: `${name}: there is no such variable; ${advice}` };
+    });
+}
+
 function assemble(values: ReadonlyMap<string, Found>, leaves: readonly Leaf[]): Table {
   const root: Record<string, unknown> = {};
   for (const { key } of leaves) {
@@ -253,7 +270,7 @@ function freeze<T extends object>(value: T): T {
 export function loadConfig<Schema extends TObject>(sources: ConfigSources<Schema>): Config<Static<Schema>> {
   const leaves = leavesOf(sources.schema);
   const values = new Map<string, Found>();
-  const faults: Fault[] = [];
+  const faults: Fault[] = [...unknownVariables(leaves, sources.env)];
   if (sources.file !== null) {
     const search = { schema: sources.schema, file: sources.file, found: values, faults };
     walkFile(search, parseFile(sources.file));

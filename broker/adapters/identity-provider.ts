@@ -1,7 +1,6 @@
 // A provider at which users log in, over openid-client: authorization code flow with PKCE (S256), state and nonce. It is looked
 // up at the first login, never at the start: a provider that is down keeps neither the broker nor logins by password
 // from working. It must never log a code, a token or a claim.
-import { readFileSync, statSync } from 'node:fs';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -26,6 +25,7 @@ import type { OidcConfig } from '../config/oidc-config.ts';
 import type { Claims, ProviderRules } from '../core/accounts/provider-identity.ts';
 import { roles } from '../core/accounts/session.ts';
 import type { IdentityProvider, LoginSecrets, ProviderAnswer } from '../ports/identity-provider.ts';
+import { readSecretLine } from './keys/secret-file.ts';
 
 /** How long an answer of the provider may take, to its last byte, in s. */
 const timeoutS = 10;
@@ -35,33 +35,6 @@ const answerBytesMost = 1024 * 1024;
 const redeemedMost = 64;
 /** After this long the provider is looked up anew; after a failure much earlier. In ms. */
 const lookUp = { everyMs: 24 * 3600_000, retryMs: 5000 } as const;
-
-/** @throws AppError `config` when the file cannot be read, is empty, or others may read it. */
-function readClientSecret(path: string): string {
-  const fail = (message: string, hint: string, cause?: unknown): never => {
-    throw new AppError('config', message, { hint, cause });
-  };
-  try {
-    const mode = statSync(path).mode & 0o777;
-    if ((mode & 0o007) !== 0) {
-      fail(
-        `The client secret file ${path} has mode ${mode.toString(8)}: everybody may read it`,
-        `Run: chmod 600 ${path}`,
-      );
-    }
-    const secret = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0] ?? '';
-    return secret === ''
-      ? fail(`The client secret file ${path} is empty`, 'Write the secret into its first line.')
-      : secret;
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    return fail(
-      `Cannot read the client secret file ${path}: ${messageOf(thrown)}`,
-      'Check the path given with --oidc-client-secret-file and the rights on the file.',
-      thrown,
-    );
-  }
-}
 
 /** `value=name`, as a table of the settings writes it; the value may hold further `=`. */
 function parseRow(entry: string): { readonly value: string; readonly name: string } {
@@ -216,7 +189,8 @@ function answeredUrl(redirectUrl: string, { code, state, iss }: ProviderAnswer):
 /** The provider of the settings; null when none is set. @throws AppError `config` when the secret cannot be read. */
 export function openIdentityProvider(oidc: OidcConfig, deps: ProviderDeps): IdentityProvider | null {
   if (oidc.issuer === '') return null;
-  const secret = oidc.clientSecretFile === '' ? null : readClientSecret(oidc.clientSecretFile);
+  const secret =
+    oidc.clientSecretFile === '' ? null : readSecretLine('oidc.clientSecretFile', oidc.clientSecretFile);
   const configuration = createDiscovery(oidc, secret, deps);
   let redeeming = 0;
 

@@ -10,7 +10,7 @@ import {
   type FolderCertificate,
   openAuthorityFolder,
 } from '../adapters/keys/authority-folder.ts';
-import { readAuthorityKey, readPassphrase } from '../adapters/keys/certificate-authority.ts';
+import { readAuthorityKey } from '../adapters/keys/certificate-authority.ts';
 import {
   type CertificatePurpose,
   certificateSerial,
@@ -18,6 +18,7 @@ import {
   issuerOf,
   signCertificate,
 } from '../adapters/keys/certificate-writer.ts';
+import { readSecretLine } from '../adapters/keys/secret-file.ts';
 import type { Flags } from './command-line.ts';
 
 export const dayMs = 24 * 3600_000;
@@ -53,7 +54,7 @@ export const makeKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 
 
 export function passphraseOf(flags: Flags): string | null {
   const file = flags['passphrase-file'];
-  return typeof file === 'string' ? readPassphrase(file) : null;
+  return typeof file === 'string' ? readSecretLine('passphrase file', file) : null;
 }
 
 export interface Authority extends FolderCertificate {

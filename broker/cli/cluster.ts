@@ -1,11 +1,11 @@
 // Joins a bridge to its RabbitMQ cluster: reads the files that the settings name, and puts the adapters together with the
 // statements that several bridges share.
-import { readFileSync } from 'node:fs';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
 import { createClusterServer } from '../adapters/cluster/rabbitmq.ts';
 import { createManagement, type Management } from '../adapters/cluster/rabbitmq-management.ts';
-import { needPrivate, readCertificates, readTlsFiles } from '../adapters/keys/tls-files.ts';
+import { readSecretLine } from '../adapters/keys/secret-file.ts';
+import { readCertificates, readTlsFiles } from '../adapters/keys/tls-files.ts';
 import { watchClusterManagement } from '../cluster/cluster-management.ts';
 import { createClusterPresence } from '../cluster/cluster-presence.ts';
 import { watchClusterRevocations } from '../cluster/cluster-revocations.ts';
@@ -33,23 +33,9 @@ interface ClusterPorts {
 
 const pathSecretLeast = 16;
 
-/** The first line of a file that only its owner can read. @throws AppError `config`. */
-function readLine(setting: string, file: string | undefined): string {
-  try {
-    if (file === undefined) throw new Error('is not given');
-    needPrivate(setting, file);
-    const line = readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
-    if (line === '') throw new Error('its first line is empty');
-    return line;
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `${setting} ${file}: ${messageOf(thrown)}`, { cause: thrown });
-  }
-}
-
 function readPathSecretHash(file: string | undefined): string | null {
   if (file === undefined) return null;
-  const pathSecret = readLine('cluster.authWordFile', file);
+  const pathSecret = readSecretLine('cluster.authWordFile', file);
   if (pathSecret.length >= pathSecretLeast && /^[A-Za-z0-9_-]+$/.test(pathSecret))
     return hashSecret(pathSecret);
   throw new AppError(
@@ -118,10 +104,10 @@ export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts)
   const management = createManagement({
     urls: cluster.managementUrls,
     user: cluster.managementUser,
-    password: readLine('cluster.managementPasswordFile', cluster.managementPasswordFile),
+    password: readSecretLine('cluster.managementPasswordFile', cluster.managementPasswordFile ?? ''),
     ca,
   });
-  const password = readLine('cluster.passwordFile', cluster.passwordFile);
+  const password = readSecretLine('cluster.passwordFile', cluster.passwordFile ?? '');
   const pathSecretHash = readPathSecretHash(cluster.authWordFile);
   const listening = { host: cluster.authHost, port: cluster.authPort, setting: 'cluster-auth' } as const;
   return (ports) => async (options) => {

@@ -1,10 +1,11 @@
 // The certificates of the running broker and of its authority: read at the start and at SIGHUP, checked once a day. A
-// reload applies completely or not at all: after one bad file everything stays as it was.
+// reload applies to each listener completely or not at all: one with a bad file keeps what it had, the others are renewed.
 import { createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { enrolmentLimits } from '../../src/core/wire/enrolment.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
-import { loadCertificateAuthority, readPassphrase } from '../adapters/keys/certificate-authority.ts';
+import { loadCertificateAuthority } from '../adapters/keys/certificate-authority.ts';
+import { readSecretLine } from '../adapters/keys/secret-file.ts';
 import {
   type CertificateTerm,
   faultOfTerm,
@@ -48,43 +49,85 @@ export const hasAdmin = ({ admin }: Pick<BrokerConfig, 'admin'>): boolean =>
 const isOn = (config: BrokerConfig, name: ListenerName): boolean =>
   (name !== 'ws' || config.ws.port !== undefined) && (name !== 'admin' || hasAdmin(config));
 
+/** The files of one listener; null: it has no TLS, or is off. @throws AppError `config`. */
+function readListener(config: BrokerConfig, name: ListenerName) {
+  const tls: TlsConfig | MutualTlsConfig = config[name].tls;
+  const { certFile, keyFile } = tls;
+  if (certFile === undefined || keyFile === undefined || !isOn(config, name)) return null;
+  const clientCaFile = 'clientCaFile' in tls ? tls.clientCaFile : undefined;
+  return readTlsFiles({ setting: `${name}.tls`, certFile, keyFile, clientCaFile });
+}
+
 function readAuthority({ enrolment }: BrokerConfig): CertificateAuthority | null {
   const { caCertFile, caKeyFile, caPassphraseFile, certDays } = enrolment;
   if (caCertFile === undefined || caKeyFile === undefined) return null;
-  const passphrase = caPassphraseFile === undefined ? null : readPassphrase(caPassphraseFile);
+  const passphrase =
+    caPassphraseFile === undefined ? null : readSecretLine('enrolment.caPassphraseFile', caPassphraseFile);
   const files = { certFile: caCertFile, keyFile: caKeyFile, days: certDays, passphrase };
   return loadCertificateAuthority(files, createSystemEntropy());
 }
 
-/** Reads all files that the configuration names. @throws AppError `config`. */
-function readTls(config: BrokerConfig): TlsState {
-  const terms: CertificateTerm[] = [];
-  const read = (name: ListenerName, tls: TlsConfig | MutualTlsConfig): TlsMaterial | null => {
-    const { certFile, keyFile } = tls;
-    if (certFile === undefined || keyFile === undefined || !isOn(config, name)) return null;
-    const clientCaFile = 'clientCaFile' in tls ? tls.clientCaFile : undefined;
-    const found = readTlsFiles({ setting: `${name}.tls`, certFile, keyFile, clientCaFile });
-    terms.push(...found.terms);
-    return found.material;
-  };
-  const { http, mqtt, ws, admin, enrolment } = config;
-  const material = {
-    http: read('http', http.tls),
-    mqtt: read('mqtt', mqtt.tls),
-    ws: read('ws', ws.tls),
-    admin: read('admin', admin.tls),
-  };
-  const { caCertFile, mqttCaFile } = enrolment;
-  if (caCertFile !== undefined) terms.push(...readAuthorities('enrolment.caCertFile', caCertFile).terms);
+/** The files that enrolling vehicles depend on. @throws AppError `config`. */
+function readEnrolment(config: BrokerConfig) {
+  const { caCertFile, mqttCaFile } = config.enrolment;
+  const own = caCertFile === undefined ? null : readAuthorities('enrolment.caCertFile', caCertFile);
   const trusted = mqttCaFile === undefined ? null : readCertificates('enrolment.mqttCaFile', mqttCaFile);
-  terms.push(...(trusted?.terms ?? []));
   if (trusted !== null && trusted.pem.length > enrolmentLimits.pem) {
     throw new AppError(
       'config',
       `enrolment.mqttCaFile ${mqttCaFile} is longer than ${enrolmentLimits.pem} characters`,
     );
   }
-  return { ...material, authority: readAuthority(config), vehicleCa: trusted?.pem ?? null, terms };
+  return {
+    authority: readAuthority(config),
+    vehicleCa: trusted?.pem ?? null,
+    terms: [...(own?.terms ?? []), ...(trusted?.terms ?? [])],
+  };
+}
+
+/** What is read together, and renewed together or not at all. */
+const readers = {
+  http: (config: BrokerConfig) => readListener(config, 'http'),
+  mqtt: (config: BrokerConfig) => readListener(config, 'mqtt'),
+  ws: (config: BrokerConfig) => readListener(config, 'ws'),
+  admin: (config: BrokerConfig) => readListener(config, 'admin'),
+  enrolment: readEnrolment,
+} as const;
+type PartName = keyof typeof readers;
+type Parts = { readonly [Name in PartName]: ReturnType<(typeof readers)[Name]> };
+const partNames = Object.keys(readers) as PartName[];
+
+/**
+ * Reads every part. One that cannot be read, or that `need` refuses, is what `atFault` gives for it.
+ * @throws whatever `atFault` throws.
+ */
+function readParts(
+  config: BrokerConfig,
+  atFault: (name: PartName, thrown: unknown) => Parts[PartName],
+  need: (part: Parts[PartName]) => void = () => undefined,
+): Parts {
+  const read = (name: PartName): Parts[PartName] => {
+    try {
+      const part = readers[name](config);
+      need(part);
+      return part;
+    } catch (thrown) {
+      return atFault(name, thrown);
+    }
+  };
+  return Object.fromEntries(partNames.map((name) => [name, read(name)])) as unknown as Parts;
+}
+
+function stateOf({ http, mqtt, ws, admin, enrolment }: Parts): TlsState {
+  return {
+    http: http?.material ?? null,
+    mqtt: mqtt?.material ?? null,
+    ws: ws?.material ?? null,
+    admin: admin?.material ?? null,
+    authority: enrolment.authority,
+    vehicleCa: enrolment.vehicleCa,
+    terms: [http, mqtt, ws, admin, enrolment].flatMap((part) => part?.terms ?? []),
+  };
 }
 
 const listeningOf = (material: TlsMaterial | null, tls: MutualTlsConfig): TlsListening | null =>
@@ -132,12 +175,17 @@ export interface TlsKeeper {
   readonly close: Cancel;
 }
 
-/** @throws AppError `config` naming the first certificate that is not good at this moment. */
-function needCurrent(terms: readonly CertificateTerm[], nowMs: number): void {
-  for (const term of terms) {
-    const fault = faultOfTerm(term, nowMs);
-    if (fault !== null) throw new AppError('config', `${term.setting} ${term.file}: ${term.name} ${fault}`);
-  }
+/**
+ * Reads a part for a running broker. The listener's own certificate must be good at this moment: it takes the place of one
+ * that may be. An authority of a bundle may have expired, as at the start: it proves nothing any more, and the others do.
+ * @throws AppError `config`.
+ */
+function needCurrent(part: Parts[PartName], nowMs: number): void {
+  if (part === null || !('material' in part)) return;
+  const [own] = part.terms;
+  const fault = own === undefined ? null : faultOfTerm(own, nowMs);
+  if (own === undefined || fault === null) return;
+  throw new AppError('config', `${own.setting} ${own.file}: ${own.name} ${fault}`);
 }
 
 /** Reads all files, and logs now and every day what is about to expire. @throws AppError `config`. */
@@ -145,7 +193,10 @@ export function openTls(
   config: BrokerConfig,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): TlsKeeper {
-  let current = readTls(config);
+  let parts = readParts(config, (_name, thrown) => {
+    throw thrown;
+  });
+  let current = stateOf(parts);
   const logCurrent = (): void => logTerms(current.terms, clock.utcMs(), log);
   logCurrent();
   const run = async (): Promise<number> => {
@@ -156,18 +207,40 @@ export function openTls(
   return {
     current: () => current,
     reload(apply) {
-      try {
-        const next = readTls(config);
-        needCurrent(next.terms, clock.utcMs());
-        apply(next);
-        current = next;
-        log.info('certificates_reloaded', { certificates: next.terms.length });
-        logCurrent();
-      } catch (thrown) {
-        const hint = thrown instanceof AppError ? thrown.hint : undefined;
-        log.error('certificate_reload_refused', { reason: messageOf(thrown), hint });
-      }
+      const refused = new Map<PartName, unknown>();
+      const keep = (name: PartName, thrown: unknown): Parts[PartName] => {
+        refused.set(name, thrown);
+        return parts[name];
+      };
+      parts = readParts(config, keep, (part) => needCurrent(part, clock.utcMs()));
+      current = stateOf(parts);
+      apply(current);
+      const renewed = partNames.filter((name) => !refused.has(name));
+      log.info('certificates_reloaded', { certificates: current.terms.length, parts: renewed });
+      const faults = [...refused.values()];
+      const [hint] = faults.flatMap((one) =>
+        one instanceof AppError && one.hint !== undefined ? [one.hint] : [],
+      );
+      const reason = faults.map(messageOf).join('; ');
+      if (refused.size > 0)
+        log.error('certificate_reload_refused', { parts: [...refused.keys()], reason, hint });
+      logCurrent();
     },
     close: () => void task.close(),
   };
+}
+
+/** What keeps the files of listeners and of enrolment from being used, and what of them has expired, as text. */
+export function inspectTls(config: BrokerConfig, nowMs: number) {
+  const faults: unknown[] = [];
+  const none = (name: PartName, thrown: unknown): Parts[PartName] => {
+    faults.push(thrown);
+    return name === 'enrolment' ? { authority: null, vehicleCa: null, terms: [] } : null;
+  };
+  const { terms } = stateOf(readParts(config, none));
+  const notes = terms.flatMap((term) => {
+    const fault = faultOfTerm(term, nowMs);
+    return fault === null ? [] : [`${term.setting} ${term.file}: ${term.name} ${fault}`];
+  });
+  return { faults, notes };
 }

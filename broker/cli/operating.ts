@@ -76,7 +76,7 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
     sample: () => sampler.last(),
     certificates,
   });
-  const tokenHash = tokenFile === undefined ? null : loadAdminTokenHash(tokenFile);
+  const tokenHash = tokenFile === undefined ? null : loadAdminTokenHash('metrics.tokenFile', tokenFile);
   const opened = openMetricsServer(
     { metrics: text, clock, log, tokenHash },
     { host, port, setting: 'metrics' },

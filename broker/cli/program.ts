@@ -1,5 +1,5 @@
 // Common parts of the broker's commands: configuration, a database connection for one command, and output.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readConfigFile } from '../../src/adapters/config-file.ts';
 import {
   type HeldDatabase,
@@ -10,7 +10,7 @@ import {
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
-import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, errorKinds, messageOf } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
@@ -22,9 +22,31 @@ import type { Flags } from './command-line.ts';
 /** The settings of the installed service; taken where neither a file nor a database is named. */
 const standardConfig = '/etc/fleetward-broker/broker.toml';
 
+/**
+ * Whether the settings of the installed service are there.
+ * @throws AppError `config` for a user that may not read them: another fleet would be made in the folder of that user.
+ */
+function hasStandardConfig(): boolean {
+  try {
+    statSync(standardConfig);
+    return true;
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'EACCES') return false;
+    throw new AppError(
+      'config',
+      `The settings of the installed service, ${standardConfig}, are not yours to read`,
+      {
+        cause: thrown,
+        hint: 'Run the command with sudo, or name a database of your own with --database.',
+      },
+    );
+  }
+}
+
 /** The settings from flags, environment and file. */
 export function configOf(flags: Flags) {
-  const isInstalled = flags['database'] === undefined && existsSync(standardConfig);
+  const isElsewhere = flags['database'] !== undefined || flags['config'] !== undefined;
+  const isInstalled = !isElsewhere && hasStandardConfig();
   const path = flags['config'] ?? (isInstalled ? standardConfig : undefined);
   const file = typeof path === 'string' ? readConfigFile(path) : null;
   return loadBrokerConfig({ file, env: readEnvironment(), flags });

@@ -36,6 +36,7 @@ import { createDatabaseCheck } from '../upkeep/database-check.ts';
 import { createReadiness } from '../upkeep/readiness.ts';
 import { readClusterIngress } from './cluster.ts';
 import type { Flags } from './command-line.ts';
+import { inspectFiles, needNoFault, needPorts } from './config-check.ts';
 import { hasAdmin, mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
 import { type Operating, startOperating } from './operating.ts';
 import { configOf, holdFor } from './program.ts';
@@ -99,8 +100,8 @@ function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
   });
 }
 
-const hashIn = (file: string | undefined): string | null =>
-  file === undefined ? null : loadAdminTokenHash(file);
+const hashIn = (setting: string, file: string | undefined): string | null =>
+  file === undefined ? null : loadAdminTokenHash(setting, file);
 
 /** The listener of the service's operator; null unless it has a token. */
 async function openAdmin(config: BrokerConfig, parts: OpenedParts): Promise<AdminHost | null> {
@@ -112,7 +113,10 @@ async function openAdmin(config: BrokerConfig, parts: OpenedParts): Promise<Admi
     operations: adminOperations(openStatus(config, parts)),
     version: readVersion(),
     readiness: parts.readiness,
-    authenticate: createOperatorCheck(hashIn(admin.tokenFile), hashIn(admin.viewTokenFile)),
+    authenticate: createOperatorCheck(
+      hashIn('admin.tokenFile', admin.tokenFile),
+      hashIn('admin.viewTokenFile', admin.viewTokenFile),
+    ),
     introduction: adminIntroduction,
     console: parts.files.operatorPage,
     // With TLS the browser has compared the name with the certificate.
@@ -239,6 +243,20 @@ const deviceSideOf = (config: BrokerConfig, tls: TlsState) => {
   return { mqtt: mqttListening(config, tls), ...(isLimited ? { eventLimits: ingest } : {}) };
 };
 
+/**
+ * Holds the database once nothing that the settings name can end the start any more. A start that fails leaves no key:
+ * vehicles would pin one that the next start, on the right path, does not have.
+ */
+async function holdChecked(
+  config: BrokerConfig,
+  { clock, log, isAlone }: { readonly clock: Clock; readonly log: Log; readonly isAlone: boolean },
+): Promise<HeldDatabase> {
+  needNoFault(await inspectFiles(config, clock.utcMs()));
+  const held = await holdFor(config, { log, mode: isAlone ? 'alone' : 'shared' });
+  await needPorts(config);
+  return held;
+}
+
 async function open(config: BrokerConfig): Promise<Running> {
   const clock = createSystemClock();
   const meter = createMeter(clock);
@@ -249,9 +267,9 @@ async function open(config: BrokerConfig): Promise<Running> {
   const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
+  const held = await holdChecked(config, { clock, log, isAlone: cluster === null });
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
-  const held = await holdFor(config, { log, mode: cluster === null ? 'alone' : 'shared' });
   const opened = await openDatabase({
     database: config.database,
     environment: readEnvironment(),

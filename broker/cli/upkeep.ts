@@ -1,14 +1,15 @@
 // `fleetward-broker audit`, `retention` and `config`, on the machine itself.
 import { existsSync } from 'node:fs';
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
 import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
 import { brokerSchema } from '../config/broker-config.ts';
-import { notesOf } from '../config/listener-config.ts';
 import { runRetention } from '../upkeep/retention.ts';
 import type { Flags } from './command-line.ts';
+import { inspectConfig, needNoFault } from './config-check.ts';
 import { administer, configOf, needDatabase, print, readText } from './program.ts';
 
 /** Between two batches, so that a running broker has the disk in between. */
@@ -63,13 +64,18 @@ export async function runRetentionOnce(flags: Flags): Promise<void> {
   });
 }
 
-export function runConfig(flags: Flags, action: 'check' | 'show'): void {
+/** A start with these settings would go through: as `nginx -t`, every file is opened and every address bound. */
+async function checkConfig(flags: Flags): Promise<void> {
+  const report = await inspectConfig(configOf(flags).value, createSystemClock().utcMs());
+  needNoFault(report);
+  const { notes } = report;
+  const text = ['The configuration is valid', ...notes.map((note) => `note: ${note}`)].join('\n');
+  print(flags, { json: { ok: true, notes }, text });
+}
+
+export async function runConfig(flags: Flags, action: 'check' | 'show'): Promise<void> {
+  if (action === 'check') return checkConfig(flags);
   const { value: whole, origins } = configOf(flags);
-  if (action === 'check') {
-    const notes = notesOf(whole);
-    const text = ['The configuration is valid', ...notes.map((note) => `note: ${note}`)].join('\n');
-    return print(flags, { json: { ok: true, notes }, text });
-  }
   const value = { ...whole, database: withoutPassword(whole.database) };
   const lines = settingsOf(brokerSchema).map(({ key }) => {
     const origin = flags['origin'] === true ? `   # ${origins[key]?.name ?? 'default'}` : '';

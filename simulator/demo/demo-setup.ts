@@ -132,8 +132,10 @@ export async function setUp(
     password = givenPassword(options.environment) ?? generatePassword(options.entropy);
     const args = ['account', 'create', accountID, '--admin', userID, '--password-file', '-'];
     await runBrokerCommand(broker, args, `${password}\n`).catch((error: unknown) => {
-      const hint = 'If an earlier start was broken off: npm start -- --fresh starts over';
-      throw new AppError('unavailable', messageOf(error), { hint, cause: error });
+      // The account is there, but this folder does not know it. Any other fault brings its own remedy along.
+      const isThere = error instanceof AppError && error.code === 'conflict';
+      const hint = 'An earlier start was broken off: npm start -- --fresh starts over';
+      throw new AppError('unavailable', messageOf(error), { ...(isThere ? { hint } : {}), cause: error });
     });
     record = { account: accountID, devices: {} };
     await writeRecord(paths.record, record);

@@ -68,9 +68,10 @@ export class AppError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown, also of what a thread or process has copied and is no Error any more. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
+  return 'message' in thrown ? String(thrown.message) : JSON.stringify(thrown);
 }
 
 /** Code of a cause when it is unknown whether a batch was stored. */

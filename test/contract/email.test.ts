@@ -1,18 +1,14 @@
 // Mail through a real SMTP server: what it accepts, what it refuses, and that nothing leaves without TLS where TLS is asked for.
-import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createEmailSender,
   type EmailSender,
-  readMailPassword,
   type SmtpSettings,
 } from '../../broker/adapters/delivery/email.ts';
 import { type AcceptedMail, type SmtpServer, startSmtpServer } from '../support/broker/smtp-server.ts';
 import { requires } from '../support/machine/requires.ts';
-import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const { missing, python } = requires({ python: ['aiosmtpd'], debian: ['python3-aiosmtpd'] });
 
@@ -151,14 +147,4 @@ it('mail to a server that is not there, or hangs, fails and ends with the servic
   const sender = createEmailSender(settings(port));
   onTestFinished(() => sender.close());
   expect(await sender.send(mail())).toMatchObject({ kind: 'failed' });
-});
-
-it('the password is the first line of a file that others cannot read', () => {
-  const folder = temporaryFolder('mail');
-  const path = join(folder, 'password');
-  writeFileSync(path, 'correct horse\nsecond line\n', { mode: 0o640 });
-  expect(readMailPassword(path)).toBe('correct horse');
-  writeFileSync(join(folder, 'open'), 'x', { mode: 0o644 });
-  expect(() => readMailPassword(join(folder, 'open'))).toThrow('everybody may read it');
-  expect(() => readMailPassword(join(folder, 'none'))).toThrow('cannot read the mail password file');
 });

@@ -30,7 +30,11 @@ let host: HttpServer;
 let token = '';
 
 const open = async (from: HttpService): Promise<HttpServer> =>
-  (await openOperatorHost(from, { authenticate: createOperatorCheck(loadAdminTokenHash(file)) })).http;
+  (
+    await openOperatorHost(from, {
+      authenticate: createOperatorCheck(loadAdminTokenHash('admin.tokenFile', file)),
+    })
+  ).http;
 
 beforeAll(async () => {
   createAdminToken(file, createSystemEntropy());
@@ -73,13 +77,15 @@ describe('the token of the operator', () => {
     expect(() => createAdminToken(file, createSystemEntropy())).toThrow(/EEXIST/);
     const shared = join(folder, 'shared.token');
     writeFileSync(shared, `${token}\n`);
-    chmodSync(shared, 0o640);
-    expect(() => loadAdminTokenHash(shared)).toThrow(/others may read it/);
+    chmodSync(shared, 0o644);
+    expect(() => loadAdminTokenHash('admin.tokenFile', shared)).toThrow(/can be read by others/);
     const broken = join(folder, 'broken.token');
     writeFileSync(broken, 'secret\n', { mode: 0o600 });
-    expect(() => loadAdminTokenHash(broken)).toThrow(/holds no token/);
+    expect(() => loadAdminTokenHash('admin.tokenFile', broken)).toThrow(/holds no token/);
     const hint = expect.stringContaining('admin-token --file');
-    expect(() => loadAdminTokenHash(join(folder, 'none'))).toThrow(expect.objectContaining({ hint }));
+    expect(() => loadAdminTokenHash('admin.tokenFile', join(folder, 'none'))).toThrow(
+      expect.objectContaining({ hint }),
+    );
   });
 
   it('is the only one that is good here, and good nowhere else', async () => {

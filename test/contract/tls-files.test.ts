@@ -1,7 +1,7 @@
 // Certificate files of a listener, good and bad ones, made by openssl: each fault is refused with a message that says which file, and
 // what to do.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { faultOfTerm, readAuthorities, readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
@@ -42,9 +42,18 @@ describe.skipIf(missing !== null)(`the files of a TLS listener ${missing ?? ''}`
     expect(faultOfTerm(term, Date.now() - dayMs)).toMatch(/not valid before .* clock/);
   });
 
-  it.each([0o640, 0o604, 0o660])('with a key of mode %o are refused', (mode) => {
+  it.each([0o604, 0o660, 0o641])('with a key of mode %o are refused', (mode) => {
     const keyFile = file(`open-${mode}.key`, good.key);
     chmodSync(keyFile, mode);
+    expect(() => read({ keyFile })).toThrow(/mqtt\.tls\.keyFile .* can be read by others/);
+  });
+
+  it('with a key for a group are refused, except one of root, which the group cannot replace', () => {
+    const keyFile = file('group.key', good.key);
+    chmodSync(keyFile, 0o640);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) expect(read({ keyFile }).material.key).toBe(good.key);
+    if (isRoot) chownSync(keyFile, 1, 1);
     expect(() => read({ keyFile })).toThrow(/mqtt\.tls\.keyFile .* can be read by others/);
   });
 

@@ -1,7 +1,7 @@
 // The broker's Debian package as an operator meets it: built, installed on a copy of this machine with a real systemd, started
 // hardened as its own user, watched, backed up, upgraded with all that was acknowledged, removed and purged.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -201,6 +201,54 @@ describe.skipIf(why !== null)(
       ).toContain('backup');
     });
 
+    it('takes paths on the command line as the caller means them, from the folder of the caller', () => {
+      const password = 'correct horse battery staple';
+      inside().must(`cd /root && umask 077 && echo '${password}' > pw
+        fleetward-broker account create bcme --admin ann --password-file pw
+        fleetward-broker account create ccme --admin ann --password-file=/root/pw
+        fleetward-broker audit heads > heads && fleetward-broker audit verify --head heads
+        fleetward-broker backup rehearsal.backup && fleetward-broker restore rehearsal.backup --database rehearsal.db
+        fleetward-broker check --database rehearsal.db`);
+      inside().must('fleetward-broker admin-token --file /etc/fleetward-broker/view-token');
+      const rights = inside().must('stat -c "%a %U:%G" /etc/fleetward-broker/view-token').trim();
+      expect(rights).toBe('640 root:fleetward-broker');
+      const settings = 'cp /etc/fleetward-broker/broker.toml /root/own.toml';
+      inside().must(`${settings}; chmod 644 /root/own.toml; cp /root/own.toml /srv/own.toml`);
+      inside().must('cd /srv && fleetward-broker config check --config /srv/own.toml');
+      expect(inside().must('find /var/lib/fleetward-broker -not -user fleetward-broker')).toBe('');
+    });
+
+    it('makes no fleet for a user that forgot sudo', () => {
+      const { code, output } = inside().run(
+        'mkdir -m 777 -p /tmp/home && cd /tmp/home && setpriv --reuid nobody --regid nogroup --clear-groups fleetward-broker account create acme --admin ann',
+      );
+      expect([code, output]).toEqual([78, expect.stringContaining('sudo')]);
+      expect(inside().must('ls /tmp/home')).toBe('');
+    });
+
+    it('checks its settings as the service would meet them, drop-ins included', () => {
+      const check = (...flags: readonly string[]) =>
+        inside().run(`fleetward-broker config check ${flags.join(' ')}`);
+      expect(check()).toMatchObject({ code: 0, output: expect.stringContaining('is valid') });
+      inside().must('install -m 640 -g fleetward-broker /etc/fleetward-broker/view-token /home/view-token');
+      inside().must('mkdir -p /srv/fleet && chown fleetward-broker /srv/fleet');
+      const refused: readonly (readonly [string, string])[] = [
+        ['--http-port=443', 'below 1024'],
+        ['--admin-view-token-file=/home/view-token', 'admin.viewTokenFile /home/view-token'],
+        ['--admin-view-token-file=/root/pw', 'admin.viewTokenFile /root/pw'],
+        ['--database=/srv/fleet/fleetward.db', 'ReadWritePaths=/srv/fleet'],
+        ['--http-tls-cert-file=/etc/ssl/none.pem --http-tls-key-file=/etc/ssl/none.key', '/etc/ssl/none.pem'],
+      ];
+      for (const [flags, message] of refused)
+        expect(check(flags)).toMatchObject({ code: 78, output: expect.stringContaining(message) });
+      inside().must(`printf '%s\n' '[Service]' ReadWritePaths=/srv/fleet AmbientCapabilities=CAP_NET_BIND_SERVICE \
+          CapabilityBoundingSet=CAP_NET_BIND_SERVICE PrivateUsers=no > /run/systemd/system/fleetward-broker.service.d/disk.conf
+        systemctl daemon-reload`);
+      expect(check('--http-port=443', '--database=/srv/fleet/fleetward.db')).toMatchObject({ code: 0 });
+      inside().must('rm /run/systemd/system/fleetward-broker.service.d/disk.conf && systemctl daemon-reload');
+      expect(inside().must('ls /srv/fleet')).toBe('');
+    });
+
     it('is started again when it hangs, and an upgrade keeps all that was acknowledged', async () => {
       const { pid, sinceMs } = watched;
       // Longer than the watchdog waits: it is fed.
@@ -238,6 +286,24 @@ describe.skipIf(why !== null)(
       sendEvent(1_767_000_004);
     });
 
+    it('runs with its data on another disk, by a link', async () => {
+      inside().must(`set -e
+        systemctl stop fleetward-broker
+        mkdir -p /srv/disk && mv /var/lib/fleetward-broker /srv/disk/data && ln -s /srv/disk/data /var/lib/fleetward-broker
+        fleetward-broker config check
+        systemctl start fleetward-broker`);
+      await until('the broker on another disk', isUp);
+      sendEvent(1_767_000_005);
+      inside().must(`set -e
+        systemctl stop fleetward-broker
+        rm /var/lib/fleetward-broker && mkdir /var/lib/fleetward-broker
+        mount -t tmpfs tmpfs /var/lib/fleetward-broker && dpkg-reconfigure fleetward-broker
+        systemctl stop fleetward-broker
+        mv /srv/disk/data/* /var/lib/fleetward-broker/ && systemctl start fleetward-broker`);
+      await until('the broker on a mounted disk', isUp);
+      sendEvent(1_767_000_006);
+    });
+
     it('has no errors by lintian', async () => {
       if (report === undefined) throw new Error('lintian did not start');
       const { stdout } = await report;
@@ -253,8 +319,9 @@ describe.skipIf(why !== null)(
       inside().must('dpkg -P fleetward-broker </dev/null');
       const left = inside().must(`getent passwd fleetward-broker; getent group fleetward-broker
         find /etc /var/lib /usr /lib /run -xdev -name '*fleetward-broker*' 2>/dev/null | grep -v journal; true`);
-      expect(left).toBe('');
-      expect(existsSync(join(inside().root, 'var/lib/fleetward-broker'))).toBe(false);
+      // The disk that is mounted there stays, with nothing on it.
+      expect(left.trim()).toBe('/var/lib/fleetward-broker');
+      expect(inside().must('ls -A /var/lib/fleetward-broker')).toBe('');
     });
   },
 );

@@ -31,20 +31,22 @@ function blocksOf(heading: string): readonly string[] {
   return [...chapter.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
+/** What the guide's aliases set. */
+const settings: Readonly<Record<string, string>> = { B: 'FLEETWARD_DATABASE=desk/fleet.db' };
+
 const functions = ['B broker', 'A agent']
   .map((text) => text.split(' '))
-  .map(([letter, program]) => `${letter}() { node dist/${program}/main.js "$@"; }`)
+  .map(
+    ([letter, program]) =>
+      `${letter}() { ${settings[letter ?? ''] ?? ''} node dist/${program}/main.js "$@"; }`,
+  )
   .join('\n');
-
-/** What the guide exports. */
-const env = { ...process.env, FLEETWARD_DATABASE: 'desk/fleet.db' };
 
 /** Runs lines to their end. */
 function sh(lines: string): { readonly code: number | null; readonly text: string } {
   const { status, stdout, stderr } = spawnSync('bash', ['-c', `${functions}\n${lines}`], {
     cwd: desk,
     encoding: 'utf8',
-    env,
   });
   return { code: status, text: `${stdout}${stderr}` };
 }
@@ -54,6 +56,7 @@ function start(line: string): () => string {
   const [letter = '', ...words] = line.replace(/#.*$/, '').trim().split(/\s+/);
   const program = { B: 'broker', A: 'agent' }[letter] ?? 'simulator';
   const args = [join(root, 'dist', program, 'main.js'), ...words.slice(letter === 'node' ? 1 : 0)];
+  const env = { ...process.env, ...(letter === 'B' ? { FLEETWARD_DATABASE: 'desk/fleet.db' } : {}) };
   const child = spawn(process.execPath, args, { cwd: desk, stdio: ['pipe', 'pipe', 'pipe'], env });
   running.push(child);
   let said = '';

@@ -334,7 +334,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     };
     const open = join(home, 'open.key');
     copyFileSync(server.keyFile, open);
-    chmodSync(open, 0o640);
+    chmodSync(open, 0o644);
     const cert = `--mqtt-tls-cert-file=${server.certFile}`;
     expect(await start(cert, `--mqtt-tls-key-file=${open}`)).toEqual([
       78,

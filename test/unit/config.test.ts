@@ -64,6 +64,22 @@ describe('a setting', () => {
     });
   });
 
+  it.each([
+    ['FLEETWARD_HTTP_PROT', 'remove it, or write FLEETWARD_HTTP_PORT'],
+    ['FLEETWARD_LEVLE', 'FLEETWARD_LEVEL'],
+    ['FLEETWARD_HTTP_HOST', 'FLEETWARD_HTTP_HOSTS'],
+    ['FLEETWARD_', 'there is no such variable'],
+    ['FLEETWARD_DEVICE_ID', 'there is no such variable'],
+  ])('in the environment that is unknown is refused: %s', (name, advice) => {
+    const error = failure(() => loadConfig({ ...nothing, env: { [name]: 'x' } }));
+    expect(error.code).toBe('config');
+    expect(error.message).toContain(name);
+    expect(error.message).toContain(advice);
+    // A unit that blanks a variable, what tests set for themselves, and other programs' own.
+    const env = { [name]: '', FLEETWARD_TEST_SEED: '7', FLEET_HTTP_PROT: 'x' };
+    expect(loadConfig({ ...nothing, env }).value.level).toBe('info');
+  });
+
   it('cannot be changed afterwards', () => {
     const { value } = loadConfig(nothing);
     expect(Object.isFrozen(value) && Object.isFrozen(value.http) && Object.isFrozen(value.http.hosts)).toBe(

@@ -49,6 +49,19 @@ describe('a CONNECT', () => {
     expect(alone(packet)).toMatch(new RegExp(`^${end}: `));
   });
 
+  test.each([
+    ['a ClientHello of TLS 1.2', '16 03 01 02 00 01 00 01 fc 03 03', /TLS on a listener without TLS/],
+    ['one in two pieces, of SSL 3', '16 03 00', /TLS on a listener without TLS/],
+    ['PROXY protocol in text', Buffer.from('PROXY TCP4 10.0.0.1 ').toString('hex'), /PROXY protocol/],
+    ['PROXY protocol in bytes', '0d 0a 0d 0a 00 0d 0a 51 55 49 54 0a 21 11', /PROXY protocol/],
+    ['a request of HTTP', Buffer.from('GET / HTTP/1.1\r\n').toString('hex'), /HTTP on the port of MQTT/],
+    ['a scanner of SSH', Buffer.from('SSH-2.0-x\r\n').toString('hex'), /SSH/],
+    ['MQTT 5', '10 0d 0004 4d515454 05 02 003c 0001 70', /level 5 .*set the client to MQTT 3\.1\.1/],
+    ['anything else', '7e 7e 01 00', /CONNECT is not first/],
+  ])('that is %s in its place is refused with what to do', (_what, packet, reason) => {
+    expect(alone(packet.replaceAll(' ', ''))).toMatch(reason);
+  });
+
   test('MQTT-3.1.3-6: an empty client id with clean session 1 is let through', () => {
     expect(alone('10 0c 0004 4d515454 04 02 003c 0000')).toMatch(/^100c/);
   });

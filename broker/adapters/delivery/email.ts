@@ -1,8 +1,6 @@
 // Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, with at most one CSV file, which was checked where it came in; nothing
 // that people or vehicles wrote can become a header, a file or a URL here. Faults hold the server's code, not its text.
-import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
-import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { OutgoingMail, Sending } from '../../notify/senders.ts';
 import { createTimedWork } from './timed-work.ts';
 
@@ -28,29 +26,6 @@ const connectMs = 10_000;
 const silenceMs = 20_000;
 /** All of one mail, below the lease of its delivery. */
 const mailMs = 45_000;
-
-/** The first line of the password file. @throws AppError `config` when it cannot be read or everybody may read it. */
-export function readMailPassword(path: string): string {
-  let text: string;
-  let mode: number;
-  try {
-    mode = statSync(path).mode & 0o777;
-    text = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0] ?? '';
-  } catch (thrown) {
-    throw new AppError('config', `cannot read the mail password file ${path}: ${messageOf(thrown)}`, {
-      hint: 'Check the path given with --notify-smtp-password-file and the rights on the file.',
-      cause: thrown,
-    });
-  }
-  if ((mode & 0o007) === 0) return text;
-  throw new AppError(
-    'config',
-    `the mail password file ${path} has mode ${mode.toString(8)}: everybody may read it`,
-    {
-      hint: `Run: chmod 600 ${path}`,
-    },
-  );
-}
 
 function sendingOf(thrown: unknown): Sending {
   const error = typeof thrown === 'object' && thrown !== null ? thrown : {};

@@ -1,7 +1,8 @@
 // The ways out to people made from the settings: webhooks, Web Push, mail.
 import type { BrokerConfig } from '../../config/broker-config.ts';
 import type { Senders } from '../../notify/senders.ts';
-import { createEmailSender, readMailPassword } from './email.ts';
+import { readSecretLine } from '../keys/secret-file.ts';
+import { createEmailSender } from './email.ts';
 import { createGuardedPost, createResolve } from './guarded-post.ts';
 import { loadVapidKey } from './vapid.ts';
 import { createPushSender } from './web-push.ts';
@@ -14,7 +15,8 @@ export function openSenders({
 }: Pick<BrokerConfig, 'notify' | 'vapidKeyFile'>): Senders {
   const { allowPrivateTargets, pushHosts, contact, smtp } = notify;
   const key = loadVapidKey(vapidKeyFile);
-  const password = smtp.passwordFile === '' ? '' : readMailPassword(smtp.passwordFile);
+  const password =
+    smtp.passwordFile === '' ? '' : readSecretLine('notify.smtp.passwordFile', smtp.passwordFile);
   const email = smtp.host === '' ? null : createEmailSender({ ...smtp, password });
   const http = createGuardedPost({ allowsPrivate: allowPrivateTargets, resolve: createResolve() });
   return {

@@ -4,6 +4,7 @@ import type { Log } from '../../../src/ports.ts';
 import { type Operation, servedPaths } from '../../api/base/operation.ts';
 import { hasLeft, onLeft } from './fastify-ending.ts';
 import { routeUrl } from './fastify-route.ts';
+import { healthPaths } from './fastify-sources.ts';
 
 export interface AnswerObserver {
   /** Called for every answer after its last byte; must not throw. `operation`: its id, or the path of what is none. */
@@ -57,7 +58,9 @@ export function addRequestLog(
     // The route of /docs is the same for all its files; what is no route at all has no name.
     const operation = url === undefined ? 'none' : (ids.get(routeOf(request.method, url)) ?? url);
     onAnswered?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime });
-    log.info('http_request', fieldsOf(request, reply));
+    // Health checks come every few seconds; one that fails is worth a line.
+    const isRoutine = healthPaths.includes(url ?? '') && reply.statusCode < 400;
+    log[isRoutine ? 'debug' : 'info']('http_request', fieldsOf(request, reply));
     done();
   });
 }

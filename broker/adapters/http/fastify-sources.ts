@@ -8,7 +8,7 @@ import type { Exchange } from './fastify-compress.ts';
 import { httpLimits } from './fastify-faults.ts';
 
 /** Answered also when there is no connection left for anything else. */
-const healthPaths: readonly string[] = ['/livez', '/readyz'];
+export const healthPaths: readonly string[] = ['/livez', '/readyz'];
 
 /** Path of a request, cut to what is worth showing. */
 export const pathOf = (request: FastifyRequest): string => (request.url.split('?', 1)[0] ?? '').slice(0, 512);

@@ -12,7 +12,7 @@ import {
   keyOfRequest,
   signCertificate,
 } from './certificate-writer.ts';
-import { needPrivate } from './tls-files.ts';
+import { needPrivate } from './secret-file.ts';
 
 const dayMs = 24 * 3600_000;
 /** A vehicle's certificate is good a little before it was made: no two clocks agree. */
@@ -25,19 +25,6 @@ export interface AuthorityFiles {
   readonly days: number;
   /** Of the key; null or absent when it has none. */
   readonly passphrase?: string | null;
-}
-
-/** The first line of a file that only its owner can read. @throws AppError `config`. */
-export function readPassphrase(file: string): string {
-  try {
-    needPrivate('passphrase file', file);
-    const [line = ''] = readFileSync(file, 'utf8').split(/\r?\n/, 1);
-    if (line !== '') return line;
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `cannot read the passphrase file ${file}: ${messageOf(thrown)}`);
-  }
-  throw new AppError('config', `the first line of the passphrase file ${file} is empty`);
 }
 
 /** The key of an authority. @throws AppError `config` when others can read it, or it cannot be read. */

@@ -1,10 +1,11 @@
 // Certificates and keys from files, checked with plain messages before OpenSSL sees them: rights of the key, that it belongs to the
 // certificate, the order of the chain, and the dates. It must never take a key that others may have read.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { type TlsMaterial } from '../../ports/tls.ts';
+import { needPrivate, rightsHint } from './secret-file.ts';
 import { serverOptions } from './tls-options.ts';
 
 export interface TlsFiles {
@@ -59,18 +60,9 @@ function about<T>(setting: string, file: string, work: () => T): T {
     if (thrown instanceof AppError) throw thrown;
     throw new AppError('config', `${setting} ${file}: ${messageOf(thrown)}`, {
       cause: thrown,
-      hint: `Correct ${setting} or the file; both hold PEM that the user of the broker can read.`,
+      hint: rightsHint(file, thrown) ?? `Correct ${setting} or the file, which holds PEM.`,
     });
   }
-}
-
-/** Refuses a private key that others than its owner can read. @throws AppError `config`, or Error when there is no file. */
-export function needPrivate(setting: string, file: string): void {
-  const mode = statSync(file).mode & 0o777;
-  if ((mode & 0o077) === 0) return;
-  throw new AppError('config', `${setting} ${file} can be read by others (mode ${mode.toString(8)})`, {
-    hint: `Run: chmod 600 ${file}. If others may have read it, have a new key and certificate made.`,
-  });
 }
 
 /** A chain that leads from the first certificate upwards; clients refuse any other, each with a message of its own. */

@@ -11,6 +11,7 @@ import { judgeConnect } from '../../core/mqtt/mqtt-access.ts';
 import { createTakeovers } from '../../core/mqtt/takeovers.ts';
 import { createRates } from '../../core/scheduling/rate.ts';
 import type { Downlink, MqttLimits, MqttServer, MqttServerOptions } from '../../ports/mqtt-server.ts';
+import { connectionsWithin, descriptorLimit } from '../descriptor-limit.ts';
 import {
   addressOf,
   authenticator,
@@ -214,9 +215,21 @@ async function shutDown(state: ServerState, listeners: readonly Listener[], brok
   await waitAtMost(clock, stopped, 500);
 }
 
+/** The limits, connections as far as the system lets this process have sockets. */
+function limitsOf({ limits, log }: MqttServerOptions): MqttLimits {
+  const wanted = { ...defaultMqttLimits, ...limits };
+  const openFiles = descriptorLimit();
+  const connections = connectionsWithin(wanted.connections, openFiles);
+  if (connections < wanted.connections) {
+    const remedy = 'raise LimitNOFILE of the unit, or ulimit -n';
+    log.warn('open_files_limit_low', { openFiles, vehicles: connections, remedy });
+  }
+  return { ...wanted, connections };
+}
+
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
 export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
-  const limits = { ...defaultMqttLimits, ...options.limits };
+  const limits = limitsOf(options);
   const pressure: Pressure = {
     inFlight: 0,
     bytes: 0,

@@ -55,6 +55,26 @@ export function readHeader(bytes: Uint8Array, start: number, stop: number): Fram
   return fault('remaining length of more than four bytes');
 }
 
+/** What other programs say first, and what to do about it. Text, or bytes as text. */
+const otherProtocols: readonly (readonly [RegExp, string])[] = [
+  [/^\x16\x03/, 'TLS on a listener without TLS: use its TLS port, or give it a certificate (mqtt.tls)'],
+  [/^PROXY |^\r\n\r\n\0\r\n/, 'PROXY protocol, which is not spoken here: switch it off at the proxy'],
+  [
+    /^(GET|POST|PUT|HEAD|OPTIONS|CONNECT) /,
+    'HTTP on the port of MQTT: use the port of http, or of ws for WebSocket',
+  ],
+  [/^SSH-/, 'SSH on the port of MQTT'],
+];
+
+/** Why a connection that does not begin with CONNECT is refused (MQTT-3.1.0-1). */
+export function judgeStart(bytes: Uint8Array): Fault | null {
+  if (bytes[0] === packetTypes.connect << 4) return null;
+  const text = String.fromCharCode(...bytes.subarray(0, 16));
+  const [, reason] = otherProtocols.find(([pattern]) => pattern.test(text)) ?? [];
+  if (reason !== undefined) return fault(reason);
+  return (bytes[0] ?? 0) >> 4 === packetTypes.connect ? null : fault('CONNECT is not first');
+}
+
 /** Reads through the body of one packet; every read checks that it stays inside. */
 interface Cursor {
   readonly bytes: Uint8Array;
@@ -120,7 +140,8 @@ function judgeConnect(cursor: Cursor): Fault | null {
   if (protocol === null) return fault('not the name of the protocol (MQTT-3.1.2-1)');
   const level = readByte(cursor);
   if (level < 0) return fault('CONNECT is too short');
-  if (level !== protocol.level) return fault(`protocol level ${level} (MQTT-3.1.2-2)`, 1);
+  const remedy = level === 5 ? ': set the client to MQTT 3.1.1' : '';
+  if (level !== protocol.level) return fault(`protocol level ${level} (MQTT-3.1.2-2)${remedy}`, 1);
   const flags = readByte(cursor);
   if (flags < 0 || readNumber(cursor) < 0) return fault('CONNECT is too short');
   const wrong = faultOfConnectFlags(flags);

@@ -1,6 +1,13 @@
 // Splits the bytes of a connection into whole, validated packets. Pure. Its memory is bounded by one packet of the
 // currently allowed size and one read, whatever a header claims and however slowly the bytes come.
-import { type Fault, judgeFirstByte, judgePacket, packetTypes, readHeader } from './mqtt-frame.ts';
+import {
+  type Fault,
+  judgeFirstByte,
+  judgePacket,
+  judgeStart,
+  packetTypes,
+  readHeader,
+} from './mqtt-frame.ts';
 
 /** A whole packet. Its bytes are never changed afterwards. */
 interface Packet {
@@ -73,8 +80,8 @@ class StreamFramer implements Framer {
       return more;
     }
     // Checked before the length is used (MQTT-3.1.0-1).
-    if (this.#isFirst && (store[from] ?? 0) >> 4 !== packetTypes.connect)
-      return faulty('CONNECT is not first');
+    const other = this.#isFirst ? judgeStart(store.subarray(from, to)) : null;
+    if (other !== null) return { kind: 'fault', fault: other };
     const header = readHeader(store, from, to);
     if (header === null) return this.#wait();
     if ('reason' in header) return { kind: 'fault', fault: header };
