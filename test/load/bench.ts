@@ -295,9 +295,15 @@ await yargs(hideBin(process.argv))
           default: '',
         })
         .option('profile', { describe: 'Folder for CPU profiles of the broker', type: 'string' })
+        .option('folder', {
+          describe:
+            'Where the database is made; in memory (/dev/shm) the disk of a busy machine has no part in the ratios',
+          type: 'string',
+          default: tmpdir(),
+        })
         .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
-    async ({ seconds, only, json, profile = null }) => {
-      const result = await benchNeighbours({ seconds, only, profile, say });
+    async ({ seconds, only, json, folder, profile = null }) => {
+      const result = await benchNeighbours({ seconds, only, folder, profile, say });
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatNeighbours(result)}\n`);
     },
   )

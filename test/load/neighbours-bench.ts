@@ -26,6 +26,8 @@ export interface NeighboursOptions {
   readonly only: string;
   /** Folder for CPU profiles of the broker; null: none. */
   readonly profile: string | null;
+  /** Where the database is made. */
+  readonly folder: string;
   readonly say: Say;
 }
 
@@ -111,12 +113,8 @@ function partOf(name: string, seen: readonly Seen[], quiet: readonly Seen[]): Pa
 }
 
 /** @throws Error when a process ends early, or a client that is measured gets no answer in a quiet time. */
-export async function benchNeighbours({
-  seconds,
-  only,
-  profile,
-  say,
-}: NeighboursOptions): Promise<NeighboursResult> {
+export async function benchNeighbours(options: NeighboursOptions): Promise<NeighboursResult> {
+  const { seconds, only, say } = options;
   const [loadBefore = 0] = loadavg();
   const attackers = await startClients<AttackAnswers>('./neighbours-attacker.js', niceness);
   const clients = await startClients<ClientsAnswers>('./neighbours-clients.js');
@@ -126,7 +124,7 @@ export async function benchNeighbours({
       attackers: await attackers.ask({ kind: 'hook' }),
       clients: await clients.ask({ kind: 'hook' }),
     };
-    stage = await openStage({ hooks, profile, say });
+    stage = await openStage({ ...options, hooks });
     const { broker } = stage;
     const place = { ...stage.attack, hookPort: hooks.attackers };
     const look = async (name: string, forS: number): Promise<Seen> => {

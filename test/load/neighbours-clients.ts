@@ -101,27 +101,41 @@ const hook = createServer((incoming, answer) => {
   });
 });
 
-async function begin(place: ClientsPlace): Promise<void> {
-  const { httpPort, tokens, colleagueTokens, deviceIDs } = place;
+type Publish = (count: number, more: object, onAck: () => void) => void;
+
+/** Devices that report in turn. */
+async function openTrackers(
+  place: Pick<ClientsPlace, 'mqttPort' | 'secret' | 'accountID' | 'deviceIDs'>,
+): Promise<Publish> {
   const trackers: Tracker[] = [];
-  for (const deviceID of deviceIDs) trackers.push(await openTracker({ ...place, deviceID, from: host }));
+  for (const deviceID of place.deviceIDs)
+    trackers.push(await openTracker({ ...place, deviceID, from: host }));
   const boot = `n${Date.now()}`;
   let seq = 0;
-  const publish = (count: number, more: object, onAck: () => void): void => {
+  return (count, more, onAck) => {
     const event = { seq: ++seq, timestamp: Date.now(), longitude: -79, speed: 40, heading: 90, ...more };
     trackers[count % trackers.length]?.publish({ boot, events: [event] }, onAck);
   };
+}
+
+const position = { statusCode: 61_472, latitude: 43 };
+
+async function begin(place: ClientsPlace): Promise<void> {
+  const { httpPort, tokens, colleagues } = place;
+  const publish = await openTrackers(place);
+  const publishBeside = await openTrackers({ ...place, ...colleagues });
   repeat(everyMs.list, (dueMs, count) => {
     const due = meters.list.begin(dueMs);
     if (due !== null) askList(httpPort, tokens[count % tokens.length] ?? '', due);
   });
   repeat(everyMs.colleague, (dueMs, count) => {
     const due = meters.colleague.begin(dueMs);
-    if (due !== null) askList(httpPort, colleagueTokens[count % colleagueTokens.length] ?? '', due);
+    if (due !== null) askList(httpPort, colleagues.tokens[count % colleagues.tokens.length] ?? '', due);
   });
   repeat(everyMs.puback, (dueMs, count) => {
     const due = meters.puback.begin(dueMs);
-    if (due !== null) publish(count, { statusCode: 61_472, latitude: 43 }, due.done);
+    if (due !== null) publish(count, position, due.done);
+    publishBeside(count, position, () => undefined);
   });
   repeat(everyMs.webhook, (dueMs, count) => {
     const due = meters.webhook.begin(dueMs);

@@ -64,8 +64,12 @@ export interface ClientsPlace {
   readonly secret: string;
   readonly deviceIDs: readonly string[];
   readonly tokens: readonly string[];
-  /** Sessions of other users of the attacked account. */
-  readonly colleagueTokens: readonly string[];
+  /** The attacked account: other users' sessions, and devices that report, as a fleet does. */
+  readonly colleagues: {
+    readonly accountID: string;
+    readonly deviceIDs: readonly string[];
+    readonly tokens: readonly string[];
+  };
 }
 
 export type ClientsOrder =

@@ -1,7 +1,6 @@
 // What the bench of neighbours stands on: a broker process with the limits that it has by default, an account of 10,000 vehicles that is
 // attacked, and another tenant whose trackers report; each has a rule that sends every panic by webhook.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import type { Say } from './agent-figures.ts';
@@ -66,11 +65,13 @@ export interface StageOptions {
   readonly hooks: { readonly attackers: number; readonly clients: number };
   /** Folder for CPU profiles of the broker, one a thread; null: none. */
   readonly profile: string | null;
+  /** Where the database is made. */
+  readonly folder: string;
   readonly say: Say;
 }
 
-export async function openStage({ hooks, profile, say }: StageOptions): Promise<Stage> {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-neighbours-'));
+export async function openStage({ hooks, profile, folder: parent, say }: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(parent, 'fleetward-neighbours-'));
   const database = join(folder, 'fleet.db');
   let broker: MeasuredProcess | null = null;
   const close = async (): Promise<void> => {
@@ -138,7 +139,11 @@ export async function openStage({ hooks, profile, say }: StageOptions): Promise<
         accountID: tenant,
         deviceIDs: named('van', reporting),
         tokens: tokens.tenant,
-        colleagueTokens: tokens.colleagues,
+        colleagues: {
+          accountID: attacked,
+          deviceIDs: named('truck', reporting),
+          tokens: tokens.colleagues,
+        },
       },
       close,
     };
