@@ -31,6 +31,7 @@ const steps = {
   campaign: { run: script('test:campaign') },
   'power-loss': { run: script('test:power-loss') },
   storage: { run: script('test:storage') },
+  neighbours: { run: [...script('bench'), '--', 'neighbours', '--seconds', '2'] },
   gate: { run: script('test:gate') },
   interlock: { run: script('test:interlock') },
 };

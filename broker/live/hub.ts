@@ -7,10 +7,10 @@ import type { LiveChange } from '../core/live/live-kinds.ts';
 import { keepAlive, type LiveEvent, resetMessage } from '../core/live/live-message.ts';
 import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live/live-presence.ts';
 import { createLiveQueue } from '../core/live/live-queue.ts';
-import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import type { Committed } from '../ports/committed.ts';
-import { answerEnded } from '../scheduling/per-account-limits.ts';
+import { answerEnded, liveSlotLimits } from '../scheduling/per-account-limits.ts';
 import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
+import { createSlots, ownerText, type Slots } from '../scheduling/slots.ts';
 import { mentionsLive } from '../store/base/live-topic.ts';
 import { isRoutine } from '../store/base/routine-codes.ts';
 import { bareKey } from '../store/events/event-insert.ts';
@@ -72,7 +72,7 @@ const wakesMs = 4;
 
 interface HubState {
   readonly options: LiveHubOptions;
-  readonly slots: LiveSlots;
+  readonly slots: Slots;
   readonly audiences: Audiences;
   readonly board: PresenceBoard;
   readonly follower: Follower;
@@ -290,15 +290,17 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   const selection: LiveSelection = { kinds, deviceIDs, codes, fields };
   if (hub.isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
   if (until.aborted) throw answerEnded();
-  const slot = hub.slots.take(caller);
-  if (!slot.isFree) {
-    throw new AppError('throttled', `${slot.most} live streams are open for this ${slot.full} already`, {
+  const ended = new AbortController();
+  // Whatever fails below, the slot is freed when the answer has ended.
+  until.addEventListener('abort', () => ended.abort(), { once: true });
+  const full = hub.slots.take(caller, ended.signal);
+  if (full !== null) {
+    const message = `${liveSlotLimits[full]} live streams are open for ${ownerText[full]} already`;
+    throw new AppError('throttled', message, {
       retryAfterS: 10,
       hint: 'Share one stream between the views of a client, and close those that are not read.',
     });
   }
-  // Whatever fails below, the slot is freed when the answer has ended.
-  until.addEventListener('abort', slot.release, { once: true });
   // Read before the reader is added, so that later commits find its devices.
   const deviceNos = await devicesOf(db, scope);
   const queue = createLiveQueue();
@@ -316,7 +318,7 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   const onEnd = (): void => {
     hub.audiences.remove(reader, audience);
     hub.unwoken.delete(reader);
-    slot.release();
+    ended.abort();
   };
   const stream = createLiveStream({ queue, opening, onEnd });
   const reader: Reader = { caller, queue, stream, startNo: 0 };
@@ -341,7 +343,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   const audiences = createAudiences((audience, deviceNos) => showOnly(hub, audience, deviceNos));
   const hub: HubState = {
     options,
-    slots: createLiveSlots(),
+    slots: createSlots(liveSlotLimits),
     audiences,
     board: createPresenceBoard(),
     follower: createFollower({

@@ -4,7 +4,6 @@ import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
 import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
-import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import {
   sharedPositionMessage,
   shareEndMessage,
@@ -13,6 +12,7 @@ import {
 } from '../core/live/share-message.ts';
 import { answerEnded } from '../scheduling/per-account-limits.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import { listMost } from '../store/base/fixed-list.ts';
 import { type OpenShare, openShares } from '../store/shares/shares.ts';
 import { createLiveStream, type LiveStream } from './stream.ts';
@@ -31,7 +31,7 @@ export interface ShareStreams {
 }
 
 /** Open streams of one share, of the shares of one account, and of all. Others have slots of their own. */
-export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
+export const shareSlotLimits = { token: 20, user: 20, account: 100, process: 500 } as const;
 
 const periodMs = 1000;
 /** Shares that cannot be read for this long count as ended. */
@@ -75,16 +75,10 @@ async function readShares(
   }
 }
 
-function takeSlot(slots: LiveSlots, { accountID, shareID }: OpenShare) {
-  const slot = slots.take({ accountID, userID: shareID });
-  if (slot.isFree) return slot;
-  throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
-}
-
 /** Reads while streams are open; ends with `close`. */
 export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const { clock, log } = options;
-  const slots = createLiveSlots(shareSlotLimits);
+  const slots = createSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
   let isClosed = false;
   let readableMs = clock.monoMs();
@@ -108,8 +102,12 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
     open(share, until) {
       if (isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
       if (until.aborted) throw answerEnded();
-      const slot = takeSlot(slots, share);
-      until.addEventListener('abort', slot.release, { once: true });
+      const { accountID, shareID: userID, tokenHash } = share;
+      const ended = new AbortController();
+      until.addEventListener('abort', () => ended.abort(), { once: true });
+      const full = slots.take({ accountID, userID, tokenHash }, ended.signal);
+      if (full !== null)
+        throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
       const queue = createLiveQueue();
       const { position } = share;
       const opening = (async function* first() {
@@ -118,7 +116,7 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
       })();
       const onEnd = (): void => {
         readers.delete(reader);
-        slot.release();
+        ended.abort();
       };
       const stream = createLiveStream({ queue, opening, onEnd });
       const reader: ShareReader = {

@@ -93,6 +93,9 @@ export function createPageLimit(): PageLimit {
   };
 }
 
+/** Live streams that are open. */
+export const liveSlotLimits = { token: 5, user: 5, account: 100, process: 2000 } as const;
+
 export const exportLimits = { token: 3, user: 4, account: 8, process: 48 } as const;
 
 export interface ExportLimit {

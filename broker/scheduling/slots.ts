@@ -2,7 +2,7 @@
 // together with the signal that frees it, so no path keeps it: not an error, not a client that disconnects, not an answer that is never
 // read.
 
-/** Who takes a place: a session or API token, its user, and the account. */
+/** Who takes a place: a session or API token, its user, and the account. A share link stands as a user. */
 export interface Owner {
   readonly accountID: string;
   readonly userID: string;

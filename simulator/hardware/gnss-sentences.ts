@@ -24,8 +24,6 @@ export const receiverQuirks = {
   'rmc-beside': 'the time of RMC is 10 ms beside that of GGA',
   'dop-9999': 'HDOP 9999.0 without a fix, as Unicore',
   'no-zeros': 'coordinates without leading zeros',
-  'gga-5-s': 'GGA and GSA every 5 s only',
-  'rolled-over': 'a date 1,024 weeks behind',
   'gsv-decimals': 'signal strengths with decimals',
 } as const;
 
@@ -150,8 +148,6 @@ function formatGsv(seen: Observation): string {
 
 type Format = (seen: Observation, talker: string) => string;
 
-const weekMs = 604_800_000;
-const rollOverWeeks = 1024;
 const lateMs = { zda: 30, rmc: 10 } as const;
 
 const shifted =
@@ -204,13 +200,12 @@ function formatsOf(
   const hasRmc = !quirks.has('vtg-only') && !quirks.has('gga-only') && !losesRmc;
   const withoutVtg: readonly ReceiverQuirk[] = ['gga-only', 'no-speed', 'rmc-9-of-10', 'rmc-1-of-3'];
   const hasVtg = !withoutVtg.some((quirk) => quirks.has(quirk));
-  const hasGga = !quirks.has('gga-5-s') || second % 5 === 0;
   const gga = quirks.has('dop-9999')
     ? rewritten(formatGga, (body) => body.replace(',99.99,', ',9999.0,'))
     : formatGga;
   const zda = quirks.has('zda-between') ? [shifted(formatZda, lateMs.zda)] : [];
   const rmc = hasRmc ? [rmcOf(quirks)] : [];
-  const ggas = hasGga ? (quirks.has('gga-only') ? [gga] : [gga, formatGsa]) : [];
+  const ggas = quirks.has('gga-only') ? [gga] : [gga, formatGsa];
   // RMC comes first, but where its time is another.
   const isGgaFirst = quirks.has('zda-between') || quirks.has('rmc-beside');
   return [
@@ -231,11 +226,11 @@ export function formatBurst(
   quirks: ReadonlySet<ReceiverQuirk> = new Set(),
 ): string {
   const second = Math.floor((seen.utcMs ?? 0) / 1000);
-  const byMs = quirks.has('rolled-over') ? -rollOverWeeks * weekMs : 0;
-  const formats = formatsOf(quirks, extra, second);
-  if (quirks.size === 0) return formats.map((format) => format(seen, talker)).join('');
-  const burst = formats.map((format) => shifted(format, byMs)(seen, talker));
-  const lines = burst.join('').split(/(?<=\n)/);
+  const burst = formatsOf(quirks, extra, second)
+    .map((format) => format(seen, talker))
+    .join('');
+  if (quirks.size === 0) return burst;
+  const lines = burst.split(/(?<=\n)/);
   const written = lines.map((line) =>
     rewritten(
       () => line,

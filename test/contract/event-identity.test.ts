@@ -1,10 +1,8 @@
 // Which events count as the same: a tracker may begin again at 1 under the same boot, send two things in one second, or repeat what
 // is stored. Whatever says something new is stored and changes states; a repeat is stored once; what is not stored changes nothing.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createIngest } from '../../broker/ingest/ingest.ts';
-import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
-import { deviceStates, findDevice } from '../../broker/store/devices/devices.ts';
+import { type DeviceRef, deviceStates } from '../../broker/store/devices/devices.ts';
 import { eventsInRange } from '../../broker/store/events/events.ts';
 import { openNext } from '../../broker/store/slices/slice-writing.ts';
 import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
@@ -12,17 +10,15 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
-  advanceUntilSettled,
   createBenchClock,
-  createBenchLog,
   jsonBytes,
   migrateWithAccounts,
+  openBenchIngest,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { openTestDatabase } from '../support/database/test-database.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
-const acme = { accountID: 'acme', deviceID: 'truck-1' } as const;
 const [position, panic, cut] = [61472, 63553, 63680] as const;
 const at = (s: number): number => startMs - 3_600_000 + s * 1000;
 
@@ -48,13 +44,13 @@ const numbers = (count: number): readonly number[] =>
 const firstRun = batch(...numbers(10).map((seq) => event(seq, seq)));
 
 let db: Database;
+let device: DeviceRef;
 let closers: (() => Promise<void>)[] = [];
 const clock = createBenchClock();
-const log = createBenchLog();
 
 beforeEach(async () => {
   db = await migrateWithAccounts(await openTestDatabase());
-  await addDevice(db, acme.accountID, acme.deviceID);
+  device = await addDevice(db, 'acme', 'truck-1');
 });
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -63,20 +59,9 @@ afterEach(async () => {
 
 /** A process that knows nothing but the store. */
 function openBridge() {
-  const commits = createGroupCommit({ db, clock, log });
-  const ingest = createIngest({ db, commits, clock, log, onCommitted: () => undefined });
-  closers.push(async () => {
-    await advanceUntilSettled(clock, ingest.close());
-    await advanceUntilSettled(clock, commits.close());
-  });
-  return {
-    counts: () => ingest.counts(),
-    async send(...payloads: readonly Uint8Array[]) {
-      const device = (await findDevice(db, acme)) ?? expect.fail('no device');
-      const sent = payloads.map((payload) => ingest.submit(device, payload));
-      return advanceUntilSettled(clock, Promise.all(sent));
-    },
-  };
+  const { counts, send, close } = openBenchIngest({ db, clock });
+  closers.push(close);
+  return { counts, send: (...payloads: readonly Uint8Array[]) => send(device, ...payloads) };
 }
 
 const stored = () =>
@@ -90,9 +75,8 @@ const stored = () =>
     limit: 10_000,
   });
 const states = async () => {
-  const { deviceNo } = (await findDevice(db, acme)) ?? expect.fail('no device');
   return Object.fromEntries(
-    [...(await deviceStates(db, deviceNo))].map(([name, { state }]) => [name, state]),
+    [...(await deviceStates(db, device.deviceNo))].map(([name, { state }]) => [name, state]),
   );
 };
 

@@ -7,7 +7,10 @@ import { jsonText } from '../../broker/adapters/http/fastify-answer.ts';
 import { gzipPieces } from '../../broker/adapters/http/gzip-pieces.ts';
 import { authenticate } from '../../broker/api/base/caller.ts';
 import { deviceListOperations } from '../../broker/api/devices/device-list.ts';
+import { createFleetCache } from '../../broker/api/fleet/fleet-cache.ts';
 import type { FleetCache } from '../../broker/ports/fleet-cache.ts';
+import { answerEnded } from '../../broker/scheduling/per-account-limits.ts';
+import { AppError } from '../../src/core/errors.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
@@ -185,6 +188,45 @@ describe('the fleet in memory', () => {
       false,
     ]);
     expect((await since(third.asOf + 1e6)).isWhole).toBe(true);
+  });
+
+  it('is not read anew when a client leaves while its view waits, or too many wait', async () => {
+    const { db, clock } = service.api;
+    let reads = 0;
+    const read: typeof db.read = (statement) => {
+      reads += 1;
+      return db.read(statement);
+    };
+    const fleet = createFleetCache({ db: { ...db, read }, clock });
+    const caller = await authenticate(tokenOf('eyes'), service.api);
+    const until = new AbortController().signal;
+    const whole = {
+      mayUpdate: false,
+      names: null,
+      after: '',
+      limit: null,
+      since: null,
+      userID: 'eyes',
+      until,
+    };
+    const view = { ...whole, names: new Set(['state']) };
+    const work = async (make: () => Promise<void>) => make();
+    expect(await fleet.part(caller, { ...whole, inTurn: work })).toMatchObject({ isWhole: true });
+    const readsOnce = reads;
+    expect(readsOnce).toBeGreaterThan(0);
+    for (const fault of [answerEnded(), new AppError('throttled', 'Too many wait')]) {
+      const refused = fleet.part(caller, { ...view, inTurn: () => Promise.reject(fault) });
+      await expect(refused).rejects.toBe(fault);
+    }
+    const part = await fleet.part(caller, { ...view, inTurn: work });
+    expect(Buffer.concat([...(part?.pieces() ?? [])]).toString()).toContain('"deviceID":"d-299"');
+    expect(reads).toBe(readsOnce);
+    // A few that changed wait for no view of another caller either.
+    await asAdmin('/device/updatedevice', { deviceID: 'd-001', deviceDescription: 'Anew' });
+    const later = await authenticate(tokenOf('eyes'), service.api);
+    const busy = () => Promise.reject(new AppError('throttled', 'Too many wait'));
+    const remade = await fleet.part(later, { ...whole, inTurn: busy });
+    expect(Buffer.concat([...(remade?.pieces() ?? [])]).toString()).toContain('Anew');
   });
 
   it('is the same in gzip, made of parts that were packed before', async () => {

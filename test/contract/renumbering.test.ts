@@ -1,8 +1,6 @@
 // After a restore, numbers of events begin above all that were given before: a client that asks for what came since the last number
 // that it saw misses nothing new, and readers that follow the numbers cross the gap at once.
 import { expect, test } from 'vitest';
-import { createIngest } from '../../broker/ingest/ingest.ts';
-import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { eventsAfter } from '../../broker/store/notifications/notifications.ts';
 import { markRestored, renumberIfRestored } from '../../broker/store/renumbering.ts';
 import { numbersOf } from '../../broker/store/slices/slice-retention.ts';
@@ -11,22 +9,18 @@ import { allSlices, lastEventNo, nextUpTo } from '../../broker/store/slices/slic
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
-  advanceUntilSettled,
   createBenchClock,
-  createBenchLog,
   jsonBytes,
   migrateWithAccounts,
+  openBenchIngest,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { openTestDatabase } from '../support/database/test-database.ts';
 
 test('numbers go on above the lost ones after a restore, and only then', async () => {
   const db = await migrateWithAccounts(await openTestDatabase());
-  const clock = createBenchClock();
-  const log = createBenchLog();
   const device = await addDevice(db, 'acme', 'truck-1');
-  const commits = createGroupCommit({ db, clock, log });
-  const ingest = createIngest({ db, commits, clock, log, onCommitted: () => undefined });
+  const ingest = openBenchIngest({ db, clock: createBenchClock() });
   let seq = 0;
   const store = async (count: number): Promise<void> => {
     const events = Array.from({ length: count }, () => ({
@@ -34,7 +28,7 @@ test('numbers go on above the lost ones after a restore, and only then', async (
       timestamp: startMs + seq,
       statusCode: 63_553,
     }));
-    await advanceUntilSettled(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
+    await ingest.send(device, jsonBytes({ boot: 'b', events }));
   };
   // The first start, and any other of the same database.
   expect(await renumberIfRestored(db, startMs)).toBe(false);
@@ -74,7 +68,6 @@ test('numbers go on above the lost ones after a restore, and only then', async (
   // Counts of events stay counts.
   expect((await openSlice(db)).taken).toBe(1);
   expect((await allSlices(db)).map(numbersOf)).toEqual([5, 3, 0]);
-  await advanceUntilSettled(clock, ingest.close());
-  await advanceUntilSettled(clock, commits.close());
+  await ingest.close();
   await db.close();
 });

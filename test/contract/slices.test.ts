@@ -3,8 +3,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { joinSpans, spanOf, spanRules } from '../../broker/core/events/event-spans.ts';
-import { createIngest } from '../../broker/ingest/ingest.ts';
-import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { isRoutine } from '../../broker/store/base/routine-codes.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { findOrphans, findStale, notifierAhead } from '../../broker/store/checking.ts';
@@ -31,11 +29,10 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
-  advanceUntilSettled,
   createBenchClock,
-  createBenchLog,
   jsonBytes,
   migrateWithAccounts,
+  openBenchIngest,
 } from '../support/broker/broker-bench.ts';
 import {
   openNextSlice,
@@ -329,14 +326,11 @@ describe('the store', () => {
   });
 
   test('takes what vehicles send over a slice that another process closed, once, and acknowledges it', async () => {
-    const clock = createBenchClock();
-    const log = createBenchLog();
-    const commits = createGroupCommit({ db, clock, log });
-    const ingest = createIngest({ db, commits, clock, log, onCommitted: () => undefined });
+    const ingest = openBenchIngest({ db, clock: createBenchClock() });
     const device = { accountID: 'acme', deviceID: 'truck-1', deviceNo: deviceNos[0] ?? 0 };
-    const send = (seqs: readonly number[]) => {
+    const send = async (seqs: readonly number[]) => {
       const events = seqs.map((one) => ({ seq: one, timestamp: nowMs + one, statusCode: 61472 }));
-      return advanceUntilSettled(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
+      return (await ingest.send(device, jsonBytes({ boot: 'b', events })))[0];
     };
     expect(await send([1, 2])).toMatchObject({ ack: { upTo: 2 } });
     await openNextSlice(db, nowMs);
@@ -354,8 +348,7 @@ describe('the store', () => {
     expect(tables.map((rows) => rows.map((row) => row['seq']))).toEqual([[1, 2], [3, 4], [5]]);
     const range = { ...everything, upToNo: await lastEventNo(db), deviceID: 'truck-1' };
     expect(await keysOf(deviceKeys(db, range, null))).toHaveLength(5);
-    await advanceUntilSettled(clock, ingest.close());
-    await advanceUntilSettled(clock, commits.close());
+    await ingest.close();
   });
 
   test('opens a slice with each week of receipt, and when one is full; a clock that steps back costs nothing', async () => {

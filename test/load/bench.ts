@@ -17,6 +17,7 @@ import { benchIngest, ingestSections } from './ingest-bench.ts';
 import { formatIngest } from './ingest-table.ts';
 import { benchLatency } from './latency-bench.ts';
 import { formatLatency } from './latency-figures.ts';
+import { benchNeighbours, formatNeighbours } from './neighbours-bench.ts';
 import { benchStreams } from './streams-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
@@ -283,6 +284,30 @@ await yargs(hideBin(process.argv))
     },
   )
   .command(
+    'neighbours',
+    'What others notice of one cheap caller: lists, PUBACKs and webhooks of another tenant, lists of the same account',
+    (parser) =>
+      parser
+        .option('seconds', { describe: 'Length of an attack', type: 'number', default: 8 })
+        .option('only', {
+          describe: 'Part of the names of the attacks to measure',
+          type: 'string',
+          default: '',
+        })
+        .option('profile', { describe: 'Folder for CPU profiles of the broker', type: 'string' })
+        .option('folder', {
+          describe:
+            'Where the database is made; in memory (/dev/shm) the disk of a busy machine has no part in the ratios',
+          type: 'string',
+          default: tmpdir(),
+        })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ seconds, only, json, folder, profile = null }) => {
+      const result = await benchNeighbours({ seconds, only, folder, profile, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatNeighbours(result)}\n`);
+    },
+  )
+  .command(
     'console',
     'The console in Chromium: first view, panning over vehicles that drive, from commit to screen, keys, memory',
     (parser) =>
@@ -319,7 +344,7 @@ await yargs(hideBin(process.argv))
   )
   .demandCommand(
     1,
-    'Say what to measure: http, history, agent, connections, console, ingest, latency or streams',
+    'Say what to measure: http, history, agent, connections, console, ingest, latency, neighbours or streams',
   )
   .strict()
   .help()

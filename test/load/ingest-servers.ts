@@ -138,6 +138,10 @@ const portOnly = (line: string): Ports | null => {
   return mqttPort > 0 ? { mqttPort } : null;
 };
 
+/** @param folder for CPU profiles, one a thread; null: none. */
+export const profileFlags = (folder: string | null): readonly string[] =>
+  folder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+
 export interface BrokerWish {
   readonly database: string;
   /** Where its keys are, for a database that is no file. */
@@ -153,7 +157,7 @@ export const startBroker = ({ database, folder, profile, limitMs }: BrokerWish):
     [
       // As the service manager starts it.
       '--max-semi-space-size=64',
-      ...(profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+      ...profileFlags(profile),
       program('../../broker/main.js'),
       'start',
       `--database=${database}`,

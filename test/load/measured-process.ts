@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { FleetAnswers, FleetOrder } from './fleet-orders.ts';
+import type { FleetAnswers } from './fleet-orders.ts';
 import type { ProbeAnswer } from './process-probe.ts';
 
 // As built: this file is dist/test/load/measured-process.js.
@@ -91,14 +91,18 @@ export async function startMeasured(
   };
 }
 
-export interface FleetProcess {
-  ask<Order extends FleetOrder>(order: Order): Promise<FleetAnswers[Order['kind']]>;
+/** A process of clients: each order is answered once. */
+export interface ClientsProcess<Answers> {
+  readonly pid: number;
+  ask<Order extends { readonly kind: keyof Answers }>(order: Order): Promise<Answers[Order['kind']]>;
   close(): Promise<void>;
 }
 
-/** Starts a process that holds clients. */
-export async function startFleetProcess(): Promise<FleetProcess> {
-  const child = spawn(process.execPath, [program('./raw-fleet.js')], {
+export type FleetProcess = ClientsProcess<FleetAnswers>;
+
+/** Starts a process that holds clients. @param niceness 19: it gets what is left of the cores. */
+export async function startClients<Answers>(path: string, niceness = 0): Promise<ClientsProcess<Answers>> {
+  const child = spawn('nice', ['-n', String(niceness), process.execPath, program(path)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await new Promise<void>((resolve, reject) => {
@@ -107,7 +111,22 @@ export async function startFleetProcess(): Promise<FleetProcess> {
   });
   const ask = createAsker(child);
   return {
+    pid: child.pid ?? 0,
     ask: async (order) => (await ask(order)) as never,
     close: () => end(child),
   };
 }
+
+/** In a process of clients: carries out each order, and ends with its parent. */
+export function serveOrders<Order>(obey: (order: Order) => Promise<unknown>): void {
+  process.on('message', ({ id, order }: { readonly id: number; readonly order: Order }) => {
+    obey(order).then(
+      (answer) => process.send?.({ id, answer }),
+      (thrown: unknown) => process.send?.({ id, fault: String(thrown) }),
+    );
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send?.({ id: 0, answer: null });
+}
+
+export const startFleetProcess = (): Promise<FleetProcess> => startClients<FleetAnswers>('./raw-fleet.js');

@@ -12,6 +12,7 @@ import type {
   PublishOrder,
   PublishResult,
 } from './fleet-orders.ts';
+import { serveOrders } from './measured-process.ts';
 import { type ClientPlace, openFleetClient, type RawFleetClient } from './raw-fleet-client.ts';
 
 const latenciesMost = 200_000;
@@ -176,11 +177,4 @@ async function obey(order: FleetOrder): Promise<FleetAnswers[FleetOrder['kind']]
   }
 }
 
-process.on('message', ({ id, order }: { readonly id: number; readonly order: FleetOrder }) => {
-  obey(order).then(
-    (answer) => process.send?.({ id, answer }),
-    (thrown: unknown) => process.send?.({ id, fault: String(thrown) }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.send?.({ id: 0, answer: null });
+serveOrders(obey);

@@ -1,19 +1,16 @@
 // The streams bench: many apps, each with a live stream, while vehicles report. Acknowledgements with and without the streams turn
 // by turn against one broker, and the memory that a stream takes. It ends every process that it started.
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { formatToken } from '../../broker/core/accounts/session.ts';
-import { hashToken } from '../../broker/store/accounts/sessions.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
-import { sql } from '../../src/sql.ts';
 import { type Figure, percentile, ratioOf, type Say } from './agent-figures.ts';
+import { furnishUser } from './fleet-users.ts';
 import { furnishAccount, furnishDevices, ingestAccount, type Measured, measure } from './ingest-servers.ts';
 import { type MeasuredProcess, startMeasured } from './measured-process.ts';
 import type { StreamsAnswer, StreamsOrder } from './streams-client.ts';
@@ -51,7 +48,6 @@ async function furnishAll(database: string, options: StreamsBenchOptions): Promi
   const db = await openDatabase({ database, environment: {}, use: 'command' });
   await migrate(db, migrations);
   const tokens: string[] = [];
-  const atS = Math.floor(Date.now() / 1000);
   for (let index = 0; index < accounts; index++) {
     const accountID = accountOf(index);
     await furnishAccount(db, accountID);
@@ -59,15 +55,8 @@ async function furnishAll(database: string, options: StreamsBenchOptions): Promi
     await furnishDevices(db, accountID, all.filter((at) => at % accounts === index).map(deviceOf));
     const share = Math.ceil((streams - tokens.length) / (accounts - index));
     for (let user = 0; user * eachUser < share; user++) {
-      const owner = { accountID, userID: `app-${user}` };
-      const token = formatToken(owner, randomBytes(32));
-      const hash = hashToken(token);
-      await db.write([
-        sql`INSERT INTO users (account_id, user_id, password_hash, role, display_name, created_s)
-          VALUES (${accountID}, ${owner.userID}, 'x', 'viewer', 'App', ${atS})`,
-        sql`INSERT INTO sessions (token_hash, token_id, account_id, user_id, created_s, last_used_s)
-          VALUES (${hash}, ${hash.slice(0, 16)}, ${accountID}, ${owner.userID}, ${atS}, ${atS})`,
-      ]);
+      const app = { accountID, userID: `app-${user}`, role: 'viewer', sessions: 1 } as const;
+      const [token = ''] = await furnishUser(db, app);
       const left = Math.min(eachUser, share - user * eachUser);
       tokens.push(...Array.from({ length: left }, () => token));
     }

@@ -15,7 +15,7 @@ import { relayTestCheck, verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createSightings } from '../../agent/doctor/sightings.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
-import { createGnss } from '../../simulator/hardware/gnss.ts';
+import { createGnss, type GnssHabits } from '../../simulator/hardware/gnss.ts';
 import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { isAllowed } from '../../src/core/verdict/verdict.ts';
 import { evidenceAt, moving, still, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
@@ -92,7 +92,7 @@ describe('the relay test', () => {
 });
 
 describe('the check of the receiver', () => {
-  async function findings(quirks: readonly ReceiverQuirk[]) {
+  async function findings(quirks: readonly ReceiverQuirk[], habits: Partial<GnssHabits>) {
     const clock = createVirtualClock(Date.UTC(2027, 0, 1));
     let hear: (bytes: Uint8Array) => void = () => undefined;
     const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
@@ -105,6 +105,7 @@ describe('the check of the receiver', () => {
       extra: ['GSV'],
     });
     gnss.setQuirks(quirks);
+    gnss.setHabits(habits);
     const link = { write: () => undefined, close: async () => undefined };
     const openByteLink = async (_: unknown, { onBytes }: { onBytes(bytes: Uint8Array): void }) => {
       hear = onBytes;
@@ -126,7 +127,7 @@ describe('the check of the receiver', () => {
     return (await running).map(({ verdict, seen, todo }) => `${verdict}: ${seen} ${todo}`);
   }
 
-  it.each<[readonly ReceiverQuirk[], readonly RegExp[]]>([
+  it.each<[readonly ReceiverQuirk[], readonly RegExp[], Partial<GnssHabits>?]>([
     [[], []],
     [['status-d', 'zda-between', 'rmc-beside', 'dop-9999', 'gsv-decimals'], []],
     [
@@ -137,11 +138,11 @@ describe('the check of the receiver', () => {
       ],
     ],
     [['vtg-only'], [/^fault: .*has a speed of RMC/]],
-    [['gga-5-s'], [/^warning: only one position in \d s has an HDOP/]],
+    [[], [/^warning: only one position in \d s has an HDOP/], { ggaEveryS: 5 }],
     // Its date is judged with the other clocks.
-    [['rolled-over'], []],
-  ])('finds of one that is %s what is wrong, and no more', async (quirks, wanted) => {
-    const bad = (await findings(quirks)).filter((one) => !one.startsWith('ok'));
+    [[], [], { daysAhead: -1024 * 7 }],
+  ])('finds of one that is %j what is wrong, and no more', async (quirks, wanted, habits = {}) => {
+    const bad = (await findings(quirks, habits)).filter((one) => !one.startsWith('ok'));
     expect(bad.join('\n')).not.toContain('look at the antenna');
     for (const pattern of wanted)
       expect(

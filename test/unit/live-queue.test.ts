@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createDeviceBatch, createMessageBatch } from '../../broker/core/live/live-batch.ts';
 import { createPresenceBoard } from '../../broker/core/live/live-presence.ts';
 import { createLiveQueue, type LiveQueue } from '../../broker/core/live/live-queue.ts';
-import { createLiveSlots } from '../../broker/core/live/live-slots.ts';
+import { createSlots } from '../../broker/scheduling/slots.ts';
 
 const offer = (queue: LiveQueue, ...messages: readonly (readonly [no: number | null, text: string])[]) =>
   queue.offer(createMessageBatch(messages.map(([no, text]) => ({ no, text }))));
@@ -182,19 +182,15 @@ describe('the present of devices', () => {
 
 describe('slots', () => {
   it('are limited by user, account and process, and come back once', () => {
-    const places = createLiveSlots({ user: 2, account: 3, process: 4 });
-    const take = (accountID: string, userID: string) => places.take({ accountID, userID });
-    const first = take('a', 'x');
-    expect([take('a', 'x').isFree, take('a', 'x')]).toEqual([true, { isFree: false, full: 'user', most: 2 }]);
-    expect([take('a', 'y').isFree, take('a', 'y')]).toEqual([
-      true,
-      { isFree: false, full: 'account', most: 3 },
-    ]);
-    expect([take('b', 'x').isFree, take('c', 'x')]).toEqual([
-      true,
-      { isFree: false, full: 'process', most: 4 },
-    ]);
-    if (first.isFree) for (let times = 0; times < 3; times++) first.release();
-    expect([take('a', 'x').isFree, take('c', 'x').isFree]).toEqual([true, false]);
+    const places = createSlots({ token: 2, user: 2, account: 3, process: 4 });
+    const take = (accountID: string, userID: string, until = new AbortController()) =>
+      places.take({ accountID, userID, tokenHash: String(places.count()) }, until.signal);
+    const first = new AbortController();
+    expect([take('a', 'x', first), take('a', 'x'), take('a', 'x')]).toEqual([null, null, 'user']);
+    expect([take('a', 'y'), take('a', 'y')]).toEqual([null, 'account']);
+    expect([take('b', 'x'), take('c', 'x')]).toEqual([null, 'process']);
+    for (let times = 0; times < 3; times++) first.abort();
+    expect(take('a', 'x', first), 'of an answer that has ended').toBe(null);
+    expect([places.count(), take('a', 'x'), take('c', 'x')]).toEqual([3, null, 'process']);
   });
 });

@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { obstacleOf } from '../../agent/core/status/gnss-lines.ts';
 import { obstacleText, unusableText } from '../../agent/core/status/receiver-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
+import type { GnssHabits } from '../../simulator/hardware/gnss.ts';
 import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 type Quirks = readonly ReceiverQuirk[];
+/** The week number of GPS has rolled over in it. */
+const rolledOver = { daysAhead: -1024 * 7 };
 
 /** Parked, four minutes at 40 km/h, standing with the engine on, parked again. */
 function drive(rig: VehicleRig) {
@@ -31,7 +34,7 @@ function drive(rig: VehicleRig) {
 }
 
 describe('one drive', () => {
-  it.each<[Quirks, { readonly isProven: boolean }]>([
+  it.each<[Quirks, { readonly isProven: boolean }, Partial<GnssHabits>?]>([
     [[], { isProven: true }],
     [['status-d'], { isProven: true }],
     [['zda-between'], { isProven: true }],
@@ -42,12 +45,13 @@ describe('one drive', () => {
     [['vtg-only'], { isProven: false }],
     [['gga-only'], { isProven: false }],
     [['no-speed'], { isProven: false }],
-    [['gga-5-s'], { isProven: false }],
-    [['gga-only', 'gga-5-s'], { isProven: false }],
-    [['rolled-over'], { isProven: false }],
-  ])('of a receiver that is %s', async (quirks, { isProven }) => {
+    [[], { isProven: false }, { ggaEveryS: 5 }],
+    [['gga-only'], { isProven: false }, { ggaEveryS: 5 }],
+    [[], { isProven: false }, rolledOver],
+  ])('of a receiver that is %j (%o, %o)', async (quirks, { isProven }, habits = {}) => {
     const rig = await createVehicleRig();
     rig.gnss.setQuirks(quirks);
+    rig.gnss.setHabits(habits);
     const { share, positions, names } = drive(rig);
     expect(Math.abs(share - 1)).toBeLessThan(0.03);
     expect(positions.length).toBeGreaterThan(20);
@@ -67,19 +71,20 @@ describe('one drive', () => {
 });
 
 describe('status', () => {
-  it.each<[Quirks, string | undefined, string]>([
+  it.each<[Quirks, string | undefined, string, Partial<GnssHabits>?]>([
     [[], undefined, ''],
     [['status-d', 'zda-between', 'rmc-beside', 'dop-9999'], undefined, ''],
     [['vtg-only'], 'no_speed', 'speed of RMC'],
     [['no-speed'], 'no_speed', 'speed of RMC'],
     [['rmc-1-of-3'], 'no_speed', 'speed of RMC'],
-    [['gga-5-s'], 'no_quality', 'HDOP'],
-    [['gga-only', 'gga-5-s'], 'seldom', 'one position in 5 s'],
-    [['rolled-over'], 'date', '1,024 weeks behind'],
+    [[], 'no_quality', 'HDOP', { ggaEveryS: 5 }],
+    [['gga-only'], 'seldom', 'one position in 5 s', { ggaEveryS: 5 }],
+    [[], 'date', '1,024 weeks behind', rolledOver],
     [['no-zeros'], undefined, ',7920.'],
-  ])('of a receiver that is %s says %s', async (quirks, kind, words) => {
+  ])('of a receiver that is %j says %s', async (quirks, kind, words, habits = {}) => {
     const rig = await createVehicleRig();
     rig.gnss.setQuirks(quirks);
+    rig.gnss.setHabits(habits);
     rig.welcome(rig.trueUtcMs());
     rig.run(60);
     const paths = { board: '/dev/board', gnss: '/dev/gnss' };

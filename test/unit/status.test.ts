@@ -7,6 +7,7 @@ import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { formatSpan } from '../../agent/core/status/status-line.ts';
 import { formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
+import type { GnssHabits } from '../../simulator/hardware/gnss.ts';
 import type { ReceiverQuirk } from '../../simulator/hardware/gnss-sentences.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
@@ -204,18 +205,19 @@ describe('the status of a vehicle', () => {
   });
 
   it('of which the receiver is at fault says so in place of the antenna', async () => {
-    const textWith = async (quirk: ReceiverQuirk) => {
+    const textWith = async (quirks: readonly ReceiverQuirk[], habits: Partial<GnssHabits> = {}) => {
       const rig = await createVehicleRig();
-      rig.gnss.setQuirks([quirk]);
+      rig.gnss.setQuirks(quirks);
+      rig.gnss.setHabits(habits);
       rig.run(60);
       return formatStatus(factsOf(rig), '1.2.3');
     };
-    const unusable = await textWith('no-zeros');
+    const unusable = await textWith(['no-zeros']);
     expect(unusable).toContain('no position, none since the start');
     expect(unusable).toMatch(/could not be used, such as \$GN[A-Z]{3},.*,7920\./);
     expect(unusable).not.toContain('metal lid');
-    expect(await textWith('rolled-over')).toContain('1,024 weeks behind');
-    expect(await textWith('gga-5-s')).toContain('send GGA or GSA with every RMC');
+    expect(await textWith([], { daysAhead: -1024 * 7 })).toContain('1,024 weeks behind');
+    expect(await textWith([], { ggaEveryS: 5 })).toContain('send GGA or GSA with every RMC');
   });
 
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {

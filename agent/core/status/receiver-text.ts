@@ -79,7 +79,7 @@ export function obstacleText(obstacle: ReceiverObstacle): ObstacleText {
 }
 
 /** What `status` knows of the receiver. */
-export interface ReceiverFacts {
+export interface ReceiverStatus {
   readonly hasFix: boolean;
   readonly fixAgeS: number | null;
   readonly doubts: readonly string[];
@@ -98,7 +98,7 @@ const paceFaults: readonly (string | null)[] = ['few_fixes', 'fix_old', 'hdop', 
 
 /** The obstacle of a running unit; null: none, or not known yet. */
 export function receiverObstacle(
-  facts: ReceiverFacts,
+  facts: ReceiverStatus,
   clocks: readonly ClockFinding[],
 ): ReceiverObstacle | null {
   const { hasFix, doubts, fault, hdop, everyS, goodEveryS, lacks } = facts;
@@ -116,7 +116,7 @@ export function receiverObstacle(
 }
 
 /** Why it proves no standstill, from the facts that the same line shows: a position that is there is never said to be missing. */
-export function faultText({ hasFix, fixAgeS, fault }: ReceiverFacts): ObstacleText {
+export function faultText({ hasFix, fixAgeS, fault }: ReceiverStatus): ObstacleText {
   if (hasFix && (fault === 'no_fix' || fault === 'fix_old'))
     return { words: standstillText('few_fixes'), todo: '' };
   if (hasFix && fault === 'fix_void' && (fixAgeS ?? 0) < 2)

@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type LiveKind, liveKinds, liveMembers } from '../../core/live/live-kinds.ts';
 import { queueLimits } from '../../core/live/live-queue.ts';
-import { liveSlotLimits } from '../../core/live/live-slots.ts';
 import { openingLimits } from '../../live/opening.ts';
+import { liveSlotLimits } from '../../scheduling/per-account-limits.ts';
 import { operation } from '../base/operation.ts';
 
 const hours = openingLimits.ageMs / 3_600_000;

@@ -66,8 +66,9 @@ export function createFleetCache({ db, clock, bytesMost = bytesDefault }: FleetC
       evict();
       return answer;
     } catch (thrown) {
-      caches.delete(accountID);
+      // A client that left, or waits in too long a queue, says nothing of the fleet: what is held of it stays.
       if (!(thrown instanceof NotCached)) throw thrown;
+      caches.delete(accountID);
       tooLarge.set(accountID, clock.monoMs());
       return null;
     }

@@ -1,5 +1,5 @@
 // The devices of one account as bytes of JSON: a view with everything, from which each other view is made when it is first asked for.
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetRange, FleetView } from '../../ports/fleet-cache.ts';
 import { answerEnded } from '../../scheduling/per-account-limits.ts';
 import { deviceOfView } from './device-json.ts';
@@ -7,10 +7,12 @@ import { HeldView, viewKey } from './held-view.ts';
 
 /** Views held besides the one with everything. */
 const viewsMost = 6;
-/** Work at a time, before others have their turn. */
+/** Work at a time, in ms, and the pause after it: views take half of the event loop at most, however many callers ask. */
 const sliceMs = 2;
 /** A part of fewer devices than this is made for its answer alone and not held, so that it costs no more than its answer. */
 const partMost = 512;
+/** So few devices that changed are made without a turn: in a held view they wait for no other view to be made. */
+const remadeMost = 128;
 
 export interface Fragment {
   readonly deviceNo: number;
@@ -94,8 +96,9 @@ export class FragmentStore {
       const part = new HeldView(range, indexes.length, (at) => this.#makeDevice(indexes[at] ?? 0, range));
       return () => part.pieces(null);
     }
-    const isMade = (held: HeldView): boolean => held.areMade(indexes);
-    if (known === null || !isMade(known)) await range.inTurn(() => this.#makeAll(range, indexes));
+    const make = (): Promise<void> => this.#makeAll(range, indexes);
+    if (known === null || known.lacksMore(remadeMost, indexes)) await range.inTurn(make);
+    else await make();
     const held = this.#hold(range);
     return () => held.pieces(indexes);
   }
@@ -108,8 +111,9 @@ export class FragmentStore {
       const index = indexes?.[at] ?? at;
       if (held.isMade(index)) continue;
       held.fragment(index);
+      if (indexes === null) held.finishBlock(index);
       if (performance.now() - sinceMs < sliceMs) continue;
-      await turn();
+      await sleep(sliceMs);
       if (range.until.aborted) throw answerEnded();
       sinceMs = performance.now();
     }

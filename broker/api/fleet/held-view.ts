@@ -32,11 +32,18 @@ export class HeldView {
     return this.#fragments[index] !== null;
   }
 
-  /** @param indexes null: every device. */
-  areMade(indexes: readonly number[] | null): boolean {
-    return indexes === null
-      ? !this.#fragments.includes(null)
-      : indexes.every((index) => this.#fragments[index] !== null);
+  /** True when more than `most` of these devices are not made. @param indexes null: every device. */
+  lacksMore(most: number, indexes: readonly number[] | null): boolean {
+    let lacking = 0;
+    const count = indexes?.length ?? this.#fragments.length;
+    for (let at = 0; at < count && lacking <= most; at++)
+      if (this.#fragments[indexes?.[at] ?? at] === null) lacking += 1;
+    return lacking > most;
+  }
+
+  /** Makes the block that ends with this device: all blocks at once, when they are sent, would take the event loop for long. */
+  finishBlock(index: number): void {
+    if (index % blockSize === blockSize - 1) this.#makeBlock(Math.floor(index / blockSize));
   }
 
   fragment(index: number): Buffer {

@@ -1,6 +1,8 @@
 // A broker's parts on a workbench: a clock that moves only by `advance`, a real SQLite database in memory with one account
 // and its devices, a log that remembers. No mocks of product code.
 import { setImmediate as turn } from 'node:timers/promises';
+import { createIngest, type IngestOptions } from '../../../broker/ingest/ingest.ts';
+import { createGroupCommit } from '../../../broker/scheduling/group-commit.ts';
 import { type DeviceRef, findDevice, insertDevice } from '../../../broker/store/devices/devices.ts';
 import { migrations } from '../../../broker/store/migrations.ts';
 import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
@@ -155,6 +157,28 @@ export async function addDevice(db: Database, accountID: string, deviceID: strin
   const row = await findDevice(db, { accountID, deviceID });
   if (row === null) throw new Error('the device was not created');
   return { accountID, deviceID, deviceNo: row.deviceNo };
+}
+
+/** Ingest of a process that knows nothing but the store. */
+export function openBenchIngest(ports: {
+  readonly db: Database;
+  readonly clock: BenchClock;
+  readonly onCommitted?: IngestOptions['onCommitted'];
+}) {
+  const { db, clock, onCommitted = () => undefined } = ports;
+  const log = createBenchLog();
+  const commits = createGroupCommit({ db, clock, log });
+  const ingest = createIngest({ db, commits, clock, log, onCommitted });
+  return {
+    counts: () => ingest.counts(),
+    /** Submits payloads at once, and gives what became of each. */
+    send: (device: DeviceRef, ...payloads: readonly Uint8Array[]) =>
+      advanceUntilSettled(clock, Promise.all(payloads.map((payload) => ingest.submit(device, payload)))),
+    async close() {
+      await advanceUntilSettled(clock, ingest.close());
+      await advanceUntilSettled(clock, commits.close());
+    },
+  };
 }
 
 export const helloOf = (boot: string, changes: Partial<Hello> = {}): Hello => ({
