@@ -184,7 +184,7 @@ function Stand(props: StandProps) {
   const { relay, vehicle, state, said, steps, reason, record, request, close } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
-  const failure = withdrawal.failure === null ? null : failureText(withdrawal.failure, words);
+  const failure = withdrawal.failure === null ? null : failureText(withdrawal.failure, words, orders[relay].withdrawFailed);
   const isLive = toneOf(state) === 'busy';
   const ends = record?.expires ?? request?.expires ?? 0;
   const began = request?.requested ?? record?.issued ?? 0;
@@ -217,7 +217,7 @@ function Stand(props: StandProps) {
             tone="look"
             icon="triangle-alert"
             role="alert"
-            title={`${orders[relay].withdrawFailed}: ${failure.title}`}
+            title={failure.title}
           >
             {failure.hint}
           </Notice>

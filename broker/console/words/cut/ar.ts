@@ -5,6 +5,10 @@ import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.t
 
 export const order: OrderTexts = {
   nothingSent: 'لم يُرسل شيء بعد',
+  noAnswerYet: 'أُرسل ولا جواب بعد',
+  sentHint: (time) => `أُرسل عند ${time}. يظهر ما يؤول إليه هنا حالما تجيب الخدمة`,
+  sendAgain: 'اطلب مجددًا، الأمر نفسه',
+  againLater: 'يمكن الطلب مجددًا حين يعود الاتصال',
   now: 'الآن',
   where: 'أين',
   lastSeen: 'آخر اتصال',
@@ -23,6 +27,7 @@ export const order: OrderTexts = {
   loginAgainGoes: 'تتابع من حيث كنت',
   loginAgainBack: 'العودة إلى الخريطة',
   missing: {
+    sent: 'أرسل نموذج آخر لهذه المركبة أمرًا لا جواب له بعد',
     reason: 'اختر سببًا أولًا',
     note: 'اكتب ملاحظة أولًا',
     password: 'اكتب كلمة مرورك أولًا',

@@ -3,6 +3,10 @@ import type { Widened } from '../base/catalogue.ts';
 
 export const order = {
   nothingSent: 'Nothing sent yet',
+  noAnswerYet: 'Sent, no answer yet',
+  sentHint: (time: string) => `Sent at ${time}. What comes of it is shown here as soon as the service answers`,
+  sendAgain: 'Ask again, as the same order',
+  againLater: 'It can be asked again once the connection is back',
   now: 'Now',
   where: 'Where',
   lastSeen: 'Last heard',
@@ -22,6 +26,7 @@ export const order = {
   loginAgainGoes: 'Goes on where you were',
   loginAgainBack: 'Go back to the map',
   missing: {
+    sent: 'Another form sent an order for this vehicle that has no answer yet',
     reason: 'Choose a reason first',
     note: 'Write a note first',
     password: 'Type your password first',

@@ -47,6 +47,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'لو طُلب القطع الآن، هل تقطع؟',
     would: 'نعم: لو طُلب القطع الآن لقطعت المركبة المحرك',
     safe: {
+      pressAgain: 'يمكنك الضغط مجددًا في أي وقت: الإعادة مرتين لا تضر',
       asked: (vehicle) => `طُلبت إعادة محرك ${isolated(vehicle)}`,
       states: {
         requested: 'تُرسل حالما تتصل المركبة',
@@ -114,6 +115,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'لو طُلب فتح القفل الآن، هل تفتحه؟',
     would: 'نعم: لو طُلب فتح القفل الآن لفتحته المركبة',
     safe: {
+      pressAgain: 'يمكنك الضغط مجددًا في أي وقت: القفل مرتين لا يضر',
       asking: (vehicle) => `جارٍ طلب إقفال حمولة ${isolated(vehicle)}`,
       asked: (vehicle) => `طُلب إقفال حمولة ${isolated(vehicle)}`,
       states: {

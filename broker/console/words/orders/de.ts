@@ -47,6 +47,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Würde es jetzt sperren?',
     would: 'Ja: Das Fahrzeug würde jetzt sperren',
     safe: {
+      pressAgain: 'Sie können jederzeit noch einmal drücken: zwei Freigaben schaden nicht',
       asked: (vehicle) => `Freigabe von ${vehicle} angefordert`,
       states: {
         requested: 'Sie geht hinaus, sobald sich das Fahrzeug verbindet',
@@ -118,6 +119,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Würde es jetzt entriegeln?',
     would: 'Ja: Das Fahrzeug würde jetzt entriegeln',
     safe: {
+      pressAgain: 'Sie können jederzeit noch einmal drücken: zweimal verriegeln schadet nicht',
       asking: (vehicle) => `Fordert die Verriegelung des Laderaums von ${vehicle} an`,
       asked: (vehicle) => `Verriegelung des Laderaums von ${vehicle} angefordert`,
       states: {

@@ -46,6 +46,7 @@ export const orders = {
     rehearsal: 'Would it cut now?',
     would: 'Yes: the vehicle would cut now',
     safe: {
+      pressAgain: 'You can press again at any time: two restores do no harm',
       asked: (vehicle: string) => `Restore of ${vehicle} asked`,
       states: {
         requested: 'It goes out as soon as the vehicle connects',
@@ -115,6 +116,7 @@ export const orders = {
     rehearsal: 'Would it unlock now?',
     would: 'Yes: the vehicle would unlock now',
     safe: {
+      pressAgain: 'You can press again at any time: locking twice does no harm',
       asking: (vehicle: string) => `Asks the service to lock the cargo of ${vehicle}`,
       asked: (vehicle: string) => `Locking the cargo of ${vehicle} was asked`,
       states: {

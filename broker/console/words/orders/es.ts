@@ -46,6 +46,7 @@ export const orders: OrdersTexts = {
     rehearsal: '¿Cortaría ahora?',
     would: 'Sí: el vehículo cortaría ahora',
     safe: {
+      pressAgain: 'Puede pulsar otra vez en cualquier momento: dos restablecimientos no dañan',
       asked: (vehicle) => `Restablecimiento de ${vehicle} pedido`,
       states: {
         requested: 'Sale en cuanto el vehículo se conecte',
@@ -114,6 +115,7 @@ export const orders: OrdersTexts = {
     rehearsal: '¿Desbloquearía ahora?',
     would: 'Sí: el vehículo desbloquearía ahora',
     safe: {
+      pressAgain: 'Puede pulsar otra vez en cualquier momento: bloquear dos veces no daña',
       asking: (vehicle) => `Pide al servicio bloquear la carga de ${vehicle}`,
       asked: (vehicle) => `Bloqueo de la carga de ${vehicle} pedido`,
       states: {

@@ -46,6 +46,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Couperait-il maintenant ?',
     would: 'Oui : le véhicule couperait maintenant',
     safe: {
+      pressAgain: 'Vous pouvez appuyer à nouveau à tout moment : deux rétablissements ne nuisent pas',
       asked: (vehicle) => `Rétablissement de ${vehicle} demandé`,
       states: {
         requested: 'Il part dès que le véhicule se connecte',
@@ -116,6 +117,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Déverrouillerait-il maintenant ?',
     would: 'Oui : le véhicule déverrouillerait maintenant',
     safe: {
+      pressAgain: 'Vous pouvez appuyer à nouveau à tout moment : verrouiller deux fois ne nuit pas',
       asking: (vehicle) => `Demande au service de verrouiller la cargaison de ${vehicle}`,
       asked: (vehicle) => `Verrouillage de la cargaison de ${vehicle} demandé`,
       states: {
