@@ -2,7 +2,12 @@
 // went out is never denied, what acts is off within seconds, and a restore is always there.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type ConsolePage, createConsoleBrowsers, openConsole, whyNoConsole } from '../support/http/console-page.ts';
+import {
+  type ConsolePage,
+  createConsoleBrowsers,
+  openConsole,
+  whyNoConsole,
+} from '../support/http/console-page.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -47,7 +52,8 @@ describe.skipIf(why !== null)(
       expect(await text(page)).toContain('Nothing sent yet');
       return page;
     };
-    const isFollowed = (page: Page) => expect.poll(() => page.url(), { timeout: 120_000 }).toMatch(/cut=command-/);
+    const isFollowed = (page: Page) =>
+      expect.poll(() => page.url(), { timeout: 120_000 }).toMatch(/cut=command-/);
 
     beforeAll(async () => {
       demo = await startDemoProgram(8);
@@ -92,7 +98,8 @@ describe.skipIf(why !== null)(
       await dialog(page).getByText(unanswered).waitFor({ timeout: 60_000 });
       await page.locator('.pulse[data-state=down]').waitFor({ timeout: 60_000 });
       const said = await text(page);
-      for (const denied of ['Nothing sent', 'Cutting is off', 'Not asked']) expect(said).not.toContain(denied);
+      for (const denied of ['Nothing sent', 'Cutting is off', 'Not asked'])
+        expect(said).not.toContain(denied);
       expect(await dialog(page).getByRole('button', { name: 'Restore engine' }).isEnabled()).toBe(true);
       expect(await isOff(page)).toBe('true');
       // Closed, it is found on the page of the vehicle.
@@ -101,7 +108,10 @@ describe.skipIf(why !== null)(
       await dialog(page).getByText(unanswered).waitFor();
       goOn();
       await isFollowed(page);
-      await dialog(page).getByText(/Armed|Sent|Received|Engine cut/).first().waitFor({ timeout: 60_000 });
+      await dialog(page)
+        .getByText(/Armed|Sent|Received|Engine cut/)
+        .first()
+        .waitFor({ timeout: 60_000 });
       expect((await cutsOf('van-03')).length).toBe(1);
     });
 

@@ -3,13 +3,13 @@ import { type FormEvent, useEffect, useRef, useState, useSyncExternalStore } fro
 import { Icon } from '../components/icon.tsx';
 import { momentNow } from '../service/silence.ts';
 import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
+import type { Moment } from '../state/age.ts';
 import {
   ageOfView,
   isOld,
   type OperatorFault,
   type OperatorState,
 } from '../state/operator/operator-state.ts';
-import type { Moment } from '../state/silence.ts';
 import { Findings } from './findings.tsx';
 import type { FollowedStatus } from './follow.ts';
 import { BridgesGroup, ConnectionsGroup, ErrorsGroup, QueuesGroup, ServiceGroup } from './groups.tsx';

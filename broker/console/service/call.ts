@@ -95,7 +95,11 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
   const isRead = method === 'GET';
   const giveUp = new AbortController();
   if (isRead) reads.add(giveUp);
-  const signals = [giveUp.signal, AbortSignal.timeout(answerMs), ...(sent.signal === undefined ? [] : [sent.signal])];
+  const signals = [
+    giveUp.signal,
+    AbortSignal.timeout(answerMs),
+    ...(sent.signal === undefined ? [] : [sent.signal]),
+  ];
   try {
     const answer = await fetch(joinedCalls.has(id) ? path.replace(`${serviceBase}/`, serviceBase) : path, {
       method,

@@ -1,5 +1,5 @@
 // Watches a stream for silence. A half-open connection never ends by itself: only the missing sign of life shows it.
-import { type Moment, type Silence, silenceOf } from '../state/silence.ts';
+import { type Moment, type Silence, silenceOf } from '../state/age.ts';
 
 export const momentNow = (): Moment => ({ monoMs: performance.now(), wallMs: Date.now() });
 
@@ -21,7 +21,7 @@ interface SilenceHandlers {
 
 export interface SilenceWatch {
   /** Something came. @returns false when it came too late: what is read after a sleep may be older than the sleep. */
-  hear(): boolean;
+  renew(): boolean;
   stop(): void;
 }
 
@@ -33,14 +33,14 @@ export function watchSilence({ onSilent, onDead }: SilenceHandlers): SilenceWatc
   const look = (): void => {
     const found = silenceOf(last, momentNow());
     if (found === judged || judged === 'dead') return;
+    if (judged === 'none' && hasBegun) onSilent();
     judged = found;
-    if (found !== 'none' && hasBegun) onSilent();
     if (found === 'dead') onDead();
   };
   const timer = setInterval(look, lookMs);
   looks.add(look);
   return {
-    hear() {
+    renew() {
       look();
       if (judged === 'dead') return false;
       [last, hasBegun, judged] = [momentNow(), true, 'none'];

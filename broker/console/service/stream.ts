@@ -39,7 +39,7 @@ async function readStream(
     if (answer.status === 401) endSession('ended');
     if (!answer.ok || answer.body === null) throw await failureOf(answer);
     for await (const messages of readMessages(answer.body)) {
-      if (!silence.hear()) break;
+      if (!silence.renew()) break;
       onAlive();
       resume = messages.findLast(({ id }) => id !== null)?.id ?? resume;
       onMessages(messages.filter(({ data }) => data !== ''));

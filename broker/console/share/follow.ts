@@ -90,7 +90,7 @@ async function readStream(followed: Followed): Promise<void> {
     const answer = await ask({ ...followed, signal }, '/share/stream/authorization');
     if (answer === null || answer.body === null) return;
     for await (const messages of readMessages(answer.body)) {
-      if (!silence.hear()) break;
+      if (!silence.renew()) break;
       state.set(alive(state.get(), Date.now()));
       apply(followed, messages);
     }

@@ -223,7 +223,8 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const hasSent = ask.sent !== null;
   const count = deviceIDs.length;
   const obstacle = hasSent ? null : obstacleOf(count, limits, words);
-  const areMeant = hasSent || deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
+  const areMeant =
+    hasSent || deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
   const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : order.missing[ask.missing];
   const why = isDown ? (hasSent ? order.againLater : relays[relay].off) : (obstacle ?? missing);
   const thrown = ask.failure ?? limitsError;

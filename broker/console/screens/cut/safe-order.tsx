@@ -4,13 +4,14 @@
 import { Button } from 'react-aria-components';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Notice, timeText } from '../../components/texts.tsx';
+import { Notice } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
+import { reportTime } from './says.ts';
 import { ServiceCode } from './service-code.tsx';
 
 interface Subject {
@@ -27,7 +28,8 @@ interface AskedProps {
 }
 
 function Asked({ relay, vehicle, commandID }: AskedProps) {
-  const { safe: texts } = useWords(cutWords).orders[relay];
+  const words = useWords(cutWords);
+  const { safe: texts } = words.orders[relay];
   useOrderChanges(vehicle.id);
   const { data: record } = useCommand(commandID);
   if (record === undefined)
@@ -39,7 +41,7 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
         tone="ok"
         icon="shield-check"
         role="status"
-        title={texts.confirmed(vehicle.name, timeText(record.reported))}
+        title={texts.confirmed(vehicle.name, reportTime(record, words))}
       />
     );
   const text = state === 'approval' ? texts.states.requested : texts.states[state];
@@ -67,7 +69,8 @@ function Outcome({ vehicle, order }: { readonly vehicle: Subject; readonly order
   if (order.state === 'asked') return <Asked relay={relay} vehicle={vehicle} commandID={order.commandID} />;
   if (order.state === 'asking' && Date.now() - order.sentMs < usualMs)
     return <Notice tone="busy" icon="hourglass" role="status" title={texts.asking(vehicle.name)} />;
-  const isOpen = order.state === 'asking' || (order.error instanceof ServiceError && order.error.mayHaveActed);
+  const isOpen =
+    order.state === 'asking' || (order.error instanceof ServiceError && order.error.mayHaveActed);
   const { title, hint } = isOpen
     ? { title: `${texts.asked(vehicle.name)}. ${words.error.unanswered}`, hint: texts.pressAgain }
     : failureText(order.error, words, words.relays[relay].safeFailed);

@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from 'react';
 import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/reports/order-reason.ts';
 import { useNow, useValue } from '../../components/use.ts';
 import { ServiceError, serviceNowS } from '../../service/call.ts';
-import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
+import { draftOf, dropDraft, keepDraft } from '../../service/orders/cut-draft.ts';
 import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { session } from '../../service/session.ts';
@@ -94,7 +94,11 @@ export function useAsk<T>(options: AskOptions<T>): Ask {
   const unchosen = reason === null ? 'reason' : reason === 'other' && note.trim() === '' ? 'note' : null;
   // What another form sent is sent again there.
   const isElsewhere = sent !== null && sent.form !== form;
-  const missing = isElsewhere ? 'sent' : !hasLimits ? 'limits' : ((sent === null ? unchosen : null) ?? noProof);
+  const missing = isElsewhere
+    ? 'sent'
+    : !hasLimits
+      ? 'limits'
+      : ((sent === null ? unchosen : null) ?? noProof);
   const sending = useMutation({
     mutationFn: ({ key, body }: Sending) => order(body, key),
     onSuccess: (answer, { key }) => {

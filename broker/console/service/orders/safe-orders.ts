@@ -14,8 +14,8 @@ interface Subject {
 }
 
 export type SafeOrder = Subject &
+  /** `sentMs` by the clock of this computer. */
   (
-    /** `sentMs` by the clock of this computer. */
     | { readonly state: 'asking'; readonly sentMs: number }
     | { readonly state: 'asked'; readonly commandID: string }
     | { readonly state: 'failed'; readonly error: unknown }

@@ -1,6 +1,6 @@
 // What the page of the operator shows, and how old that is. Pure.
 import type { StatusView } from '../../api/operations.ts';
-import { elapsedMs, type Moment } from '../silence.ts';
+import { elapsedMs, type Moment } from '../age.ts';
 
 export const operatorFaults = ['unauthorized', 'busy', 'unreachable', 'unreadable'] as const;
 export type OperatorFault = (typeof operatorFaults)[number];

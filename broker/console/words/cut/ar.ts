@@ -70,6 +70,7 @@ export const order: OrderTexts = {
     superseded: 'حل محله أمر أحدث',
     unknown: 'نتيجته غير معروفة',
   },
+  ownClock: (time) => `${time} بساعة المركبة`,
   since: (span) => `منذ ${span}`,
   says: {
     approval: 'لم يُرسل إلى المركبة بعد: ينتظر شخصًا ثانيًا',
@@ -80,7 +81,7 @@ export const order: OrderTexts = {
     superseded: 'حل محله أمر أحدث لهذه المركبة',
     unknown: 'النتيجة غير معروفة: لم تبلّغ المركبة عن حالة مُرحِّلها',
   },
-  met: (met, all) => `القواعد المستوفاة: ${n(met)} من ${n(all)}`,
+  met: (met, all) => `الشروط المستوفاة: ${n(met)} من ${n(all)}`,
   hints: {
     approveUntil: (time) => `تمكن الموافقة عليه حتى ${time}`,
   },

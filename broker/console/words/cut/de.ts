@@ -69,6 +69,7 @@ export const order: OrderTexts = {
     superseded: 'Durch einen neueren Befehl ersetzt',
     unknown: 'Ausgang unbekannt',
   },
+  ownClock: (time) => `${time} nach der Uhr des Fahrzeugs`,
   since: (span) => `seit ${span}`,
   says: {
     approval: 'Noch nicht an das Fahrzeug gesendet: wartet auf eine zweite Person',
@@ -79,7 +80,7 @@ export const order: OrderTexts = {
     superseded: 'Durch einen neueren Befehl für dieses Fahrzeug ersetzt',
     unknown: 'Der Ausgang ist unbekannt: Das Fahrzeug hat den Zustand seines Relais nicht gemeldet',
   },
-  met: (met, all) => `${met} von ${all} Regeln sind erfüllt`,
+  met: (met, all) => `${met} von ${all} Bedingungen sind erfüllt`,
   hints: {
     approveUntil: (time) => `Zustimmung ist bis ${time} möglich`,
   },

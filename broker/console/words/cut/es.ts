@@ -69,6 +69,7 @@ export const order: OrderTexts = {
     superseded: 'Sustituido por una orden más reciente',
     unknown: 'Resultado desconocido',
   },
+  ownClock: (time) => `${time} según el reloj del vehículo`,
   since: (span) => `desde hace ${span}`,
   says: {
     approval: 'Aún no se ha enviado al vehículo: espera a una segunda persona',
@@ -79,7 +80,7 @@ export const order: OrderTexts = {
     superseded: 'Sustituido por una orden más reciente de este vehículo',
     unknown: 'El resultado se desconoce: el vehículo no comunicó el estado de su relé',
   },
-  met: (met, all) => `Se cumplen ${met} de ${all} reglas`,
+  met: (met, all) => `Se cumplen ${met} de ${all} condiciones`,
   hints: {
     approveUntil: (time) => `Se puede aprobar hasta las ${time}`,
   },

@@ -38,6 +38,17 @@ export const orders: OrdersTexts = {
         'Nichts wird von selbst wiederholt. Fordern Sie neu an, wenn weiterhin gesperrt werden soll',
       unknown: 'Prüfen Sie die zurückgelesene Motorsperre; geben Sie im Zweifel frei',
     },
+    after: {
+      badge: 'Freigegeben',
+      undone: (time) =>
+        `Der Motor war gesperrt: das Relais wurde um ${time} offen zurückgelesen. Er ist freigegeben`,
+      by: (user, time) => `Freigegeben von ${user} um ${time}`,
+      readBack: 'Das Relais ist geschlossen, vom Fahrzeug zurückgelesen',
+      undoing: (user, time) =>
+        `${user} hat um ${time} die Freigabe angefordert. Das Relais ist noch nicht geschlossen zurückgelesen`,
+      replaced: 'Der Motor ist jetzt durch einen anderen Auftrag gesperrt, vom Fahrzeug zurückgelesen',
+      step: (user) => `Freigegeben von ${user}`,
+    },
     relayNow: 'Motorsperre jetzt',
     leftAnnounce: (span) => `Noch ${span}, bis die Sperre abläuft`,
     stale: (time) =>
@@ -109,6 +120,17 @@ export const orders: OrdersTexts = {
       nothingRepeated:
         'Nichts wird von selbst wiederholt. Fordern Sie neu an, wenn weiterhin entriegelt werden soll',
       unknown: 'Prüfen Sie die zurückgelesene Laderaumverriegelung; verriegeln Sie im Zweifel',
+    },
+    after: {
+      badge: 'Wieder verriegelt',
+      undone: (time) =>
+        `Der Laderaum war entriegelt: die Verriegelung wurde um ${time} offen zurückgelesen. Er ist wieder verriegelt`,
+      by: (user, time) => `Verriegelt von ${user} um ${time}`,
+      readBack: 'Die Verriegelung ist geschlossen, vom Fahrzeug zurückgelesen',
+      undoing: (user, time) =>
+        `${user} hat um ${time} die Verriegelung angefordert. Sie ist noch nicht geschlossen zurückgelesen`,
+      replaced: 'Der Laderaum ist jetzt durch einen anderen Auftrag entriegelt, vom Fahrzeug zurückgelesen',
+      step: (user) => `Verriegelt von ${user}`,
     },
     relayNow: 'Laderaumverriegelung jetzt',
     leftAnnounce: (span) => `Noch ${span}, bis die Entriegelung abläuft`,
