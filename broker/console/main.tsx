@@ -25,6 +25,8 @@ const queries = new QueryClient({
       retry: (count, thrown) =>
         count < 2 && !(thrown instanceof ServiceError && thrown.status >= 400 && thrown.status < 500),
     },
+    // What was pressed is sent now or fails: none waits in the page until a network is there.
+    mutations: { networkMode: 'always' },
   },
 });
 

@@ -60,12 +60,13 @@ export interface LiveHub {
 
 const beatMs = 1000;
 const watchMs = 2000;
-const keepAliveBeats = 15;
 /** Events are given to readers so often at most, so that many commits make one write. */
 const gatherMs = 20;
 /** The same for other changes, which are read from the store; and without a notification of a commit. */
 const changesGatherMs = 50;
 const changesMs = 1000;
+/** Without a read of the changes for this long no stream gets a sign of life: what its client shows may be old. */
+const unreadMs = 3000;
 /** So many readers are written to at once, and so often: what thousands of readers cost never stands in the way of what vehicles report. */
 const wakesEach = 50;
 const wakesMs = 4;
@@ -85,6 +86,8 @@ interface HubState {
   readonly unwoken: Set<Reader>;
   cancelWake: Cancel | null;
   beats: number;
+  /** When the changes were last read, monotonic ms. */
+  readMs: number;
   isClosed: boolean;
 }
 
@@ -234,7 +237,10 @@ async function offerStoredPresences(hub: HubState): Promise<void> {
 
 async function offerChanges(hub: HubState): Promise<void> {
   const { audiences, changes, options } = hub;
-  if (audiences.count() === 0) return changes.skip();
+  if (audiences.count() === 0) {
+    hub.readMs = options.clock.monoMs();
+    return changes.skip();
+  }
   const offer = (change: LiveChange): void => {
     const texts: Texts = new Map();
     for (const audience of audiences.of(change.accountID, change.deviceNo))
@@ -242,12 +248,14 @@ async function offerChanges(hub: HubState): Promise<void> {
   };
   try {
     await changes.read(audiences.wants, offer);
+    hub.readMs = options.clock.monoMs();
   } catch (thrown) {
     options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
   flushSoon(hub);
 }
 
+/** The sign of life of each second. */
 function sendKeepAlive(hub: HubState): void {
   // All that was committed up to this number is offered by then, and nothing newer.
   flush(hub);
@@ -266,10 +274,10 @@ async function beat(hub: HubState): Promise<void> {
   try {
     offerPresences(hub, presences);
     await offerStoredPresences(hub);
+    if (hub.options.clock.monoMs() - hub.readMs <= unreadMs) sendKeepAlive(hub);
   } catch (thrown) {
     hub.options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
-  if (hub.beats % keepAliveBeats === 0) sendKeepAlive(hub);
 }
 
 /** Limits an audience to these devices; where that is a change, its readers get a `reset` message. */
@@ -358,6 +366,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     unwoken: new Set(),
     cancelWake: null,
     beats: 0,
+    readMs: clock.monoMs(),
     isClosed: false,
   };
   const watch = createLiveWatch({

@@ -4,17 +4,20 @@ import { describe, expect, it } from 'vitest';
 import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/console/api/operations.ts';
 import { unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
 import {
+  aftermathOf,
   canWithdraw,
   courseOf,
   courseOfRequest,
   cutStateOf,
   cutText,
+  inOrder,
   noteMost,
   orderIn,
   parseCut,
+  type Step,
   toneOf,
 } from '../../broker/console/state/cut-view.ts';
-import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
+import { evidenceOf, evidenceRows, metOf, unmetOf } from '../../broker/console/state/evidence.ts';
 import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
 import { cutWords } from '../../broker/console/words/cut/words.ts';
@@ -96,6 +99,81 @@ describe('the address of a cut', () => {
   });
 });
 
+describe('what stands of an order that has ended', () => {
+  const ended = (change: Partial<CommandRecord>) =>
+    record({ commandState: 'confirmed', hasEnded: true, ...change });
+  const cut = ended({});
+  const back = (change: Partial<CommandRecord>) =>
+    ended({ commandID: 'r1', state: '0', issuer: 'otto', issued: 1100, updated: 1105, ...change });
+  it.each<[title: string, of: CommandRecord, later: CommandRecord[], read: string | null, shown: object]>([
+    ['holds while the relay reads open', cut, [], '1', { kind: 'holds' }],
+    [
+      'holds in the moment before the list of devices has it',
+      ended({ updated: 1998 }),
+      [],
+      '0',
+      { kind: 'holds' },
+    ],
+    ['of a restore by another user', cut, [back({})], '0', { kind: 'undone', by: 'otto', at: 1105 }],
+    [
+      'of a restore whose relay is not in the list yet',
+      cut,
+      [back({ updated: 1999 })],
+      '1',
+      { kind: 'undone', by: 'otto' },
+    ],
+    ['of a restore of a unit that reports no relay', cut, [back({})], null, { kind: 'undone', by: 'otto' }],
+    ['of a service code: the relay alone says it', cut, [], '0', { kind: 'undone', by: '', at: null }],
+    [
+      'of a restore that waits',
+      cut,
+      [back({ commandState: 'sent', hasEnded: false })],
+      '1',
+      { kind: 'undoing', by: 'otto', at: 1100 },
+    ],
+    ['of a restore that ran out', cut, [back({ commandState: 'expired' })], '1', { kind: 'holds' }],
+    [
+      'of a cut after the restore',
+      cut,
+      [ended({ commandID: 'c2', issued: 1200, updated: 1205 }), back({})],
+      '1',
+      { kind: 'replaced', at: 1205 },
+    ],
+    ['of a relay that opened by itself after the restore', cut, [back({})], '1', { kind: 'replaced' }],
+    [
+      'of one that was withdrawn before it was carried out',
+      ended({ commandState: 'cancelled' }),
+      [],
+      '0',
+      { kind: 'holds' },
+    ],
+    [
+      'of one that expired, and another was carried out',
+      ended({ commandState: 'expired' }),
+      [ended({ commandID: 'c2', issued: 1200 })],
+      '1',
+      { kind: 'replaced' },
+    ],
+    [
+      'of an unknown outcome with an open relay',
+      ended({ commandState: 'unknown' }),
+      [],
+      '1',
+      { kind: 'holds' },
+    ],
+    [
+      'of a lock of the cargo: it says nothing of the engine',
+      cut,
+      [back({ feature: 'cargoaccess' })],
+      '1',
+      { kind: 'holds' },
+    ],
+  ])('%s', (_title, of, later, read, shown) => {
+    for (const listed of [[...later, of], later])
+      expect(aftermathOf(of, listed, { read, nowS: 2000 })).toMatchObject(shown);
+  });
+});
+
 describe('the screen that an address opens', () => {
   it('is of one relay, and a cut goes first', () => {
     expect(orderIn({ unlock: 'ask' })).toEqual({ relay: 'cargoaccess', target: { kind: 'ask' } });
@@ -143,10 +221,43 @@ describe('the reason of an order', () => {
   });
 });
 
+describe('the number of conditions that are met', () => {
+  it('is that of the rows of the table, and not of the rules behind them', () => {
+    const rules = [
+      finding('ignition_off', true),
+      finding('ignition_off_s', true),
+      finding('speed_kmh', true),
+      finding('standstill', false),
+      finding('standstill_s', false),
+      finding('time_known', true),
+      finding('board_alive', true),
+      finding('relay_follows', true),
+    ];
+    for (const relay of featureNames)
+      for (const judged of [
+        verdict(...rules),
+        verdict(...rules.slice(2)),
+        verdict(),
+        verdict(finding('rule_of_2030', false)),
+      ]) {
+        const rows = evidenceOf(judged, relay);
+        expect(metOf(judged, relay)).toEqual({
+          met: rows.filter(({ result }) => result === 'met').length,
+          all: rows.length,
+        });
+      }
+    expect(metOf(verdict(...rules), 'enginecutoff')).toEqual({ met: 3, all: 7 });
+  });
+});
+
 describe('the course of a cut', () => {
   it('says confirmed for the state confirmed only, whatever the vehicle reported before', () => {
     for (const commandState of [...commandStates, 'invented']) {
-      const steps = courseOf(record({ commandState }), null, new Map([['confirmed', 1008]]));
+      const steps = courseOf(
+        record({ commandState }),
+        null,
+        new Map([['confirmed', { ownAt: 1008, at: 1009 }]]),
+      );
       const isSaid = steps.some(({ name, kind }) => name === 'confirmed' && kind !== 'later');
       expect([commandState, isSaid]).toEqual([commandState, commandState === 'confirmed']);
       expect(toneOf(cutStateOf(commandState)) === 'ok').toBe(commandState === 'confirmed');
@@ -168,17 +279,111 @@ describe('the course of a cut', () => {
 
   it('names the second person and has the times of both decisions', () => {
     const decided = request({ approvalState: 'approved', decidedBy: 'otto', decided: 1050, commandID: 'c1' });
-    const [asked, approved] = courseOf(record({ approver: 'otto', issued: 1050 }), decided, new Map());
+    const [asked, approved] = courseOf(
+      record({ approver: 'otto', issued: 1050, updated: 1060 }),
+      decided,
+      new Map(),
+    );
     expect(asked).toMatchObject({ name: 'asked', by: 'olga', at: 1000 });
     expect(approved).toMatchObject({ name: 'approved', by: 'otto', at: 1050 });
+  });
+
+  const times = (steps: readonly Step[]) => steps.flatMap(({ at }) => (at === null ? [] : [at]));
+  const reportsOf = (...of: [string, number, number][]) =>
+    new Map(of.map(([name, ownAt, at]) => [name, { ownAt, at }]));
+
+  it.each<
+    [title: string, reports: Parameters<typeof reportsOf>, change: Partial<CommandRecord>, shown: object]
+  >([
+    // Asked 08:24:29, received :28 by the clock of the vehicle.
+    [
+      'a vehicle whose clock is behind',
+      [
+        ['received', 999, 1001],
+        ['armed', 1000, 1002],
+      ],
+      {},
+      {
+        times: [1000, 1001, 1002],
+        own: [null, null, 999, 1000],
+      },
+    ],
+    [
+      'a vehicle whose clock is an hour ahead',
+      [['received', 4601, 1001]],
+      { commandState: 'confirmed', updated: 1005, hasEnded: true },
+      {
+        times: [1000, 1001, 1005],
+        own: [null, null, 4601, null],
+      },
+    ],
+    [
+      'clocks that agree to the second',
+      [
+        ['received', 1000, 1001],
+        ['armed', 1002, 1002],
+      ],
+      {},
+      {
+        times: [1000, 1001, 1002],
+        own: [null, null, null, null],
+      },
+    ],
+    [
+      'a report that was stored after a later one',
+      [
+        ['received', 1001, 5000],
+        ['executing', 1003, 1004],
+      ],
+      { commandState: 'confirmed', updated: 1005, hasEnded: true },
+      {
+        times: [1000, 1004, 1004, 1005],
+        own: [null, null, 1001, null, null],
+      },
+    ],
+    [
+      'a clock of the service that was set back',
+      [
+        ['received', 990, 990],
+        ['armed', 991, 991],
+      ],
+      {},
+      {
+        times: [1000, 1000, 1000],
+        own: [null, null, null, null],
+      },
+    ],
+  ])('has times of one clock that never run backwards, of %s', (_title, reports, change, shown) => {
+    const steps = courseOf(record(change), null, reportsOf(...reports)).filter(
+      ({ kind }) => kind !== 'later',
+    );
+    expect({ times: times(steps), own: steps.map(({ ownAt }) => ownAt) }).toEqual(shown);
+  });
+
+  it('never runs backwards, whatever clocks say', () => {
+    const time = fc.integer({ min: 0, max: 3000 });
+    fc.assert(
+      fc.property(fc.array(fc.option(time)), (all) => {
+        const shown = inOrder(all);
+        const known = shown.flatMap((at) => (at === null ? [] : [at]));
+        expect(known).toEqual(known.toSorted((one, other) => one - other));
+        expect(shown.map((at) => at === null)).toEqual(all.map((at) => at === null));
+      }),
+    );
   });
 
   it('of a request ends with the person who ended it', () => {
     expect(courseOfRequest(request({})).at(1)).toMatchObject({ name: 'waits', kind: 'now' });
     const refused = request({ approvalState: 'refused', decidedBy: 'otto', decided: 1050 });
-    expect(courseOfRequest(refused).at(-1)).toEqual({ name: 'refused', kind: 'bad', at: 1050, by: 'otto' });
+    expect(courseOfRequest(refused).at(-1)).toEqual({
+      name: 'refused',
+      kind: 'bad',
+      at: 1050,
+      ownAt: null,
+      by: 'otto',
+    });
     const expired = courseOfRequest(request({ approvalState: 'expired' }));
-    expect(expired.at(-1)).toEqual({ name: 'expired', kind: 'bad', at: 1900, by: '' });
+    expect(expired.at(-1)).toEqual({ name: 'expired', kind: 'bad', at: 1900, ownAt: null, by: '' });
   });
 
   it('can be withdrawn until the relay moves, and once', () => {

@@ -78,6 +78,23 @@ describe('the course of a command', () => {
     ]);
   });
 
+  it('stands in the order in which the vehicle made its reports, whatever its clock said and in whichever order they were stored', () => {
+    const made = [
+      { ...report(1, 'received'), timestamp: 4600, creationTime: 900 },
+      { ...report(2, 'armed'), timestamp: 1000, creationTime: 60 },
+      { ...report(3, 'executing'), timestamp: 1001, creationTime: 61 },
+      // After a restart of the unit its numbers begin again.
+      { ...report(1, 'confirmed'), eventID: 'a7:1', timestamp: 900, creationTime: 100 },
+    ];
+    const names = ['received', 'armed', 'executing', 'confirmed'];
+    for (const records of [
+      made,
+      made.toReversed(),
+      [made[2], made[0], made[3], made[1]].flatMap((one) => one ?? []),
+    ])
+      expect(stepsOf(records, 'c1').map(({ state }) => state)).toEqual(names);
+  });
+
   it('leaves out no report of a state that it does not know', () => {
     const states = stepsOf([report(1, 'parked'), report(2, 'parked')], 'c1').map(({ state }) => state);
     expect(states).toEqual([null, null]);

@@ -86,8 +86,8 @@ Routine are positions, heartbeats and fuel samples (61472, 61477, 61536, 61714, 
 **To resume**, send the last \`id\` that you saw as the header \`Last-Event-ID\` (clients for server-sent events do so by
 themselves) or as \`lastEventId\`; the header counts where both are sent. Then come the present of each device that reported since, what else
 changed since (\`presence\`, \`release\`, \`zone\`, \`approval\`, \`command\`, \`alarm\`), and each missed event. A resume point that is older than ${hours} hours, has more than ${openingLimits.events} events of the account
-after it, or is not known answers with \`reset\`. Comments \`: keep-alive\` come every 15 seconds and may carry an \`id\`
-without data, which moves the resume point too.
+after it, or is not known answers with \`reset\`. A comment \`: keep-alive\` comes each second in which the service could read what changed: silence for
+3 seconds means that what you show may be old. It may carry an \`id\` without data, which moves the resume point too.
 
 Members are those that the table names; \`?fields=\` chooses some of them and \`?kinds=\` some of the messages, and an unknown one
 answers 422. Further kinds may come: leave out what you do not know, or choose.

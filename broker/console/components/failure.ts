@@ -7,9 +7,16 @@ export interface Failure {
   readonly hint: string;
 }
 
-export function failureText(thrown: unknown, { error, login }: Words): Failure {
-  if (!(thrown instanceof ServiceError)) return { title: error.loading, hint: String(thrown) };
-  if (thrown.code === 'unreachable') return { title: error.unreachable, hint: login.unreachableHint };
-  if (thrown.code === 'throttled') return { title: error.throttled(thrown.retryAfterS ?? 1), hint: '' };
-  return { title: thrown.message, hint: thrown.hint ?? '' };
+/** @param failed what was not done; left out where that is not known. */
+export function failureText(thrown: unknown, { error, login }: Words, failed?: string): Failure {
+  const of = (title: string, hint: string): Failure => ({
+    title: failed === undefined ? title : `${failed}: ${title}`,
+    hint,
+  });
+  if (!(thrown instanceof ServiceError)) return of(error.loading, String(thrown));
+  if (thrown.mayHaveActed)
+    return { title: error.unanswered, hint: thrown.status === 0 ? error.unansweredHint : thrown.message };
+  if (thrown.code === 'unreachable') return of(error.unreachable, login.unreachableHint);
+  if (thrown.code === 'throttled') return of(error.throttled(thrown.retryAfterS ?? 1), '');
+  return of(thrown.message, thrown.hint ?? '');
 }

@@ -27,14 +27,9 @@ export function View({ error, isLoaded, empty, children }: ViewProps) {
 export function useFailure(error: Error | null, title?: string): ReactNode {
   const words = useWords();
   if (error === null) return null;
-  const failure = failureText(error, words);
+  const failure = failureText(error, words, title);
   return (
-    <Notice
-      tone="look"
-      icon="triangle-alert"
-      role="alert"
-      title={title === undefined ? failure.title : `${title}: ${failure.title}`}
-    >
+    <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
       {failure.hint}
     </Notice>
   );

@@ -1,8 +1,8 @@
 // Asks for the state of the service again and again. The token stays in the memory of the page and travels in a header only.
 import type { StatusView } from '../api/operations.ts';
+import { momentNow } from '../service/silence.ts';
 import {
   firstOperatorState,
-  type Moment,
   type OperatorFault,
   type OperatorState,
   withOperatorFault,
@@ -15,8 +15,6 @@ const path = '/api/v1/admin/status/authorization';
 const periodMs = 10_000;
 /** Without an answer for this long the question counts as lost. */
 const lostMs = 10_000;
-
-export const momentNow = (): Moment => ({ monoMs: performance.now(), wallMs: Date.now() });
 
 interface Answer {
   readonly view: StatusView | null;

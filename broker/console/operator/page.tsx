@@ -1,16 +1,17 @@
 // The page of the operator: a form for the token, then the state of the service on one page, with what needs a person at its head.
 import { type FormEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Icon } from '../components/icon.tsx';
+import { momentNow } from '../service/silence.ts';
 import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
+import type { Moment } from '../state/age.ts';
 import {
   ageOfView,
   isOld,
-  type Moment,
   type OperatorFault,
   type OperatorState,
 } from '../state/operator/operator-state.ts';
 import { Findings } from './findings.tsx';
-import { type FollowedStatus, momentNow } from './follow.ts';
+import type { FollowedStatus } from './follow.ts';
 import { BridgesGroup, ConnectionsGroup, ErrorsGroup, QueuesGroup, ServiceGroup } from './groups.tsx';
 import {
   AccountsGroup,

@@ -1,5 +1,6 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
+import { skewOf } from '../state/shares/shared-view.ts';
 import { endSession, practiceAccount, sessionToken } from './session.ts';
 
 export const serviceBase = '/api/v1';
@@ -18,6 +19,8 @@ export class ServiceError extends Error {
   readonly status: number;
   /** Seconds to wait before the next try; null when the service names none. */
   readonly retryAfterS: number | null;
+  /** A change that was sent, and whose answer does not say that nothing was done: it may still be carried out. */
+  mayHaveActed = false;
   constructor({ code, detail, hint }: Problem, status: number, retryAfterS: number | null = null) {
     super(detail);
     this.code = code;
@@ -62,6 +65,26 @@ export async function failureOf(answer: Response): Promise<ServiceError> {
   return new ServiceError({ code, detail, hint }, answer.status, Number.isNaN(wait) ? null : wait);
 }
 
+/** No request runs longer at the service (`broker/api/base/idempotency.ts`); without an answer by then its connection is given up. */
+const answerMs = 60_000;
+
+/** Reads that have no answer yet. */
+const reads = new Set<AbortController>();
+
+/** Gives up all reads: a browser has six connections to a service, and what a silent one holds up must not wait for them. */
+export function abandonReads(): void {
+  for (const read of reads) read.abort();
+}
+
+let skewS = 0;
+
+/** The time at the service by its newest answer, epoch seconds. */
+export const serviceNowS = (): number => Math.floor(Date.now() / 1000) + skewS;
+
+/** A broken connection and a proxy's time-out leave open whether the service acted; of its own answers `throttled` says that it did not. */
+const leavesOpen = ({ status, code }: ServiceError): boolean =>
+  status === 0 || status === 408 || (status >= 500 && code !== 'throttled');
+
 /** @throws ServiceError; a token that is no longer valid ends the session. */
 export async function call<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
   const sent: Sent = input as Sent;
@@ -69,23 +92,41 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
   const isPublic = publicCalls.has(id);
   const token = isPublic ? null : sessionToken();
   const path = pathOf(template, sent);
-  const answer = await fetch(joinedCalls.has(id) ? path.replace(`${serviceBase}/`, serviceBase) : path, {
-    method,
-    headers: {
-      ...(token === null ? {} : { authorization: token }),
-      ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey }),
-    },
-    ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
-    ...(sent.signal === undefined ? {} : { signal: sent.signal }),
-    credentials: 'omit',
-    cache: 'no-store',
-  }).catch((thrown: unknown) => {
+  const isRead = method === 'GET';
+  const giveUp = new AbortController();
+  if (isRead) reads.add(giveUp);
+  const signals = [
+    giveUp.signal,
+    AbortSignal.timeout(answerMs),
+    ...(sent.signal === undefined ? [] : [sent.signal]),
+  ];
+  try {
+    const answer = await fetch(joinedCalls.has(id) ? path.replace(`${serviceBase}/`, serviceBase) : path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: token }),
+        ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey }),
+      },
+      ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+      signal: AbortSignal.any(signals),
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    practiceAccount.set(answer.headers.get('fleetward-practice'));
+    if (answer.headers.has('date')) skewS = skewOf(answer.headers.get('date'), Date.now());
+    if (answer.ok) return (await answer.json()) as Result<I>;
+    if (answer.status === 401 && !isPublic) endSession('ended');
+    throw await failureOf(answer);
+  } catch (thrown) {
     if (sent.signal?.aborted === true) throw thrown;
-    throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
-  });
-  practiceAccount.set(answer.headers.get('fleetward-practice'));
-  if (answer.ok) return (await answer.json()) as Result<I>;
-  if (answer.status === 401 && !isPublic) endSession('ended');
-  throw await failureOf(answer);
+    const failure =
+      thrown instanceof ServiceError
+        ? thrown
+        : new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
+    failure.mayHaveActed = !isRead && !isPublic && leavesOpen(failure);
+    throw failure;
+  } finally {
+    reads.delete(giveUp);
+  }
 }

@@ -7,11 +7,13 @@ import { listedFields, type Vehicle } from '../state/fleet.ts';
 import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
+import { lookAtStreams } from './silence.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;
 
 export interface Connection {
+  /** `live` only while each second brings a sign of life. */
   readonly state: 'opening' | 'live' | 'down';
   /** When something last came, ms since 1970; 0 before the first. */
   readonly aliveMs: number;
@@ -51,6 +53,12 @@ export const zoneChanges = createValue(0);
  * anew.
  */
 export const orderChanges = createValue<{ readonly deviceID: string | null }>({ deviceID: null });
+
+/** Whether the stream is live at this moment: after a sleep its state is judged late. */
+export function isLive(): boolean {
+  lookAtStreams();
+  return connection.get().state === 'live';
+}
 
 const publishMs = 250;
 /** Screens go through all vehicles at each publication, so large fleets are published more rarely: 100,000 vehicles every 2.5 s. */

@@ -1,8 +1,8 @@
 // What the ledger says of orders and requests for approval, read again whenever the stream says that something changed.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Approval } from '../api/operations.ts';
-import { cutStateOf, type Reports } from '../state/cut-view.ts';
+import type { Approval, ListedCommand } from '../api/operations.ts';
+import { cutStateOf, type Report, type Reports } from '../state/cut-view.ts';
 import { call } from './call.ts';
 import { orderChanges } from './live.ts';
 import { useUser } from './role.ts';
@@ -11,6 +11,7 @@ import { useUser } from './role.ts';
 const rereadMs = 10_000;
 const requestsMost = '100';
 const recordsMost = '5000';
+const newestMost = '50';
 
 /** Reads orders of a vehicle again when they change. @param deviceID null: of all vehicles. */
 export function useOrderChanges(deviceID: string | null): void {
@@ -59,6 +60,19 @@ export function useOwnApprovals(): readonly Approval[] {
   return (data ?? []).filter(({ requestedBy }) => requestedBy !== user.userID);
 }
 
+/** The newest commands of a vehicle: what became of an order that has ended. */
+export function useNewestCommands(deviceID: string, isEnabled: boolean): readonly ListedCommand[] {
+  const { data } = useQuery({
+    queryKey: ['orders', 'newest', deviceID],
+    queryFn: ({ signal }) =>
+      call('listCommands', { params: { deviceID }, query: { limit: newestMost }, signal }),
+    enabled: isEnabled,
+    staleTime: 0,
+    refetchInterval: rereadMs,
+  });
+  return data?.commands ?? [];
+}
+
 /** What the account allows this user; for operators and administrators only. */
 export function useLimits(isEnabled: boolean) {
   return useQuery({
@@ -81,27 +95,29 @@ interface Reported {
 /** A clock of a vehicle that runs behind the service's by less than this still gives its times, s. */
 const behindS = 60;
 
-/** When the vehicle reported each state of a command, by its events. */
+/** When the vehicle reported each state of a command first, by its events. */
 export function useReports({ deviceID, commandID, issued, stamp }: Reported, isEnabled: boolean): Reports {
   const { data } = useQuery({
     queryKey: ['reports', commandID, stamp],
     queryFn: async ({ signal }) => {
       const { eventdata } = await call('deviceDataRange', {
         params: { deviceID, startTime: String(issued - behindS), endTime: '0' },
-        query: { fields: 'timestamp,commandID,commandState', limit: recordsMost },
+        query: { fields: 'timestamp,creationTime,commandID,commandState', limit: recordsMost },
         signal,
       });
-      const found = new Map<string, number>();
+      const found = new Map<string, Report>();
       for (const record of eventdata.devices) {
         if (record.commandID !== commandID || typeof record.commandState !== 'string') continue;
         // An armed command reports again while its reasons change: the first report is when it began.
         const name = cutStateOf(record.commandState);
-        if (!found.has(name) && record.timestamp !== undefined) found.set(name, record.timestamp);
+        const { timestamp: ownAt, creationTime: at } = record;
+        if (ownAt !== undefined && at !== undefined && at < (found.get(name)?.at ?? Number.POSITIVE_INFINITY))
+          found.set(name, { ownAt, at });
       }
       return found;
     },
     enabled: isEnabled,
     placeholderData: (before) => before,
   });
-  return data ?? new Map<string, number>();
+  return data ?? new Map<string, Report>();
 }

@@ -16,13 +16,16 @@ type SendingOptions<A, C> = Omit<UseMutationOptions<A, DefaultError, C>, 'mutati
 export function useSending<A, C>(options: SendingOptions<A, C>) {
   const queries = useQueryClient();
   const { mutationKey } = options;
-  const { mutate, mutateAsync, error, isSuccess, variables, reset } = useMutation(options);
+  const { mutate, mutateAsync, error, isSuccess, isPending, submittedAt, variables, reset } =
+    useMutation(options);
   // Two presses come faster than the second is drawn.
   const isFree = (): boolean => queries.isMutating({ mutationKey }) === 0;
   return {
     /** Also while one is on its way that this component has forgotten or did not begin. */
     isBusy: useIsMutating({ mutationKey }) > 0,
     isSuccess,
+    /** When the request left that has no answer, ms of this computer; null: none is on its way from here. */
+    sentMs: isPending ? submittedAt : null,
     /** What was sent last. */
     variables,
     failure: error,

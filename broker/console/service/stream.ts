@@ -2,23 +2,23 @@
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import { failureOf, pathOf } from './call.ts';
 import { endSession, sessionToken } from './session.ts';
+import { watchSilence } from './silence.ts';
 
 export interface StreamOptions {
   /** Of the messages, in their order. */
   onMessages(messages: readonly StreamMessage[]): void;
   /** Something came, if only a sign of life. */
   onAlive(): void;
+  /** It is silent, or has ended. */
   onDown(): void;
 }
 
-/** The service sends a comment every 15 s; without anything for longer the connection is dead. */
-const silentMs = 20_000;
 const retryMs = { first: 500, most: 8000 } as const;
 const template = '/events/stream/authorization';
 
 /** Reads until the stream ends. @returns the resume point. */
 async function readStream(
-  { onMessages, onAlive }: StreamOptions,
+  { onMessages, onAlive, onDown }: StreamOptions,
   lastID: string | null,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -26,7 +26,7 @@ async function readStream(
   if (token === null) return lastID;
   const stop = new AbortController();
   const signals = AbortSignal.any([signal, stop.signal]);
-  let timer = setTimeout(() => stop.abort(), silentMs);
+  const silence = watchSilence({ onSilent: onDown, onDead: () => stop.abort() });
   let resume = lastID;
   try {
     const query = { kinds: 'event,device,command,presence,alarm,zone,approval' };
@@ -39,8 +39,7 @@ async function readStream(
     if (answer.status === 401) endSession('ended');
     if (!answer.ok || answer.body === null) throw await failureOf(answer);
     for await (const messages of readMessages(answer.body)) {
-      clearTimeout(timer);
-      timer = setTimeout(() => stop.abort(), silentMs);
+      if (!silence.renew()) break;
       onAlive();
       resume = messages.findLast(({ id }) => id !== null)?.id ?? resume;
       onMessages(messages.filter(({ data }) => data !== ''));
@@ -49,7 +48,8 @@ async function readStream(
   } catch {
     return resume;
   } finally {
-    clearTimeout(timer);
+    silence.stop();
+    stop.abort();
   }
 }
 

@@ -1,5 +1,6 @@
 // Follows one share link: what it shows, then its track or its stream, opened again until the share ends. The token travels in a header only.
 import type { SharedView } from '../api/operations.ts';
+import { watchSilence } from '../service/silence.ts';
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import {
   alive,
@@ -17,10 +18,6 @@ import {
 import { createValue, type Value } from '../state/value.ts';
 
 const base = '/api/v1';
-/** The service gives a sign of life each second; without any for this long the page says that it is not live. */
-const silentMs = 2500;
-/** Without any for this long the connection is given up. */
-const deadMs = 10_000;
 const retryMs = { first: 500, most: 8000 } as const;
 
 interface Followed {
@@ -87,28 +84,21 @@ function apply({ state }: Followed, messages: readonly StreamMessage[]): void {
 async function readStream(followed: Followed): Promise<void> {
   const { state } = followed;
   const stop = new AbortController();
-  let quiet: ReturnType<typeof setTimeout> | undefined;
-  let dead = setTimeout(() => stop.abort(), deadMs);
-  const handleAlive = (): void => {
-    clearTimeout(quiet);
-    clearTimeout(dead);
-    quiet = setTimeout(() => state.set(down(state.get())), silentMs);
-    dead = setTimeout(() => stop.abort(), deadMs);
-    state.set(alive(state.get(), Date.now()));
-  };
+  const silence = watchSilence({ onSilent: () => state.set(down(state.get())), onDead: () => stop.abort() });
   try {
     const signal = AbortSignal.any([followed.signal, stop.signal]);
     const answer = await ask({ ...followed, signal }, '/share/stream/authorization');
     if (answer === null || answer.body === null) return;
     for await (const messages of readMessages(answer.body)) {
-      handleAlive();
+      if (!silence.renew()) break;
+      state.set(alive(state.get(), Date.now()));
       apply(followed, messages);
     }
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
   } finally {
-    clearTimeout(quiet);
-    clearTimeout(dead);
+    silence.stop();
+    stop.abort();
     if (state.get().end === null) state.set(down(state.get()));
   }
 }

@@ -21,15 +21,37 @@ export interface CommandStep {
   readonly state: CommandState | null;
 }
 
-/** The records that report on a command, by time of the vehicle. An armed command reports again while its reasons change: the first says when it began. */
+/** Boot and number of an event. */
+function placeOf(eventID: string): { readonly boot: string; readonly seq: number } {
+  const at = eventID.lastIndexOf(':');
+  return { boot: eventID.slice(0, Math.max(0, at)), seq: Number(eventID.slice(at + 1)) || 0 };
+}
+
+/**
+ * The records that report on a command, in the order in which the vehicle made them: by number within a boot, for its clock may be set meanwhile,
+ * and boots by the time of storing. An armed command reports again while its reasons change: the first says when it began.
+ */
 export function stepsOf(records: readonly EventRecord[], commandID: string): readonly CommandStep[] {
-  return records
-    .flatMap(({ eventID = '', timestamp = 0, creationTime = 0, statusCode = 0, ...record }) =>
+  const own = records.flatMap(
+    ({ eventID = '', timestamp = 0, creationTime = 0, statusCode = 0, ...record }) =>
       record.commandID === commandID
         ? [{ eventID, timestamp, creationTime, statusCode, state: commandStateOf(record.commandState ?? '') }]
         : [],
+  );
+  const begun = new Map<string, number>();
+  for (const { eventID, creationTime } of own) {
+    const { boot } = placeOf(eventID);
+    begun.set(boot, Math.min(creationTime, begun.get(boot) ?? creationTime));
+  }
+  return own
+    .map((step) => ({ step, ...placeOf(step.eventID) }))
+    .toSorted(
+      (one, other) =>
+        (begun.get(one.boot) ?? 0) - (begun.get(other.boot) ?? 0) ||
+        (one.boot < other.boot ? -1 : one.boot > other.boot ? 1 : 0) ||
+        one.seq - other.seq,
     )
-    .toSorted((one, other) => one.timestamp - other.timestamp || one.creationTime - other.creationTime)
+    .map(({ step }) => step)
     .filter(({ state }, at, all) => state === null || state !== all[at - 1]?.state);
 }
 

@@ -73,9 +73,10 @@ export function evidenceOf(verdict: Verdict | null, relay: FeatureName): readonl
   });
 }
 
-/** Rules that are met, and all that were judged. */
-export function metOf({ rules }: Verdict): { readonly met: number; readonly all: number } {
-  return { met: rules.filter(({ isMet }) => isMet).length, all: rules.length };
+/** Rows that are proven, and all that stand in the table. */
+export function metOf(verdict: Verdict, relay: FeatureName): { readonly met: number; readonly all: number } {
+  const rows = evidenceOf(verdict, relay);
+  return { met: rows.filter(({ result }) => result === 'met').length, all: rows.length };
 }
 
 /** The rule that the vehicle names first, and the others that are not met; a speed says more than that it moves. */

@@ -280,6 +280,8 @@ export const ar: Words = {
   },
   error: {
     unreachable: 'الخدمة لا تجيب',
+    unanswered: 'أُرسل ولا جواب بعد: قد يُنفَّذ لاحقًا',
+    unansweredHint: 'انظر إلى حالته قبل أن ترسله مرة أخرى',
     throttled: (seconds) => `الخدمة مشغولة. حاول بعد ${n(seconds)} ث`,
     loading: 'لم يُحمَّل',
   },

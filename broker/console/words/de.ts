@@ -292,6 +292,8 @@ export const de: Words = {
   },
   error: {
     unreachable: 'Der Dienst antwortet nicht',
+    unanswered: 'Gesendet, noch keine Antwort: es kann noch ausgeführt werden',
+    unansweredHint: 'Sehen Sie den Stand an, bevor Sie es noch einmal senden',
     throttled: (seconds) => `Der Dienst ist ausgelastet. Versuchen Sie es in ${n(seconds)} s wieder`,
     loading: 'Nicht geladen',
   },

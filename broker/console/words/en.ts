@@ -285,6 +285,8 @@ export const en = {
   },
   error: {
     unreachable: 'The service does not answer',
+    unanswered: 'Sent, no answer yet: it may still be carried out',
+    unansweredHint: 'Look at its state before you send it again',
     throttled: (seconds: number) => `The service is busy. Try again in ${n(seconds)} s`,
     loading: 'Not loaded',
   },

@@ -284,6 +284,8 @@ export const es: Words = {
   },
   error: {
     unreachable: 'El servicio no responde',
+    unanswered: 'Enviado, aún sin respuesta: todavía puede ejecutarse',
+    unansweredHint: 'Mire su estado antes de enviarlo otra vez',
     throttled: (seconds) => `El servicio está ocupado. Inténtelo de nuevo en ${n(seconds)} s`,
     loading: 'Sin cargar',
   },

@@ -287,6 +287,8 @@ export const fr: Words = {
   },
   error: {
     unreachable: 'Le service ne répond pas',
+    unanswered: 'Envoyé, pas encore de réponse : cela peut encore être exécuté',
+    unansweredHint: 'Regardez son état avant de l’envoyer à nouveau',
     throttled: (seconds) => `Le service est occupé. Réessayez dans ${n(seconds)} s`,
     loading: 'Non chargé',
   },

@@ -1,5 +1,6 @@
 // The demo (`npm start`) as a process: the real broker and the real simulated fleet, with a password that the test knows.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { freePort } from '../machine/free-port.ts';
@@ -22,11 +23,21 @@ export interface DemoProgram {
   readonly ports: readonly [number, number];
   /** Ends it as Ctrl-C does. */
   stop(): Promise<void>;
+  /** Stops the broker as a cable that is pulled does: its connections stay open, and nothing comes. @returns lets it go on; may be called twice. */
+  silence(): () => void;
   /** Ends broker and agents at once (SIGKILL). */
   kill(): Promise<void>;
 }
 
 export type Answer = Readonly<Record<string, unknown>>;
+
+/** The process of the broker, which the demo starts. */
+function brokerOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('broker'));
+  if (found === undefined) throw new Error(`The demo ${pid} has no broker among ${children.join(', ')}`);
+  return found;
+}
 
 /** Ends it when it does not serve. */
 async function served(child: ChildProcess, vehicles: number, said: () => string): Promise<void> {
@@ -89,6 +100,15 @@ export async function startDemoProgram(vehicles: number, before?: DemoProgram): 
     async stop() {
       if (child.exitCode === null) child.kill('SIGINT');
       await ended;
+    },
+    silence() {
+      const pid = brokerOf(child.pid ?? 0);
+      process.kill(pid, 'SIGSTOP');
+      let isStopped = true;
+      return () => {
+        if (isStopped) process.kill(pid, 'SIGCONT');
+        isStopped = false;
+      };
     },
     async kill() {
       child.kill('SIGKILL');

@@ -15,6 +15,7 @@ import { cutWords } from '../../words/cut/words.ts';
 import { VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
+import { useSafeOrder } from '../cut/safe-order.tsx';
 import { useRehearsal } from '../cut/use-rehearsal.ts';
 import { reasonWords } from '../cut/verdict-words.ts';
 import { useDecide } from './use-decide.ts';
@@ -22,6 +23,8 @@ import { useDecide } from './use-decide.ts';
 type Limits = Result<'commandLimits'>;
 /** The service asks for a second person for cuts only. */
 const relay = 'enginecutoff';
+/** An answer that takes longer may not come, s. */
+const usualS = 2;
 
 type Standing = 'yours' | 'own' | 'viewer' | 'new';
 
@@ -140,7 +143,14 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
       : limits.isBreakerOpen
         ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
         : lacking;
-  const failure = decide.failure === null ? null : failureText(decide.failure, words);
+  const now = useNow();
+  const isLate = decide.sentMs !== null && now - decide.sentMs / 1000 > usualS;
+  const failure = isLate
+    ? { title: words.error.unanswered, hint: words.error.unansweredHint }
+    : decide.failure === null
+      ? null
+      : failureText(decide.failure, words, texts.failed);
+  const back = useSafeOrder(relay, vehicle);
   return (
     <>
       <Notice tone="busy" icon="hourglass" title={texts.consequence} />
@@ -156,9 +166,15 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
         />
       </div>
       {failure === null ? null : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+        <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
           {failure.hint}
         </Notice>
+      )}
+      {failure === null && !isDown ? null : (
+        <div className="stack">
+          <div>{back.button}</div>
+          {back.outcome}
+        </div>
       )}
       <div className="halves even">
         <ProofField proof={proof} relay={relay} />

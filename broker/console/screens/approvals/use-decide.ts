@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Approval } from '../../api/operations.ts';
 import { call } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
+import { isLive } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import type { PersonProof } from '../cut/proof-field.tsx';
 
@@ -44,7 +45,8 @@ export function useDecide({ request, proof, onApproved }: DecideOptions) {
     setWord,
     isBusy: approving.isBusy,
     failure: approving.failure ?? refusing.failure,
-    approve: (): void => approving.send(),
-    refuse: (): void => (word.trim() === '' ? undefined : refusing.send()),
+    sentMs: approving.sentMs ?? refusing.sentMs,
+    approve: (): void => (isLive() ? approving.send() : undefined),
+    refuse: (): void => (word.trim() === '' || !isLive() ? undefined : refusing.send()),
   };
 }

@@ -5,13 +5,14 @@ import { Button, Checkbox, Dialog, Form, Heading, Modal, ModalOverlay } from 're
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Badge, Notice, timeText } from '../../components/texts.tsx';
+import { Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { Vehicle } from '../../state/fleet.ts';
+import type { FoundOrder } from '../../state/orders/sent-orders.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { manyWords } from '../../words/many/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -20,6 +21,8 @@ import { EvidenceTable } from './evidence.tsx';
 import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalAnswer } from './rehearsal.tsx';
+import { useSafeOrder } from './safe-order.tsx';
+import { SentBadge, SentNotice, useFound } from './sent.tsx';
 import { useAsk } from './use-ask.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 
@@ -29,7 +32,10 @@ const vehiclesMost = 10;
 const relay = 'enginecutoff';
 
 type Limits = Result<'commandLimits'>;
-export type CommandItems = Result<'commandDevices'>['items'];
+/** What the service said of each vehicle. */
+export type CommandItems = readonly (Pick<Result<'commandDevices'>['items'][number], 'deviceID' | 'error'> & {
+  readonly command: FoundOrder | null;
+})[];
 
 /** Why a vehicle cannot be cut with the others; null: it can. */
 function hindranceOf(
@@ -63,6 +69,7 @@ function obstacleOf(
 interface CandidateProps {
   readonly deviceID: string;
   readonly isDown: boolean;
+  readonly hasSent: boolean;
   readonly isMeant: boolean;
   onMean(isMeant: boolean): void;
   takeOut(): void;
@@ -91,7 +98,18 @@ function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly is
   );
 }
 
-function Candidate({ deviceID, isDown, isMeant, onMean, takeOut }: CandidateProps) {
+/** The dialog hides the buttons of the page. */
+function BackOrder({ vehicle }: { readonly vehicle: Vehicle }) {
+  const back = useSafeOrder(relay, vehicle);
+  return (
+    <>
+      {back.outcome}
+      <div>{back.button}</div>
+    </>
+  );
+}
+
+function Candidate({ deviceID, isDown, hasSent, isMeant, onMean, takeOut }: CandidateProps) {
   const words = useWords(cutWords, manyWords);
   const { commands: texts } = words.many;
   const vehicle = useValue(vehicles).get(deviceID);
@@ -103,19 +121,22 @@ function Candidate({ deviceID, isDown, isMeant, onMean, takeOut }: CandidateProp
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        <Button className="button secondary small push" onPress={takeOut}>
-          {texts.takeOut(name)}
-        </Button>
+        {hasSent ? null : (
+          <Button className="button secondary small push" onPress={takeOut}>
+            {texts.takeOut(name)}
+          </Button>
+        )}
       </div>
       <div className="card-body stack">
         {hindrance === null ? null : <Notice tone="look" icon="ban" title={hindrance} />}
+        {vehicle?.mayCommand === true && (hasSent || isDown) ? <BackOrder vehicle={vehicle} /> : null}
         {vehicle === undefined || hindrance !== null ? null : (
           <>
             <div className="halves">
               <VehicleFacts vehicle={vehicle} relay={relay} />
               <Judgement vehicle={vehicle} isDown={isDown} />
             </div>
-            <Checkbox className="radio check" isSelected={isMeant} onChange={onMean}>
+            <Checkbox className="radio check" isSelected={isMeant} isDisabled={hasSent} onChange={onMean}>
               <span className="box">
                 <Icon name="check" />
               </span>
@@ -134,17 +155,18 @@ interface FooterProps {
   /** Why nothing can be sent; null: it can. */
   readonly why: string | null;
   readonly isBusy: boolean;
+  readonly hasSent: boolean;
   close(): void;
 }
 
-function Footer({ count, formID, why, isBusy, close }: FooterProps) {
+function Footer({ count, formID, why, isBusy, hasSent, close }: FooterProps) {
   const { order, many, common } = useWords(cutWords, manyWords);
   const whyID = useId();
   return (
     <footer>
       <p id={whyID}>{why ?? ''}</p>
       <Button className="button secondary" onPress={close} autoFocus>
-        {common.cancel}
+        {hasSent ? common.close : common.cancel}
       </Button>
       <button
         className="button physical"
@@ -154,7 +176,7 @@ function Footer({ count, formID, why, isBusy, close }: FooterProps) {
         aria-describedby={whyID}
       >
         <Icon name="power-off" />
-        {isBusy ? order.asking : many.commands.button(count)}
+        {isBusy ? order.asking : hasSent ? order.sendAgain : many.commands.button(count)}
       </button>
     </footer>
   );
@@ -182,7 +204,8 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
   const ask = useAsk({
     relay,
-    subject: deviceIDs.join(','),
+    operation: 'commandDevices',
+    deviceIDs,
     hasLimits: limits !== undefined,
     proof,
     order: (details, idempotencyKey) =>
@@ -191,14 +214,21 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
         idempotencyKey,
       }),
     onAsked: ({ items }) => onAsked(items),
+    foundOf: ({ items }) =>
+      items.flatMap(({ deviceID, command }) => (command === null ? [] : [[deviceID, command] as const])),
   });
+  useFound(relay, deviceIDs, (found) =>
+    onAsked(found.map((command, at) => ({ deviceID: deviceIDs[at] ?? '', command, error: null }))),
+  );
+  const hasSent = ask.sent !== null;
   const count = deviceIDs.length;
-  const obstacle = obstacleOf(count, limits, words);
-  const areMeant = deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
+  const obstacle = hasSent ? null : obstacleOf(count, limits, words);
+  const areMeant =
+    hasSent || deviceIDs.every((id) => meant.has(id) && hindranceOf(fleet.get(id), words) === null);
   const missing = !areMeant ? texts.meantMissing : ask.missing === null ? null : order.missing[ask.missing];
-  const why = isDown ? relays[relay].off : (obstacle ?? missing);
+  const why = isDown ? (hasSent ? order.againLater : relays[relay].off) : (obstacle ?? missing);
   const thrown = ask.failure ?? limitsError;
-  const failure = thrown === null ? null : failureText(thrown, words);
+  const failure = thrown === null ? null : failureText(thrown, words, hasSent ? undefined : failed);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (why === null) ask.send();
@@ -208,15 +238,19 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
       <header>
         <Icon name="power-off" isLarge />
         <Heading slot="title">{texts.cut(count)}</Heading>
-        <Badge icon="minus">{order.nothingSent}</Badge>
+        <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
-        <Notice tone="busy" icon="hourglass" title={consequence}>
-          {until(timeText(now + ask.lifeS))}
-        </Notice>
+        {ask.sent === null ? (
+          <Notice tone="busy" icon="hourglass" title={consequence}>
+            {until(timeText(now + ask.lifeS))}
+          </Notice>
+        ) : (
+          <SentNotice sent={ask.sent} failure={failure} />
+        )}
         {obstacle === null ? null : <Notice tone="look" icon="ban" role="alert" title={obstacle} />}
-        {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={`${failed}: ${failure.title}`}>
+        {failure === null || hasSent ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
             {failure.hint}
           </Notice>
         )}
@@ -226,6 +260,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
               key={id}
               deviceID={id}
               isDown={isDown}
+              hasSent={hasSent}
               isMeant={meant.has(id)}
               onMean={(isMeant) =>
                 setMeant(
@@ -237,12 +272,12 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
           ))}
         </ul>
         <Form id={formID} className="halves even" onSubmit={submit}>
-          <OrderFields ask={ask} />
+          {hasSent ? null : <OrderFields ask={ask} />}
           <ProofField proof={proof} relay={relay} />
         </Form>
         {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
       </div>
-      <Footer count={count} formID={formID} why={why} isBusy={ask.isBusy} close={close} />
+      <Footer count={count} formID={formID} why={why} isBusy={ask.isBusy} hasSent={hasSent} close={close} />
     </>
   );
 }

@@ -8,13 +8,13 @@ import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Badge, lengthText, Notice, timeText } from '../../components/texts.tsx';
+import { lengthText, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { cutText, noteMost, orderLifeS, type Relay } from '../../state/cut-view.ts';
+import { noteMost, orderLifeS, type Relay } from '../../state/cut-view.ts';
 import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
@@ -24,6 +24,7 @@ import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
+import { SentBadge, SentNotice, targetText, useFound } from './sent.tsx';
 import { ServiceCode } from './service-code.tsx';
 import { type Ask, useAsk } from './use-ask.ts';
 import type { Rehearsal } from './use-rehearsal.ts';
@@ -151,25 +152,27 @@ interface AskFooterProps {
   /** Why nothing can be sent; null: it can. */
   readonly why: string | null;
   readonly isBusy: boolean;
+  readonly hasSent: boolean;
   readonly isDown: boolean;
   close(): void;
 }
 
-/** Without a stream the order back and the service code stand here too: the page behind the dialog is out of reach. */
-function AskFooter({ relay, vehicle, formID, why, isBusy, isDown, close }: AskFooterProps) {
+/** Without a stream or an answer the order back and the service code stand here too: the page behind the dialog is out of reach. */
+function AskFooter({ relay, vehicle, formID, why, isBusy, hasSent, isDown, close }: AskFooterProps) {
   const { order, orders, common } = useWords(cutWords);
   const whyID = useId();
   const back = useSafeOrder(relay, vehicle);
+  const hasBack = isDown || hasSent;
   return (
     <>
-      {back.outcome === null || !isDown ? null : <div className="body">{back.outcome}</div>}
+      {back.outcome === null || !hasBack ? null : <div className="body">{back.outcome}</div>}
       <footer>
         <p id={whyID}>{why ?? ''}</p>
         <Button className="button secondary" onPress={close} autoFocus>
-          {common.cancel}
+          {hasSent ? common.close : common.cancel}
         </Button>
-        {isDown && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
-        {isDown ? back.button : null}
+        {hasBack && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
+        {hasBack ? back.button : null}
         <button
           className="button physical"
           type="submit"
@@ -178,7 +181,7 @@ function AskFooter({ relay, vehicle, formID, why, isBusy, isDown, close }: AskFo
           aria-describedby={whyID}
         >
           <Icon name={relayIcons[relay]} />
-          {isBusy ? order.asking : orders[relay].button(vehicle.name)}
+          {isBusy ? order.asking : hasSent ? order.sendAgain : orders[relay].button(vehicle.name)}
         </button>
       </footer>
     </>
@@ -197,7 +200,8 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
   const ask = useAsk({
     relay,
-    subject: vehicle.id,
+    operation: 'commandFeature',
+    deviceIDs: [vehicle.id],
     hasLimits: limits !== undefined,
     proof,
     order: (details, idempotencyKey) =>
@@ -205,13 +209,21 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
         body: { deviceID: vehicle.id, feature: relay, state: '1', ...details },
         idempotencyKey,
       }),
-    onAsked: ({ commandID, approvalID }) =>
-      onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID)),
+    onAsked: (answer) => onAsked(targetText(answer)),
+    foundOf: (answer) => [[vehicle.id, answer]],
   });
-  const hindered = useObstacle({ relay, vehicle }, limits);
-  const why = isDown ? off : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
+  useFound(relay, [vehicle.id], ([found]) => (found === undefined ? undefined : onAsked(targetText(found))));
+  const hasSent = ask.sent !== null;
+  const obstacle = useObstacle({ relay, vehicle }, limits);
+  // Sent again it changes nothing that it has not changed already.
+  const hindered = hasSent ? null : obstacle;
+  const why = isDown
+    ? hasSent
+      ? texts.againLater
+      : off
+    : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
   const thrown = ask.failure ?? limitsError;
-  const failure = thrown === null ? null : failureText(thrown, words);
+  const failure = thrown === null ? null : failureText(thrown, words, hasSent ? undefined : failed);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (why === null) ask.send();
@@ -221,15 +233,19 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
       <header>
         <Icon name={relayIcons[relay]} isLarge />
         <Heading slot="title">{title(vehicle.name)}</Heading>
-        <Badge icon="minus">{texts.nothingSent}</Badge>
+        <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
-        <Notice tone="busy" icon="hourglass" title={consequence({ relay, rehearsal }, words)}>
-          {until(timeText(now + ask.lifeS))}
-        </Notice>
+        {ask.sent === null ? (
+          <Notice tone="busy" icon="hourglass" title={consequence({ relay, rehearsal }, words)}>
+            {until(timeText(now + ask.lifeS))}
+          </Notice>
+        ) : (
+          <SentNotice sent={ask.sent} failure={failure} />
+        )}
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
-        {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={`${failed}: ${failure.title}`}>
+        {failure === null || hasSent ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
             {failure.hint}
           </Notice>
         )}
@@ -245,7 +261,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
             isDown={isDown}
           />
           <Form id={formID} className="stack" onSubmit={submit}>
-            <OrderFields ask={ask} />
+            {hasSent ? null : <OrderFields ask={ask} />}
             <ProofField proof={proof} relay={relay} />
           </Form>
         </div>
@@ -259,6 +275,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
         formID={formID}
         why={why}
         isBusy={ask.isBusy}
+        hasSent={hasSent}
         isDown={isDown}
         close={close}
       />

@@ -6,7 +6,10 @@ import type { Device } from '../../api/operations.ts';
 import { useFocusInSight } from '../../components/focus-in-sight.ts';
 import { Notice, spanText, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
+import { serviceNowS } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
+import { sentOf, sentOrders } from '../../service/orders/sent-orders.ts';
+import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { useOrderChanges } from '../../service/orders.ts';
 import {
   type CutTarget,
@@ -18,6 +21,7 @@ import {
   type Relay,
 } from '../../state/cut-view.ts';
 import type { Vehicle } from '../../state/fleet.ts';
+import { isOverdue } from '../../state/orders/sent-orders.ts';
 import { without } from '../../state/search.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { AskOrder } from './ask.tsx';
@@ -25,8 +29,9 @@ import { FollowCommand, FollowRequest } from './following.tsx';
 import { useRehearsal } from './use-rehearsal.ts';
 
 /** Inside the dialog: the notice of the page is behind it. */
-function StaleInside({ relay }: { readonly relay: Relay }) {
+function StaleInside({ relay, deviceID }: { readonly relay: Relay; readonly deviceID: string }) {
   const words = useWords(cutWords);
+  const sent = sentOf(useValue(sentOrders), relay, [deviceID]);
   const now = useNow();
   const { state, aliveMs } = useValue(connection);
   if (state !== 'down') return null;
@@ -38,7 +43,7 @@ function StaleInside({ relay }: { readonly relay: Relay }) {
         {aliveMs === 0 ? words.login.unreachableHint : words.orders[relay].stale(timeText(aliveMs / 1000))}
       </Notice>
       <p className="hidden" role="alert">
-        {words.relays[relay].off}
+        {sent === undefined ? words.relays[relay].off : ''}
       </p>
     </div>
   );
@@ -63,11 +68,15 @@ function Content({ relay, target, device, vehicle, close, show }: ContentProps) 
   useOrderChanges(device.deviceID);
   const showCommand = useCallback((commandID: string) => show(cutText('command', commandID)), [show]);
   const pending = target.kind === 'ask' ? pendingOf(device, relay) : null;
-  // One that waits already is shown in place of the form: asking again would give the same.
+  // One that waits already is shown in place of the form: asking again would give the same. So is the one that an order without an answer became.
   const [isAsking] = useState(pending === null);
+  const sent = sentOf(useValue(sentOrders), relay, [device.deviceID]);
+  const isLate = sent !== undefined && isOverdue(sent, serviceNowS());
   useEffect(() => {
-    if (!isAsking && pending !== null) show(pending);
-  }, [isAsking, pending, show]);
+    if (pending === null || (isAsking && !isLate)) return;
+    if (isLate) handleArrival(sent.key, [device.deviceID]);
+    show(pending);
+  }, [isAsking, isLate, sent, pending, show, device.deviceID]);
   const props = { relay, vehicle, mayCommand, rehearsal, isDown, close };
   if (target.kind === 'command') return <FollowCommand {...props} commandID={target.id} />;
   if (target.kind === 'request')
@@ -116,7 +125,7 @@ export function OrderDialog({ device, vehicle }: { readonly device: Device; read
     >
       <Modal className="modal wide-modal">
         <Dialog className="dialog cut" ref={inSight}>
-          <StaleInside relay={relay} />
+          <StaleInside relay={relay} deviceID={device.deviceID} />
           {target === null ? null : (
             <Content
               key={`${relay} ${target.kind === 'ask' ? 'ask' : 'follow'}`}

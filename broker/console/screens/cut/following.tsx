@@ -8,13 +8,15 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { focusInSight } from '../../components/focus-in-sight.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, Loading, Notice } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
-import { call } from '../../service/call.ts';
-import { useCommand, useReports, useRequests } from '../../service/orders.ts';
+import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
+import { useNow, useWords } from '../../components/use.ts';
+import { call, serviceNowS } from '../../service/call.ts';
+import { useCommand, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { useSending } from '../../service/sending.ts';
 import {
+  type Aftermath,
+  aftermathOf,
   type CutState,
   canWithdraw,
   courseOf,
@@ -25,7 +27,7 @@ import {
   type Step,
   toneOf,
 } from '../../state/cut-view.ts';
-import type { Vehicle } from '../../state/fleet.ts';
+import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
@@ -49,8 +51,8 @@ export interface FollowProps {
 const icons = { busy: 'hourglass', ok: 'shield-check', look: 'triangle-alert', off: 'undo-2' } as const;
 
 /** The sentence, announced politely while it waits, and at once when it ends. */
-function Sentence({ said, state }: { readonly said: Said; readonly state: CutState }) {
-  const tone = toneOf(state);
+function Sentence({ said, state, isUndone = false }: Pick<StandProps, 'said' | 'state' | 'isUndone'>) {
+  const tone = isUndone ? 'off' : toneOf(state);
   return (
     <Notice
       tone={tone === 'off' ? 'busy' : tone}
@@ -98,6 +100,8 @@ function useIsNew(): boolean {
 
 interface StandProps extends FollowProps {
   readonly state: CutState;
+  /** Carried out, and taken back since. */
+  readonly isUndone?: boolean;
   readonly said: Said;
   readonly steps: readonly Step[];
   readonly reason: string;
@@ -181,10 +185,11 @@ function Stand(props: StandProps) {
   const words = useWords(cutWords);
   const { common } = words;
   const { order: texts, orders } = words;
-  const { relay, vehicle, state, said, steps, reason, record, request, close } = props;
+  const { relay, vehicle, state, isUndone = false, said, steps, reason, record, request, close } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
-  const failure = withdrawal.failure === null ? null : failureText(withdrawal.failure, words);
+  const failure =
+    withdrawal.failure === null ? null : failureText(withdrawal.failure, words, orders[relay].withdrawFailed);
   const isLive = toneOf(state) === 'busy';
   const ends = record?.expires ?? request?.expires ?? 0;
   const began = request?.requested ?? record?.issued ?? 0;
@@ -201,7 +206,11 @@ function Stand(props: StandProps) {
       <header>
         <Icon name={relayIcons[relay]} isLarge />
         <Heading slot="title">{words.relays[relay].title(vehicle.name)}</Heading>
-        <CutStateBadge state={state} />
+        {isUndone ? (
+          <Badge icon="undo-2">{orders[relay].after.badge}</Badge>
+        ) : (
+          <CutStateBadge state={state} />
+        )}
         <Button
           className="button square small push"
           aria-label={isLive ? orders[relay].closeGoesOn : common.close}
@@ -211,14 +220,9 @@ function Stand(props: StandProps) {
         </Button>
       </header>
       <div className="body">
-        <Sentence said={said} state={state} />
+        <Sentence said={said} state={state} isUndone={isUndone} />
         {failure === null ? null : (
-          <Notice
-            tone="look"
-            icon="triangle-alert"
-            role="alert"
-            title={`${orders[relay].withdrawFailed}: ${failure.title}`}
-          >
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
             {failure.hint}
           </Notice>
         )}
@@ -300,16 +304,25 @@ export function FollowCommand({ commandID, ...props }: FollowProps & { readonly 
     record !== undefined,
   );
   const { relay, vehicle, close } = props;
+  const commands = useNewestCommands(vehicle.id, record?.hasEnded === true);
+  // Judged anew each second.
+  useNow();
   // A command of another vehicle or relay has no place on this page, and an order back has its place on the vehicle's.
   if (record === undefined || !isOf(record, relay, vehicle.id))
     return <Absent relay={relay} error={record === undefined ? error : new Error(commandID)} close={close} />;
   const request = requests.data?.find(({ approvalID }) => approvalID === record.approvalID) ?? null;
+  const after: Aftermath = record.hasEnded
+    ? aftermathOf(record, commands, { read: relayStateOf(vehicle, relay), nowS: serviceNowS() })
+    : { kind: 'holds', by: '', at: null };
+  const isUndone = after.kind === 'undone';
+  const undone: Step = { name: 'undone', kind: 'good', at: after.at, ownAt: null, by: after.by };
   return (
     <Stand
       {...props}
       state={cutStateOf(record.commandState)}
-      said={commandSays(record, vehicle.name, relay, words)}
-      steps={courseOf(record, request, reports)}
+      isUndone={isUndone}
+      said={commandSays(record, { vehicle: vehicle.name, relay, after }, words)}
+      steps={[...courseOf(record, request, reports), ...(isUndone ? [undone] : [])]}
       reason={record.reason}
       record={record}
       request={request}
@@ -344,7 +357,7 @@ export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequest
     <Stand
       {...props}
       state={requestState(request)}
-      said={requestSays(request, relay, words)}
+      said={requestSays(request, { relay, isOn: relayStateOf(vehicle, relay) === '1' }, words)}
       steps={courseOfRequest(request)}
       reason={request.reason}
       record={null}

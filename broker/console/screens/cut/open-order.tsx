@@ -1,10 +1,11 @@
-// The way to a cut or an unlock of a vehicle: the form, or the order that waits. Without a stream it is off and says why; what is under way may be
-// looked at always.
+// The way to a cut or an unlock of a vehicle: the form, or the order that waits. Without a stream it is off and says why; what is under
+// way, or was sent and has no answer, may be looked at always.
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { Icon } from '../../components/icon.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
+import { sentOf, sentOrders } from '../../service/orders/sent-orders.ts';
 import { orderSearch, type Relay } from '../../state/cut-view.ts';
 
 const icons = { enginecutoff: 'power-off', cargoaccess: 'lock-open' } as const;
@@ -18,11 +19,13 @@ interface OpenOrderProps {
 }
 
 export function OpenOrder({ relay, deviceID, pending, mayCommand }: OpenOrderProps) {
-  const texts = useWords().relays[relay];
+  const { relays, error } = useWords();
+  const texts = relays[relay];
+  const sent = sentOf(useValue(sentOrders), relay, [deviceID]);
   const { state } = useValue(connection);
   const whyID = useId();
   if (!mayCommand) return null;
-  if (pending === null && state !== 'live')
+  if (pending === null && sent === undefined && state !== 'live')
     return (
       <span className="row">
         <button
@@ -47,8 +50,8 @@ export function OpenOrder({ relay, deviceID, pending, mayCommand }: OpenOrderPro
       params={{ deviceID }}
       search={orderSearch(relay, 'ask')}
     >
-      <Icon name={pending === null ? icons[relay] : 'hourglass'} />
-      {pending === null ? texts.open : texts.watch}
+      <Icon name={pending !== null ? 'hourglass' : sent === undefined ? icons[relay] : 'circle-help'} />
+      {pending !== null ? texts.watch : sent === undefined ? texts.open : error.unanswered}
     </Link>
   );
 }

@@ -134,6 +134,8 @@ function stepText(
   switch (name) {
     case 'executing':
       return orders[relay].executing;
+    case 'undone':
+      return by === '' ? orders[relay].after.badge : orders[relay].after.step(by);
     case 'asked':
     case 'approved':
       return steps[name](by);
@@ -167,6 +169,7 @@ export function Course({ relay, steps, reason }: CourseProps) {
             <Icon name={step.name === 'expired' ? 'timer-off' : stepIcons[step.kind]} />
             <span>{stepText(step, relay, words)}</span>
             {step.at === null ? <span /> : <Time at={step.at} />}
+            {step.ownAt === null ? null : <p>{texts.ownClock(timeText(step.ownAt))}</p>}
             {step.name === 'asked' && reason !== '' ? (
               <p>
                 {texts.reason}: {reasonWords(reason, relay, words)}

@@ -4,12 +4,14 @@
 import { Button } from 'react-aria-components';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Notice, timeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { Notice } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
+import { reportTime } from './says.ts';
 import { ServiceCode } from './service-code.tsx';
 
 interface Subject {
@@ -26,7 +28,8 @@ interface AskedProps {
 }
 
 function Asked({ relay, vehicle, commandID }: AskedProps) {
-  const { safe: texts } = useWords(cutWords).orders[relay];
+  const words = useWords(cutWords);
+  const { safe: texts } = words.orders[relay];
   useOrderChanges(vehicle.id);
   const { data: record } = useCommand(commandID);
   if (record === undefined)
@@ -38,7 +41,7 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
         tone="ok"
         icon="shield-check"
         role="status"
-        title={texts.confirmed(vehicle.name, timeText(record.reported))}
+        title={texts.confirmed(vehicle.name, reportTime(record, words))}
       />
     );
   const text = state === 'approval' ? texts.states.requested : texts.states[state];
@@ -54,27 +57,25 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
   );
 }
 
+/** A request that takes longer is named as one without an answer, ms. */
+const usualMs = 2000;
+
 function Outcome({ vehicle, order }: { readonly vehicle: Subject; readonly order: SafeOrder }) {
   const words = useWords(cutWords);
   const { relay } = order;
-  if (order.state === 'asking')
-    return (
-      <Notice
-        tone="busy"
-        icon="hourglass"
-        role="status"
-        title={words.orders[relay].safe.asking(vehicle.name)}
-      />
-    );
+  const { safe: texts } = words.orders[relay];
+  // Judged anew each second.
+  useNow();
   if (order.state === 'asked') return <Asked relay={relay} vehicle={vehicle} commandID={order.commandID} />;
-  const { title, hint } = failureText(order.error, words);
+  if (order.state === 'asking' && Date.now() - order.sentMs < usualMs)
+    return <Notice tone="busy" icon="hourglass" role="status" title={texts.asking(vehicle.name)} />;
+  const isOpen =
+    order.state === 'asking' || (order.error instanceof ServiceError && order.error.mayHaveActed);
+  const { title, hint } = isOpen
+    ? { title: `${texts.asked(vehicle.name)}. ${words.error.unanswered}`, hint: texts.pressAgain }
+    : failureText(order.error, words, words.relays[relay].safeFailed);
   return (
-    <Notice
-      tone="look"
-      icon="triangle-alert"
-      role="alert"
-      title={`${words.relays[relay].safeFailed}: ${title}`}
-    >
+    <Notice tone="look" icon="triangle-alert" role="alert" title={title}>
       {hint}
     </Notice>
   );
@@ -98,7 +99,7 @@ export function useSafeOrder(relay: Relay, vehicle: Subject) {
       {safe}
     </Button>
   );
-  const isSilent = vehicle.isOnline === false || order?.state === 'failed';
+  const isSilent = vehicle.isOnline === false || order?.state === 'failed' || order?.state === 'asking';
   const outcome =
     order === undefined ? null : (
       <div className="stack">

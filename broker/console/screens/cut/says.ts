@@ -1,7 +1,7 @@
 // The one sentence that says where a cut or an unlock stands. Only the ledger's own state says that something happened.
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
-import { cutStateOf, type Relay, requestState } from '../../state/cut-view.ts';
+import { type Aftermath, cutStateOf, type Relay, requestState } from '../../state/cut-view.ts';
 import { metOf } from '../../state/evidence.ts';
 import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -12,39 +12,66 @@ export interface Said {
   readonly hint: string;
 }
 
-/** Where a command stands. @param vehicle its name. */
+/** A report that came in so late is of another moment than the one at which the service had it, s. */
+const lateS = 60;
+
+/** The time of a report by the clock of the service; of one that came late, by that of the vehicle, and named so. */
+export function reportTime(
+  { reported, updated }: Pick<CommandRecord, 'reported' | 'updated'>,
+  { order }: WordsWith<[typeof cutWords]>,
+): string {
+  const isOther = reported !== 0 && Math.abs(updated - reported) > lateS;
+  return isOther ? order.ownClock(timeText(reported)) : timeText(updated);
+}
+
+/** Where a command stands, and what stands of it since. @param vehicle its name. */
 export function commandSays(
   record: CommandRecord,
-  vehicle: string,
-  relay: Relay,
+  { vehicle, relay, after }: { readonly vehicle: string; readonly relay: Relay; readonly after: Aftermath },
   words: WordsWith<[typeof cutWords]>,
 ): Said {
   const { says, met, withdrawAsked } = words.order;
-  const { says: own, hints } = words.orders[relay];
-  const { verdict, detail, reported, updated, cancelledBy, hasEnded } = record;
+  const { says: own, hints, after: since } = words.orders[relay];
+  const { verdict, detail, cancelledBy, hasEnded } = record;
   const state = cutStateOf(record.commandState);
   // Units of other makes send a sentence in place of rules.
   const why = whyText(verdict, words) || detail;
   const asked = cancelledBy === '' || hasEnded ? '' : withdrawAsked(cancelledBy);
+  const time = after.at === null ? '' : timeText(after.at);
+  const nothing = after.kind === 'replaced' ? since.replaced : hints.nothingRepeated;
   switch (state) {
     case 'armed': {
-      const counted = verdict === null ? '' : met(metOf(verdict).met, metOf(verdict).all);
+      const { met: proven, all } = verdict === null ? { met: 0, all: 0 } : metOf(verdict, relay);
+      const counted = verdict === null ? '' : met(proven, all);
       return { title: why === '' ? own.armedPlain : says.armed(why), hint: asked || counted };
     }
     case 'confirmed':
-      return { title: own.confirmed(timeText(reported === 0 ? updated : reported)), hint: hints.confirmed };
+      if (after.kind === 'undone')
+        return {
+          title: since.undone(reportTime(record, words)),
+          hint: after.by === '' ? since.readBack : since.by(after.by, time),
+        };
+      return {
+        title: own.confirmed(reportTime(record, words)),
+        hint:
+          after.kind === 'undoing'
+            ? since.undoing(after.by, time)
+            : after.kind === 'replaced'
+              ? since.replaced
+              : hints.confirmed,
+      };
     case 'refused':
       return {
         title: own.refused(vehicle, why || words.common.unknown),
-        hint: hints.nothingRepeated,
+        hint: nothing,
       };
     case 'expired':
     case 'cancelled':
-      return { title: own[state], hint: hints.nothingRepeated };
+      return { title: own[state], hint: nothing };
     case 'executing':
       return { title: own.executing, hint: asked };
     case 'superseded':
-      return { title: says.superseded, hint: '' };
+      return { title: says.superseded, hint: after.kind === 'replaced' ? since.replaced : '' };
     case 'unknown':
       return { title: says.unknown, hint: hints.unknown };
     default:
@@ -53,18 +80,26 @@ export function commandSays(
 }
 
 /** Where a request to a second person stands that gave no command. */
-export function requestSays(request: Approval, relay: Relay, words: WordsWith<[typeof cutWords]>): Said {
-  const { says: own, hints } = words.orders[relay];
+export function requestSays(
+  request: Approval,
+  {
+    relay,
+    isOn,
+  }: { readonly relay: Relay /** The relay reads back as asked for. */; readonly isOn: boolean },
+  words: WordsWith<[typeof cutWords]>,
+): Said {
+  const { says: own, hints, after } = words.orders[relay];
+  const nothing = isOn ? after.replaced : hints.nothingRepeated;
   switch (requestState(request)) {
     case 'refused':
       return {
         title: own.refusedBy(request.decidedBy),
-        hint: request.decidedReason || hints.nothingRepeated,
+        hint: request.decidedReason || nothing,
       };
     case 'cancelled':
-      return { title: own.cancelled, hint: hints.nothingRepeated };
+      return { title: own.cancelled, hint: nothing };
     case 'expired':
-      return { title: own.expiredRequest, hint: hints.nothingRepeated };
+      return { title: own.expiredRequest, hint: nothing };
     default:
       return {
         title: words.order.says.approval,

@@ -21,7 +21,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
     mutationFn: () => call('showServiceCode', { body: { deviceID: vehicle.id } }),
     gcTime: 0,
   });
-  const failure = shown.error === null ? null : failureText(shown.error, words);
+  const failure = shown.error === null ? null : failureText(shown.error, words, texts.failed);
   return (
     <>
       <header>
@@ -31,7 +31,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
       <div className="body">
         <p>{texts.consequence}</p>
         {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
             {failure.hint}
           </Notice>
         )}

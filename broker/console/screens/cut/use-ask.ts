@@ -2,13 +2,19 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/reports/order-reason.ts';
-import { ServiceError } from '../../service/call.ts';
-import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
+import { useNow, useValue } from '../../components/use.ts';
+import { ServiceError, serviceNowS } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
+import { isLive } from '../../service/live.ts';
+import { draftOf, dropDraft, keepDraft } from '../../service/orders/cut-draft.ts';
+import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
+import { handleArrival } from '../../service/orders/sent-watch.ts';
+import { session } from '../../service/session.ts';
 import { type Relay, usualLifeS } from '../../state/cut-view.ts';
+import { type FoundOrder, isOverdue, type SentOrder } from '../../state/orders/sent-orders.ts';
 import type { PersonProof } from './proof-field.tsx';
 
-export type Missing = 'limits' | 'reason' | 'note' | 'password' | 'login';
+export type Missing = 'sent' | 'limits' | 'reason' | 'note' | 'password' | 'login';
 
 export interface Ask {
   readonly relay: Relay;
@@ -19,10 +25,17 @@ export interface Ask {
   readonly missing: Missing | null;
   readonly isBusy: boolean;
   readonly failure: Error | null;
+  /** An order of these vehicles that has no answer yet; null: none went out. */
+  readonly sent: SentOrder | null;
+  /** Its answer takes long, or its connection broke. */
+  readonly isOverdue: boolean;
   choose(reason: string): void;
   setNote(note: string): void;
   setLife(seconds: number): void;
-  /** Does nothing while something is missing or the request is on its way. */
+  /**
+   * Sends the order, or the one that has no answer once more. Does nothing while something is missing, the stream is not live, or an answer
+   * may still come in its usual time.
+   */
   send(): void;
 }
 
@@ -35,20 +48,28 @@ export interface OrderDetails {
 
 interface AskOptions<T> {
   readonly relay: Relay;
-  /** The vehicle, or the vehicles with commas between. */
-  readonly subject: string;
+  readonly operation: 'commandFeature' | 'commandDevices';
+  readonly deviceIDs: readonly string[];
   readonly hasLimits: boolean;
   readonly proof: PersonProof;
   /** Sends the one request. */
   order(order: OrderDetails, idempotencyKey: string): Promise<T>;
   onAsked(answer: T): void;
+  /** What the order became, by its vehicle. */
+  foundOf(answer: T): readonly (readonly [deviceID: string, found: FoundOrder])[];
 }
 
-/** The service may have acted, or may yet: the same key is sent again, so that it acts once. */
-const mayHaveActed = (thrown: unknown): boolean =>
-  !(thrown instanceof ServiceError) || thrown.status === 0 || thrown.status >= 500;
+interface Sending {
+  readonly key: string;
+  readonly body: OrderDetails;
+  /** False: it was sent before under this key, so a refusal of this request says nothing of the first. */
+  readonly isFirst: boolean;
+}
 
-export function useAsk<T>({ relay, subject, hasLimits, proof, order, onAsked }: AskOptions<T>): Ask {
+export function useAsk<T>(options: AskOptions<T>): Ask {
+  const { relay, operation, deviceIDs, hasLimits, proof, order, onAsked, foundOf } = options;
+  const subject = deviceIDs.join(',');
+  const form = `${operation} ${subject}`;
   const queries = useQueryClient();
   const [draft] = useState(() => draftOf(subject, relay));
   const [reason, setReason] = useState<OrderReason | null>(draft?.reason ?? null);
@@ -58,32 +79,37 @@ export function useAsk<T>({ relay, subject, hasLimits, proof, order, onAsked }: 
   useEffect(() => {
     if (proof.kind === 'login') keepDraft({ deviceID: subject, relay, reason, note, lifeS });
   }, [proof.kind, subject, relay, reason, note, lifeS]);
-  const intent = useRef({ text: '', key: '' });
   const isSending = useRef(false);
-  const missing = !hasLimits
-    ? 'limits'
-    : reason === null
-      ? 'reason'
-      : reason === 'other' && note.trim() === ''
-        ? 'note'
-        : proof.secret === null
-          ? proof.kind === 'login'
-            ? 'login'
-            : 'password'
-          : null;
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  const sent = sentOf(useValue(sentOrders), relay, deviceIDs) ?? null;
+  // Judged anew each second.
+  useNow();
+  const noProof = proof.secret === null ? (proof.kind === 'login' ? 'login' : 'password') : null;
+  const unchosen = reason === null ? 'reason' : reason === 'other' && note.trim() === '' ? 'note' : null;
+  // What another form sent is sent again there.
+  const isElsewhere = sent !== null && sent.form !== form;
+  const missing = isElsewhere
+    ? 'sent'
+    : !hasLimits
+      ? 'limits'
+      : ((sent === null ? unchosen : null) ?? noProof);
   const sending = useMutation({
-    mutationFn: (body: OrderDetails) => {
-      // One intent, one key: two presses, or one after a lost answer, give one command each.
-      const text = `${relay} ${subject} ${body.ttl} ${body.reason}`;
-      if (intent.current.text !== text) intent.current = { text, key: randomKey() };
-      return order(body, intent.current.key);
-    },
-    onSuccess: (answer) => {
+    mutationFn: ({ key, body }: Sending) => order(body, key),
+    onSuccess: (answer, { key }) => {
       dropDraft();
-      onAsked(answer);
+      handleArrival(key);
+      // The form may have been closed meanwhile, and opened again.
+      if (isShown.current) onAsked(answer);
+      else for (const [deviceID, found] of foundOf(answer)) recordFound(relay, deviceID, found);
     },
-    onError: (thrown) => {
-      if (!mayHaveActed(thrown)) intent.current = { text: '', key: '' };
+    onError: (thrown, { key, isFirst }) => {
+      if (isFirst && thrown instanceof ServiceError && !thrown.mayHaveActed) settleSent(key);
     },
     onSettled: (_answer, thrown) => {
       isSending.current = false;
@@ -91,25 +117,40 @@ export function useAsk<T>({ relay, subject, hasLimits, proof, order, onAsked }: 
       void queries.invalidateQueries({ queryKey: ['orders'] });
     },
   });
+  const isLate = sent !== null && (sending.error !== null || isOverdue(sent, serviceNowS()));
   return {
     relay,
     reason,
     note,
     lifeS,
     missing,
-    isBusy: sending.isPending,
+    isBusy: (sent !== null || sending.isPending) && !isLate,
     failure: sending.error,
+    sent,
+    isOverdue: isLate,
     choose: (chosen) => setReason(reasonOf(chosen, relay)),
     setNote,
     setLife,
     send() {
-      if (missing !== null || reason === null || isSending.current) return;
+      const present = session.get();
+      if (missing !== null || present === null || !isLive()) return;
+      if (sent === null ? isSending.current : !isLate) return;
       isSending.current = true;
+      // One intent, one key: two presses, or one after a lost answer or a reload, give one command each.
+      const isFirst = sent === null;
+      const key = sent?.key ?? randomKey();
+      const details = {
+        reason: sent?.reason ?? (reason === null ? '' : reasonText(reason, note)),
+        ttl: sent?.ttl ?? lifeS,
+      };
+      const { accountID, userID } = present;
+      const sentS = sent?.sentS ?? serviceNowS();
+      recordSent({ accountID, userID, relay, form, deviceIDs, key, ...details, sentS, takenBack: [] });
       const { secret } = proof;
       sending.mutate({
-        reason: reasonText(reason, note),
-        ttl: lifeS,
-        ...(secret === null || secret === '' ? {} : { password: secret }),
+        key,
+        isFirst,
+        body: { ...details, ...(secret === null || secret === '' ? {} : { password: secret }) },
       });
     },
   };

@@ -7,9 +7,10 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { call } from '../../service/call.ts';
+import { abandonReads, call } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
-import { vehicles } from '../../service/live.ts';
+import { isLive, vehicles } from '../../service/live.ts';
+import { takeBack } from '../../service/orders/sent-orders.ts';
 import { cutText } from '../../state/cut-view.ts';
 import { without } from '../../state/search.ts';
 import { manyWords } from '../../words/many/words.ts';
@@ -39,11 +40,14 @@ export function useManyCommands() {
   const pressed = useRef({ order: '', ms: 0 });
   // Towards the safe state: it has no condition, and waits neither for the stream nor for an answer.
   const sending = useMutation({
-    mutationFn: (order: keyof typeof features) =>
-      call('commandDevices', {
+    mutationFn: (order: keyof typeof features) => {
+      for (const deviceID of ids) takeBack(features[order], deviceID);
+      if (!isLive()) abandonReads();
+      return call('commandDevices', {
         body: { deviceIDs: [...ids], feature: features[order], state: '0' },
         idempotencyKey: randomKey(),
-      }),
+      });
+    },
     onSuccess: ({ items }, order) => show(order, items),
     onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
   });
@@ -52,6 +56,7 @@ export function useManyCommands() {
     pick,
     outcome,
     failure: sending.error,
+    isAsking: sending.isPending,
     show,
     forget: (): void => setOutcome(null),
     // The second press of a double press asks for nothing: the first has.
@@ -115,22 +120,27 @@ function FollowLink({ item: { deviceID, command }, order }: { readonly item: Ite
 
 /** What the service said of each; a command that was asked for is not yet carried out. */
 export function CommandResults({ commands }: { readonly commands: ManyCommands }) {
-  const { many } = useWords(manyWords);
+  const { many, error } = useWords(manyWords);
   const { commands: texts } = many;
   const fleet = useValue(vehicles);
-  const failure = useFailure(commands.failure);
-  const { outcome } = commands;
+  const failed = useFailure(commands.failure);
+  const { outcome, isAsking } = commands;
+  const failure = isAsking ? (
+    <Notice tone="look" icon="hourglass" role="status" title={error.unanswered} />
+  ) : (
+    failed
+  );
   if (outcome === null) return failure === null ? null : <div className="card-body">{failure}</div>;
   const { order, items } = outcome;
-  const failed = items.filter(({ error }) => error !== null);
-  const done = items.length - failed.length;
+  const refused = items.filter((item) => item.error !== null);
+  const done = items.length - refused.length;
   return (
     <section className="card-body stack" aria-label={many.results}>
       {done === 0 ? null : (
         <Notice tone="busy" icon="hourglass" role="status" title={texts.done[order](done)} />
       )}
-      {failed.length === 0 ? null : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={texts.failed(failed.length)} />
+      {refused.length === 0 ? null : (
+        <Notice tone="look" icon="triangle-alert" role="alert" title={texts.failed(refused.length)} />
       )}
       <ul className="stack tight">
         {items.map((item) => (

@@ -13,7 +13,7 @@ import {
   commandStateOf,
   stepsOf,
 } from '../../state/command-view.ts';
-import { relayOf } from '../../state/cut-view.ts';
+import { inOrder, ownTimeOf, relayOf } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
@@ -102,9 +102,17 @@ function Reasons({ command: { feature, verdict, detail } }: { readonly command: 
   );
 }
 
-function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceID: string }) {
-  const words = useWords(tabWords);
-  const { eventID, timestamp, creationTime, statusCode, state } = step;
+interface StepProps {
+  readonly step: CommandStep;
+  readonly deviceID: string;
+  /** By the clock of the service. */
+  readonly at: number;
+}
+
+function Step({ step, deviceID, at }: StepProps) {
+  const words = useWords(tabWords, cutWords);
+  const { eventID, timestamp, statusCode, state } = step;
+  const ownAt = ownTimeOf(timestamp, at);
   return (
     <li>
       <Icon name={state === null ? iconOf(statusCode, 'circle-check') : looks[state][0]} />
@@ -116,8 +124,8 @@ function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceI
       >
         {state === null ? codeText(statusCode, words) : words.commands.states[state]}
       </Link>
-      <Time at={timestamp} />
-      <p>{words.commands.stored(spanText(creationTime - timestamp, words))}</p>
+      <Time at={at} />
+      {ownAt === null ? null : <p>{words.order.ownClock(timeText(ownAt))}</p>}
     </li>
   );
 }
@@ -150,8 +158,10 @@ interface CourseProps {
 }
 
 export function CommandCourse({ command, records, error, children }: CourseProps) {
-  const { commands: texts, common } = useWords(tabWords);
+  const { commands: texts, common, order } = useWords(tabWords, cutWords);
   const asked = useAsked(command);
+  const steps = stepsOf(records ?? [], command.commandID);
+  const times = inOrder([command.issued, ...steps.map(({ creationTime }) => creationTime), command.updated]);
   const reason = useReason(command);
   const failure = useFailure(error, texts.noReports);
   const state = commandStateOf(command.commandState);
@@ -180,8 +190,13 @@ export function CommandCourse({ command, records, error, children }: CourseProps
               <span>{texts.approvedBy(command.approver)}</span>
             </li>
           )}
-          {stepsOf(records ?? [], command.commandID).map((step) => (
-            <Step key={step.eventID} step={step} deviceID={command.deviceID} />
+          {steps.map((step, index) => (
+            <Step
+              key={step.eventID}
+              step={step}
+              deviceID={command.deviceID}
+              at={times[index + 1] ?? step.creationTime}
+            />
           ))}
           {command.cancelledBy === '' ? null : (
             <li>
@@ -192,7 +207,7 @@ export function CommandCourse({ command, records, error, children }: CourseProps
           <li className={standing}>
             <Icon name={icon} />
             <span>{state === null ? command.commandState : texts.states[state]}</span>
-            <Time at={command.updated} />
+            <Time at={times.at(-1) ?? command.updated} />
             {state === 'confirmed' ? <p>{texts.readBack}</p> : null}
           </li>
         </ol>
@@ -205,9 +220,7 @@ export function CommandCourse({ command, records, error, children }: CourseProps
           {command.reported === 0 ? null : (
             <>
               <dt>{texts.reported}</dt>
-              <dd>
-                <Time at={command.reported} />
-              </dd>
+              <dd>{order.ownClock(timeText(command.reported))}</dd>
             </>
           )}
         </dl>

@@ -3,8 +3,10 @@
 // a double press asks for nothing, for the first has.
 import type { Relay } from '../../state/cut-view.ts';
 import { createValue } from '../../state/value.ts';
-import { call } from '../call.ts';
+import { abandonReads, call } from '../call.ts';
+import { isLive } from '../live.ts';
 import { session } from '../session.ts';
+import { takeBack } from './sent-orders.ts';
 
 interface Subject {
   readonly deviceID: string;
@@ -12,8 +14,9 @@ interface Subject {
 }
 
 export type SafeOrder = Subject &
+  /** `sentMs` by the clock of this computer. */
   (
-    | { readonly state: 'asking' }
+    | { readonly state: 'asking'; readonly sentMs: number }
     | { readonly state: 'asked'; readonly commandID: string }
     | { readonly state: 'failed'; readonly error: unknown }
   );
@@ -53,12 +56,16 @@ export async function askSafe({ deviceID, relay }: Subject): Promise<void> {
   const key = safeKey(subject);
   if (isSecondPress(key)) return;
   pressedMs.set(key, performance.now());
-  record({ ...subject, state: 'asking' });
+  const asked: SafeOrder = { ...subject, state: 'asking', sentMs: Date.now() };
+  record(asked);
+  takeBack(relay, deviceID);
+  if (!isLive()) abandonReads();
   try {
     const body = { deviceID, feature: relay, state: '0' } as const;
     const { commandID } = await call('commandFeature', { body });
     record({ ...subject, state: 'asked', commandID });
   } catch (error) {
-    record({ ...subject, state: 'failed', error });
+    // Of several presses without an answer the newest counts, and an answer to an earlier one.
+    if (safeOrders.get().get(key) === asked) record({ ...subject, state: 'failed', error });
   }
 }

@@ -1,16 +1,9 @@
 // What the page of the operator shows, and how old that is. Pure.
 import type { StatusView } from '../../api/operations.ts';
+import { elapsedMs, type Moment } from '../age.ts';
 
 export const operatorFaults = ['unauthorized', 'busy', 'unreachable', 'unreadable'] as const;
 export type OperatorFault = (typeof operatorFaults)[number];
-
-/** One moment by both clocks of this computer. */
-export interface Moment {
-  /** Since the page was opened; it may stand still while the computer sleeps. */
-  readonly monoMs: number;
-  /** Of the wall clock, which may be set. */
-  readonly wallMs: number;
-}
 
 export interface OperatorState {
   /** Null: not read yet, or not to be shown any more. */
@@ -25,10 +18,6 @@ export const firstOperatorState: OperatorState = { view: null, asked: null, faul
 
 /** A view whose question is older is old: two more should have been answered by then. */
 export const oldAfterMs = 30_000;
-
-/** By the clock that says more: no sleep and no change of a clock makes a value younger. */
-export const elapsedMs = (since: Moment, now: Moment): number =>
-  Math.max(0, now.monoMs - since.monoMs, now.wallMs - since.wallMs);
 
 export const withStatus = (view: StatusView, asked: Moment): OperatorState => ({ view, asked, fault: null });
 

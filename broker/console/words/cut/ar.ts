@@ -5,6 +5,10 @@ import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.t
 
 export const order: OrderTexts = {
   nothingSent: 'لم يُرسل شيء بعد',
+  noAnswerYet: 'أُرسل ولا جواب بعد',
+  sentHint: (time) => `أُرسل عند ${time}. يظهر ما يؤول إليه هنا حالما تجيب الخدمة`,
+  sendAgain: 'اطلب مجددًا، الأمر نفسه',
+  againLater: 'يمكن الطلب مجددًا حين يعود الاتصال',
   now: 'الآن',
   where: 'أين',
   lastSeen: 'آخر اتصال',
@@ -23,6 +27,7 @@ export const order: OrderTexts = {
   loginAgainGoes: 'تتابع من حيث كنت',
   loginAgainBack: 'العودة إلى الخريطة',
   missing: {
+    sent: 'أرسل نموذج آخر لهذه المركبة أمرًا لا جواب له بعد',
     reason: 'اختر سببًا أولًا',
     note: 'اكتب ملاحظة أولًا',
     password: 'اكتب كلمة مرورك أولًا',
@@ -65,6 +70,7 @@ export const order: OrderTexts = {
     superseded: 'حل محله أمر أحدث',
     unknown: 'نتيجته غير معروفة',
   },
+  ownClock: (time) => `${time} بساعة المركبة`,
   since: (span) => `منذ ${span}`,
   says: {
     approval: 'لم يُرسل إلى المركبة بعد: ينتظر شخصًا ثانيًا',
@@ -75,7 +81,7 @@ export const order: OrderTexts = {
     superseded: 'حل محله أمر أحدث لهذه المركبة',
     unknown: 'النتيجة غير معروفة: لم تبلّغ المركبة عن حالة مُرحِّلها',
   },
-  met: (met, all) => `القواعد المستوفاة: ${n(met)} من ${n(all)}`,
+  met: (met, all) => `الشروط المستوفاة: ${n(met)} من ${n(all)}`,
   hints: {
     approveUntil: (time) => `تمكن الموافقة عليه حتى ${time}`,
   },

@@ -3,6 +3,10 @@ import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.t
 
 export const order: OrderTexts = {
   nothingSent: 'Noch nichts gesendet',
+  noAnswerYet: 'Gesendet, noch keine Antwort',
+  sentHint: (time) => `Gesendet um ${time}. Was daraus wird, steht hier, sobald der Dienst antwortet`,
+  sendAgain: 'Noch einmal anfordern, als derselbe Auftrag',
+  againLater: 'Es kann wieder angefordert werden, sobald die Verbindung steht',
   now: 'Jetzt',
   where: 'Ort',
   lastSeen: 'Zuletzt gemeldet',
@@ -22,6 +26,7 @@ export const order: OrderTexts = {
   loginAgainGoes: 'Geht dort weiter, wo Sie waren',
   loginAgainBack: 'Zurück zur Karte',
   missing: {
+    sent: 'Ein anderes Formular hat für dieses Fahrzeug einen Auftrag gesendet, der noch keine Antwort hat',
     reason: 'Wählen Sie zuerst einen Grund',
     note: 'Schreiben Sie zuerst eine Notiz',
     password: 'Geben Sie zuerst Ihr Passwort ein',
@@ -64,6 +69,7 @@ export const order: OrderTexts = {
     superseded: 'Durch einen neueren Befehl ersetzt',
     unknown: 'Ausgang unbekannt',
   },
+  ownClock: (time) => `${time} nach der Uhr des Fahrzeugs`,
   since: (span) => `seit ${span}`,
   says: {
     approval: 'Noch nicht an das Fahrzeug gesendet: wartet auf eine zweite Person',
@@ -74,7 +80,7 @@ export const order: OrderTexts = {
     superseded: 'Durch einen neueren Befehl für dieses Fahrzeug ersetzt',
     unknown: 'Der Ausgang ist unbekannt: Das Fahrzeug hat den Zustand seines Relais nicht gemeldet',
   },
-  met: (met, all) => `${met} von ${all} Regeln sind erfüllt`,
+  met: (met, all) => `${met} von ${all} Bedingungen sind erfüllt`,
   hints: {
     approveUntil: (time) => `Zustimmung ist bis ${time} möglich`,
   },

@@ -3,6 +3,11 @@ import type { Widened } from '../base/catalogue.ts';
 
 export const order = {
   nothingSent: 'Nothing sent yet',
+  noAnswerYet: 'Sent, no answer yet',
+  sentHint: (time: string) =>
+    `Sent at ${time}. What comes of it is shown here as soon as the service answers`,
+  sendAgain: 'Ask again, as the same order',
+  againLater: 'It can be asked again once the connection is back',
   now: 'Now',
   where: 'Where',
   lastSeen: 'Last heard',
@@ -22,6 +27,7 @@ export const order = {
   loginAgainGoes: 'Goes on where you were',
   loginAgainBack: 'Go back to the map',
   missing: {
+    sent: 'Another form sent an order for this vehicle that has no answer yet',
     reason: 'Choose a reason first',
     note: 'Write a note first',
     password: 'Type your password first',
@@ -64,6 +70,7 @@ export const order = {
     superseded: 'Replaced by a newer command',
     unknown: 'Outcome unknown',
   },
+  ownClock: (time: string) => `${time} by the vehicle's own time`,
   since: (span: string) => `for ${span}`,
   says: {
     approval: 'Not sent to the vehicle yet: it waits for a second person',
@@ -74,7 +81,7 @@ export const order = {
     superseded: 'Replaced by a newer command of this vehicle',
     unknown: 'The outcome is not known: the vehicle did not report what its relay does',
   },
-  met: (met: number, all: number) => `${met} of ${all} rules are met`,
+  met: (met: number, all: number) => `${met} of ${all} conditions are met`,
   hints: {
     approveUntil: (time: string) => `It can be approved until ${time}`,
   },

@@ -3,6 +3,10 @@ import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.t
 
 export const order: OrderTexts = {
   nothingSent: 'Aún no se ha enviado nada',
+  noAnswerYet: 'Enviado, aún sin respuesta',
+  sentHint: (time) => `Enviado a las ${time}. Lo que resulte se muestra aquí en cuanto el servicio responda`,
+  sendAgain: 'Pedir otra vez, la misma orden',
+  againLater: 'Se puede pedir otra vez cuando vuelva la conexión',
   now: 'Ahora',
   where: 'Lugar',
   lastSeen: 'Última señal',
@@ -22,6 +26,7 @@ export const order: OrderTexts = {
   loginAgainGoes: 'Sigue donde estaba',
   loginAgainBack: 'Volver al mapa',
   missing: {
+    sent: 'Otro formulario envió para este vehículo una orden que aún no tiene respuesta',
     reason: 'Elija primero un motivo',
     note: 'Escriba primero una nota',
     password: 'Escriba primero su contraseña',
@@ -64,6 +69,7 @@ export const order: OrderTexts = {
     superseded: 'Sustituido por una orden más reciente',
     unknown: 'Resultado desconocido',
   },
+  ownClock: (time) => `${time} según el reloj del vehículo`,
   since: (span) => `desde hace ${span}`,
   says: {
     approval: 'Aún no se ha enviado al vehículo: espera a una segunda persona',
@@ -74,7 +80,7 @@ export const order: OrderTexts = {
     superseded: 'Sustituido por una orden más reciente de este vehículo',
     unknown: 'El resultado se desconoce: el vehículo no comunicó el estado de su relé',
   },
-  met: (met, all) => `Se cumplen ${met} de ${all} reglas`,
+  met: (met, all) => `Se cumplen ${met} de ${all} condiciones`,
   hints: {
     approveUntil: (time) => `Se puede aprobar hasta las ${time}`,
   },

@@ -3,6 +3,10 @@ import type { ApprovalTexts, CodeTexts, CutLimitTexts, OrderTexts } from './en.t
 
 export const order: OrderTexts = {
   nothingSent: 'Rien n’est encore envoyé',
+  noAnswerYet: 'Envoyé, pas encore de réponse',
+  sentHint: (time) => `Envoyé à ${time}. La suite s’affiche ici dès que le service répond`,
+  sendAgain: 'Redemander, le même ordre',
+  againLater: 'On peut redemander dès que la connexion revient',
   now: 'Maintenant',
   where: 'Lieu',
   lastSeen: 'Dernier signe',
@@ -22,6 +26,7 @@ export const order: OrderTexts = {
   loginAgainGoes: 'Reprend où vous étiez',
   loginAgainBack: 'Retour à la carte',
   missing: {
+    sent: 'Un autre formulaire a envoyé pour ce véhicule un ordre encore sans réponse',
     reason: 'Choisissez d’abord un motif',
     note: 'Écrivez d’abord une note',
     password: 'Saisissez d’abord votre mot de passe',
@@ -64,6 +69,7 @@ export const order: OrderTexts = {
     superseded: 'Remplacée par une commande plus récente',
     unknown: 'Issue inconnue',
   },
+  ownClock: (time) => `${time} à l’horloge du véhicule`,
   since: (span) => `depuis ${span}`,
   says: {
     approval: 'Pas encore envoyée au véhicule : elle attend une deuxième personne',
@@ -74,7 +80,7 @@ export const order: OrderTexts = {
     superseded: 'Remplacée par une commande plus récente de ce véhicule',
     unknown: 'L’issue est inconnue : le véhicule n’a pas signalé l’état de son relais',
   },
-  met: (met, all) => `${met} règles sur ${all} sont remplies`,
+  met: (met, all) => `${met} conditions sur ${all} sont remplies`,
   hints: {
     approveUntil: (time) => `Elle peut être approuvée jusqu’à ${time}`,
   },

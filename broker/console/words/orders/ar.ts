@@ -38,6 +38,15 @@ export const orders: OrdersTexts = {
       nothingRepeated: 'لا يتكرر شيء من تلقاء نفسه. اطلب من جديد إن كان قطع المحرك لا يزال لازمًا',
       unknown: 'انظر إلى قطع المحرك كما قُرئ من المركبة؛ وأعد المحرك عند الشك',
     },
+    after: {
+      badge: 'أُعيد',
+      undone: (time) => `كان المحرك مقطوعًا: قُرئ المُرحِّل مفتوحًا عند ${time}. وقد أُعيد`,
+      by: (user, time) => `أعاده ${isolated(user)} عند ${time}`,
+      readBack: 'يُقرأ المُرحِّل مغلقًا من المركبة',
+      undoing: (user, time) => `طلب ${isolated(user)} الإعادة عند ${time}. لم يُقرأ المُرحِّل مغلقًا بعد`,
+      replaced: 'المحرك مقطوع الآن بأمر آخر، كما قُرئ من المركبة',
+      step: (user) => `أعاده ${isolated(user)}`,
+    },
     relayNow: 'حالة قطع المحرك الآن',
     leftAnnounce: (span) => `بقي ${span} حتى تنتهي مهلة القطع`,
     stale: (time) =>
@@ -47,6 +56,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'لو طُلب القطع الآن، هل تقطع؟',
     would: 'نعم: لو طُلب القطع الآن لقطعت المركبة المحرك',
     safe: {
+      pressAgain: 'يمكنك الضغط مجددًا في أي وقت: الإعادة مرتين لا تضر',
       asked: (vehicle) => `طُلبت إعادة محرك ${isolated(vehicle)}`,
       states: {
         requested: 'تُرسل حالما تتصل المركبة',
@@ -105,6 +115,15 @@ export const orders: OrdersTexts = {
       nothingRepeated: 'لا يتكرر شيء من تلقاء نفسه. اطلب من جديد إن كان فتح القفل لا يزال لازمًا',
       unknown: 'انظر إلى قفل الحمولة كما قُرئ من المركبة؛ وأقفل الحمولة عند الشك',
     },
+    after: {
+      badge: 'أُقفلت مجددًا',
+      undone: (time) => `كانت الحمولة مفتوحة: قُرئ القفل مفتوحًا عند ${time}. وقد أُقفلت مجددًا`,
+      by: (user, time) => `أقفلها ${isolated(user)} عند ${time}`,
+      readBack: 'يُقرأ القفل مغلقًا من المركبة',
+      undoing: (user, time) => `طلب ${isolated(user)} الإقفال عند ${time}. لم يُقرأ القفل مغلقًا بعد`,
+      replaced: 'الحمولة مفتوحة الآن بأمر آخر، كما قُرئ من المركبة',
+      step: (user) => `أقفلها ${isolated(user)}`,
+    },
     relayNow: 'حالة قفل الحمولة الآن',
     leftAnnounce: (span) => `بقي ${span} حتى تنتهي مهلة فتح القفل`,
     stale: (time) =>
@@ -114,6 +133,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'لو طُلب فتح القفل الآن، هل تفتحه؟',
     would: 'نعم: لو طُلب فتح القفل الآن لفتحته المركبة',
     safe: {
+      pressAgain: 'يمكنك الضغط مجددًا في أي وقت: القفل مرتين لا يضر',
       asking: (vehicle) => `جارٍ طلب إقفال حمولة ${isolated(vehicle)}`,
       asked: (vehicle) => `طُلب إقفال حمولة ${isolated(vehicle)}`,
       states: {

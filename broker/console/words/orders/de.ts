@@ -38,6 +38,17 @@ export const orders: OrdersTexts = {
         'Nichts wird von selbst wiederholt. Fordern Sie neu an, wenn weiterhin gesperrt werden soll',
       unknown: 'Prüfen Sie die zurückgelesene Motorsperre; geben Sie im Zweifel frei',
     },
+    after: {
+      badge: 'Freigegeben',
+      undone: (time) =>
+        `Der Motor war gesperrt: das Relais wurde um ${time} offen zurückgelesen. Er ist freigegeben`,
+      by: (user, time) => `Freigegeben von ${user} um ${time}`,
+      readBack: 'Das Relais ist geschlossen, vom Fahrzeug zurückgelesen',
+      undoing: (user, time) =>
+        `${user} hat um ${time} die Freigabe angefordert. Das Relais ist noch nicht geschlossen zurückgelesen`,
+      replaced: 'Der Motor ist jetzt durch einen anderen Auftrag gesperrt, vom Fahrzeug zurückgelesen',
+      step: (user) => `Freigegeben von ${user}`,
+    },
     relayNow: 'Motorsperre jetzt',
     leftAnnounce: (span) => `Noch ${span}, bis die Sperre abläuft`,
     stale: (time) =>
@@ -47,6 +58,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Würde es jetzt sperren?',
     would: 'Ja: Das Fahrzeug würde jetzt sperren',
     safe: {
+      pressAgain: 'Sie können jederzeit noch einmal drücken: zwei Freigaben schaden nicht',
       asked: (vehicle) => `Freigabe von ${vehicle} angefordert`,
       states: {
         requested: 'Sie geht hinaus, sobald sich das Fahrzeug verbindet',
@@ -109,6 +121,17 @@ export const orders: OrdersTexts = {
         'Nichts wird von selbst wiederholt. Fordern Sie neu an, wenn weiterhin entriegelt werden soll',
       unknown: 'Prüfen Sie die zurückgelesene Laderaumverriegelung; verriegeln Sie im Zweifel',
     },
+    after: {
+      badge: 'Wieder verriegelt',
+      undone: (time) =>
+        `Der Laderaum war entriegelt: die Verriegelung wurde um ${time} offen zurückgelesen. Er ist wieder verriegelt`,
+      by: (user, time) => `Verriegelt von ${user} um ${time}`,
+      readBack: 'Die Verriegelung ist geschlossen, vom Fahrzeug zurückgelesen',
+      undoing: (user, time) =>
+        `${user} hat um ${time} die Verriegelung angefordert. Sie ist noch nicht geschlossen zurückgelesen`,
+      replaced: 'Der Laderaum ist jetzt durch einen anderen Auftrag entriegelt, vom Fahrzeug zurückgelesen',
+      step: (user) => `Verriegelt von ${user}`,
+    },
     relayNow: 'Laderaumverriegelung jetzt',
     leftAnnounce: (span) => `Noch ${span}, bis die Entriegelung abläuft`,
     stale: (time) =>
@@ -118,6 +141,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Würde es jetzt entriegeln?',
     would: 'Ja: Das Fahrzeug würde jetzt entriegeln',
     safe: {
+      pressAgain: 'Sie können jederzeit noch einmal drücken: zweimal verriegeln schadet nicht',
       asking: (vehicle) => `Fordert die Verriegelung des Laderaums von ${vehicle} an`,
       asked: (vehicle) => `Verriegelung des Laderaums von ${vehicle} angefordert`,
       states: {

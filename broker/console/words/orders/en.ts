@@ -37,6 +37,16 @@ export const orders = {
       nothingRepeated: 'Nothing is repeated by itself. Ask anew if the engine must still be cut',
       unknown: 'Look at the engine cut-off as read back; restore if in doubt',
     },
+    after: {
+      badge: 'Restored',
+      undone: (time: string) => `The engine was cut: the relay was read back open at ${time}. It is restored`,
+      by: (user: string, time: string) => `Restored by ${user} at ${time}`,
+      readBack: 'The relay reads closed, as read back from the vehicle',
+      undoing: (user: string, time: string) =>
+        `${user} asked for a restore at ${time}. The relay is not read back closed yet`,
+      replaced: 'The engine is cut now by another order, as read back from the vehicle',
+      step: (user: string) => `Restored by ${user}`,
+    },
     relayNow: 'Engine cut-off now',
     leftAnnounce: (span: string) => `${span} left until the cut expires`,
     stale: (time: string) =>
@@ -46,6 +56,7 @@ export const orders = {
     rehearsal: 'Would it cut now?',
     would: 'Yes: the vehicle would cut now',
     safe: {
+      pressAgain: 'You can press again at any time: two restores do no harm',
       asked: (vehicle: string) => `Restore of ${vehicle} asked`,
       states: {
         requested: 'It goes out as soon as the vehicle connects',
@@ -106,6 +117,17 @@ export const orders = {
       nothingRepeated: 'Nothing is repeated by itself. Ask anew if the cargo must still be unlocked',
       unknown: 'Look at the cargo lock as read back; lock it if in doubt',
     },
+    after: {
+      badge: 'Locked again',
+      undone: (time: string) =>
+        `The cargo was unlocked: the lock was read back open at ${time}. It is locked again`,
+      by: (user: string, time: string) => `Locked by ${user} at ${time}`,
+      readBack: 'The lock reads shut, as read back from the vehicle',
+      undoing: (user: string, time: string) =>
+        `${user} asked to lock it at ${time}. The lock is not read back shut yet`,
+      replaced: 'The cargo is unlocked now by another order, as read back from the vehicle',
+      step: (user: string) => `Locked by ${user}`,
+    },
     relayNow: 'Cargo lock now',
     leftAnnounce: (span: string) => `${span} left until the unlock expires`,
     stale: (time: string) =>
@@ -115,6 +137,7 @@ export const orders = {
     rehearsal: 'Would it unlock now?',
     would: 'Yes: the vehicle would unlock now',
     safe: {
+      pressAgain: 'You can press again at any time: locking twice does no harm',
       asking: (vehicle: string) => `Asks the service to lock the cargo of ${vehicle}`,
       asked: (vehicle: string) => `Locking the cargo of ${vehicle} was asked`,
       states: {

@@ -37,6 +37,16 @@ export const orders: OrdersTexts = {
       nothingRepeated: 'Nada se repite por sí solo. Pídalo de nuevo si aún se debe cortar el motor',
       unknown: 'Mire el corte de motor leído; restablezca en caso de duda',
     },
+    after: {
+      badge: 'Restablecido',
+      undone: (time) => `El motor estaba cortado: el relé se leyó abierto a las ${time}. Está restablecido`,
+      by: (user, time) => `Restablecido por ${user} a las ${time}`,
+      readBack: 'El relé se lee cerrado en el vehículo',
+      undoing: (user, time) =>
+        `${user} pidió el restablecimiento a las ${time}. El relé aún no se lee cerrado`,
+      replaced: 'El motor está cortado ahora por otra orden, leído del vehículo',
+      step: (user) => `Restablecido por ${user}`,
+    },
     relayNow: 'Corte de motor ahora',
     leftAnnounce: (span) => `Quedan ${span} hasta que caduque el corte`,
     stale: (time) =>
@@ -46,6 +56,7 @@ export const orders: OrdersTexts = {
     rehearsal: '¿Cortaría ahora?',
     would: 'Sí: el vehículo cortaría ahora',
     safe: {
+      pressAgain: 'Puede pulsar otra vez en cualquier momento: dos restablecimientos no dañan',
       asked: (vehicle) => `Restablecimiento de ${vehicle} pedido`,
       states: {
         requested: 'Sale en cuanto el vehículo se conecte',
@@ -105,6 +116,16 @@ export const orders: OrdersTexts = {
       nothingRepeated: 'Nada se repite por sí solo. Pídalo de nuevo si aún se debe desbloquear la carga',
       unknown: 'Mire el cierre de la carga leído; bloquéela en caso de duda',
     },
+    after: {
+      badge: 'Bloqueada de nuevo',
+      undone: (time) =>
+        `La carga estaba desbloqueada: el cierre se leyó abierto a las ${time}. Está bloqueada de nuevo`,
+      by: (user, time) => `Bloqueada por ${user} a las ${time}`,
+      readBack: 'El cierre se lee cerrado en el vehículo',
+      undoing: (user, time) => `${user} pidió el bloqueo a las ${time}. El cierre aún no se lee cerrado`,
+      replaced: 'La carga está desbloqueada ahora por otra orden, leído del vehículo',
+      step: (user) => `Bloqueada por ${user}`,
+    },
     relayNow: 'Cierre de la carga ahora',
     leftAnnounce: (span) => `Quedan ${span} hasta que caduque el desbloqueo`,
     stale: (time) =>
@@ -114,6 +135,7 @@ export const orders: OrdersTexts = {
     rehearsal: '¿Desbloquearía ahora?',
     would: 'Sí: el vehículo desbloquearía ahora',
     safe: {
+      pressAgain: 'Puede pulsar otra vez en cualquier momento: bloquear dos veces no daña',
       asking: (vehicle) => `Pide al servicio bloquear la carga de ${vehicle}`,
       asked: (vehicle) => `Bloqueo de la carga de ${vehicle} pedido`,
       states: {

@@ -37,6 +37,16 @@ export const orders: OrdersTexts = {
       nothingRepeated: 'Rien n’est répété automatiquement. Redemandez si le moteur doit toujours être coupé',
       unknown: 'Regardez le coupe-moteur relu ; rétablissez en cas de doute',
     },
+    after: {
+      badge: 'Rétabli',
+      undone: (time) => `Le moteur était coupé : le relais a été relu ouvert à ${time}. Il est rétabli`,
+      by: (user, time) => `Rétabli par ${user} à ${time}`,
+      readBack: 'Le relais est relu fermé au véhicule',
+      undoing: (user, time) =>
+        `${user} a demandé le rétablissement à ${time}. Le relais n’est pas encore relu fermé`,
+      replaced: 'Le moteur est maintenant coupé par un autre ordre, relu au véhicule',
+      step: (user) => `Rétabli par ${user}`,
+    },
     relayNow: 'Coupe-moteur maintenant',
     leftAnnounce: (span) => `Il reste ${span} avant l’expiration de la coupure`,
     stale: (time) =>
@@ -46,6 +56,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Couperait-il maintenant ?',
     would: 'Oui : le véhicule couperait maintenant',
     safe: {
+      pressAgain: 'Vous pouvez appuyer à nouveau à tout moment : deux rétablissements ne nuisent pas',
       asked: (vehicle) => `Rétablissement de ${vehicle} demandé`,
       states: {
         requested: 'Il part dès que le véhicule se connecte',
@@ -107,6 +118,17 @@ export const orders: OrdersTexts = {
         'Rien n’est répété automatiquement. Redemandez si la cargaison doit toujours être déverrouillée',
       unknown: 'Regardez le verrou de cargaison relu ; verrouillez en cas de doute',
     },
+    after: {
+      badge: 'Reverrouillé',
+      undone: (time) =>
+        `La cargaison était déverrouillée : le verrou a été relu ouvert à ${time}. Elle est reverrouillée`,
+      by: (user, time) => `Verrouillé par ${user} à ${time}`,
+      readBack: 'Le verrou est relu fermé au véhicule',
+      undoing: (user, time) =>
+        `${user} a demandé le verrouillage à ${time}. Le verrou n’est pas encore relu fermé`,
+      replaced: 'La cargaison est maintenant déverrouillée par un autre ordre, relu au véhicule',
+      step: (user) => `Verrouillé par ${user}`,
+    },
     relayNow: 'Verrou de cargaison maintenant',
     leftAnnounce: (span) => `Il reste ${span} avant l’expiration du déverrouillage`,
     stale: (time) =>
@@ -116,6 +138,7 @@ export const orders: OrdersTexts = {
     rehearsal: 'Déverrouillerait-il maintenant ?',
     would: 'Oui : le véhicule déverrouillerait maintenant',
     safe: {
+      pressAgain: 'Vous pouvez appuyer à nouveau à tout moment : verrouiller deux fois ne nuit pas',
       asking: (vehicle) => `Demande au service de verrouiller la cargaison de ${vehicle}`,
       asked: (vehicle) => `Verrouillage de la cargaison de ${vehicle} demandé`,
       states: {

@@ -123,7 +123,6 @@ export const tabTexts: TabTexts = {
     because: 'قواعد غير مستوفاة',
     written: 'كما كتبته المركبة',
     judged: 'قيّمته المركبة',
-    stored: (span) => `خُزّن بعده بمدة ${span}`,
     until: (time) => `متبقية، حتى ${time}`,
     left: 'الوقت المتبقي حتى انتهاء المهلة',
     noReports: 'لم تُحمَّل بلاغات المركبة',

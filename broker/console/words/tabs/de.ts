@@ -113,7 +113,6 @@ export const tabTexts: TabTexts = {
     because: 'Regeln, die nicht erfüllt sind',
     written: 'Wortlaut des Fahrzeugs',
     judged: 'Vom Fahrzeug beurteilt',
-    stored: (span) => `${span} später gespeichert`,
     until: (time) => `übrig, bis ${time}`,
     left: 'Zeit bis zum Ablauf',
     noReports: 'Die Meldungen des Fahrzeugs wurden nicht geladen',

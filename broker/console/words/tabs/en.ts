@@ -112,7 +112,6 @@ export const tabTexts = {
     because: 'Rules that are not met',
     written: 'As the vehicle wrote it',
     judged: 'Judged by the vehicle',
-    stored: (span: string) => `Stored ${span} later`,
     until: (time: string) => `left, until ${time}`,
     left: 'Time left until it expires',
     noReports: 'The reports of the vehicle were not loaded',

@@ -112,7 +112,6 @@ export const tabTexts: TabTexts = {
     because: 'Reglas que no se cumplen',
     written: 'Texto enviado por el vehículo',
     judged: 'Juzgado por el vehículo',
-    stored: (span) => `Guardado ${span} después`,
     until: (time) => `restantes, hasta ${time}`,
     left: 'Tiempo hasta que caduque',
     noReports: 'Los informes del vehículo no se cargaron',

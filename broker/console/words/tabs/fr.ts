@@ -112,7 +112,6 @@ export const tabTexts: TabTexts = {
     because: 'Règles non remplies',
     written: 'Texte envoyé par le véhicule',
     judged: 'Jugé par le véhicule',
-    stored: (span) => `Enregistré ${span} plus tard`,
     until: (time) => `restant, jusqu’à ${time}`,
     left: 'Temps restant avant l’expiration',
     noReports: 'Les rapports du véhicule n’ont pas été chargés',

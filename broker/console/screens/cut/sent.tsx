@@ -1,0 +1,57 @@
+// An order that was sent and has no answer yet: it may be carried out at any moment, and nothing on the screen may deny that.
+import { useEffect, useRef } from 'react';
+import type { Failure } from '../../components/failure.ts';
+import { Badge, Notice, timeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { foundOrders, orderKey, showFound } from '../../service/orders/sent-orders.ts';
+import { cutText, type Relay } from '../../state/cut-view.ts';
+import type { FoundOrder, SentOrder } from '../../state/orders/sent-orders.ts';
+import { cutWords } from '../../words/cut/words.ts';
+
+/** The member of an address for an order that the service has. */
+export const targetText = ({ commandID, approvalID }: FoundOrder): string =>
+  commandID === '' ? cutText('request', approvalID) : cutText('command', commandID);
+
+/** Calls `show` once each of the vehicles has an order that was found in the ledger. */
+export function useFound(
+  relay: Relay,
+  deviceIDs: readonly string[],
+  show: (found: readonly FoundOrder[]) => void,
+): void {
+  const found = useValue(foundOrders);
+  const own = deviceIDs.flatMap((id) => found.get(orderKey(relay, id)) ?? []);
+  const isWhole = own.length === deviceIDs.length && own.length > 0;
+  const handle = useRef(() => undefined as unknown);
+  handle.current = () => {
+    showFound(relay, deviceIDs);
+    show(own);
+  };
+  useEffect(() => void (isWhole ? handle.current() : undefined), [isWhole]);
+}
+
+export function SentBadge({ sent }: { readonly sent: SentOrder | null }) {
+  const { order } = useWords(cutWords);
+  return sent === null ? (
+    <Badge icon="minus">{order.nothingSent}</Badge>
+  ) : (
+    <Badge icon="circle-help" tone="look">
+      {order.noAnswerYet}
+    </Badge>
+  );
+}
+
+interface SentNoticeProps {
+  readonly sent: SentOrder;
+  /** Of the newest try; null: it has none. */
+  readonly failure: Failure | null;
+}
+
+export function SentNotice({ sent, failure }: SentNoticeProps) {
+  const { order, error } = useWords(cutWords);
+  return (
+    <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>
+      {order.sentHint(timeText(sent.sentS))}
+      {failure === null || failure.title === error.unanswered ? null : <> · {failure.title}</>}
+    </Notice>
+  );
+}
