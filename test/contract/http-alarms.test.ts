@@ -138,6 +138,52 @@ describe('with one service', () => {
       ]);
     });
 
+    it('of a crossing is raised where its zone wants one; an alert alone is a notification', async () => {
+      const base = { geozoneType: 0, geozonePoint1: '43.65000,-79.35000' };
+      const choices: readonly (readonly [string, object])[] = [
+        ['silent', {}],
+        ['noticed', { geozoneAlertEntry: true, geozoneAlertExit: true }],
+        ['watched', { geozoneAlarmEntry: true, geozoneAlertExit: true }],
+        ['left', { geozoneAlertEntry: true, geozoneAlarmExit: true }],
+        ['lane', { geozoneType: 2, geozonePoint2: '43.66000,-79.35000', geozoneAlarmEntry: true }],
+        ['road', { geozoneType: 2, geozonePoint2: '43.66000,-79.35000', geozoneAlertEntry: true }],
+      ];
+      for (const [geozoneID, change] of choices) {
+        const answer = await service.call({
+          method: 'POST',
+          path: '/api/v1/geozone/creategeozone/authorization',
+          token: tokens.get('acme/dispatch') ?? '',
+          body: { geozoneID, ...base, ...change },
+        });
+        expect(answer.status, answer.text).toBe(200);
+        const isLane = geozoneID === 'lane' || geozoneID === 'road';
+        const asks = (moment: string): boolean => JSON.stringify(change).includes(moment);
+        await happen(isLane ? 61_971 : 61_968, { geozoneID, attributes: { alert: asks('Entry') } });
+        await happen(isLane ? 62_003 : 62_000, { geozoneID, attributes: { alert: asks('Exit') } });
+      }
+      // A tracker that says nothing of the zone's wish; the zone of the same name in another account decides nothing.
+      await happen(61_968, { geozoneID: 'noticed' });
+      await happen(61_968, { geozoneID: 'noticed' }, 'rival/truck-17');
+      const crossings = (rows: readonly Json[]) =>
+        rows.map((one) => `${String(one['statusCode'])} ${String(one['geozoneID'])}`).sort();
+      expect(crossings(await list())).toEqual(['61968 watched', '61971 lane', '62000 left']);
+      expect(crossings(await list('', 'rival/guest'))).toEqual(['61968 noticed']);
+      const inbox = await service.rows(
+        "SELECT DISTINCT status_code, geozone_id FROM notifications WHERE account_id = 'acme' AND geozone_id IN ('silent', 'noticed', 'watched', 'left', 'lane', 'road')",
+      );
+      const shown = inbox.map((row) => ({ statusCode: row['status_code'], geozoneID: row['geozone_id'] }));
+      expect(crossings(shown)).toEqual([
+        '61968 left',
+        '61968 noticed',
+        '61968 watched',
+        '61971 lane',
+        '61971 road',
+        '62000 left',
+        '62000 noticed',
+        '62000 watched',
+      ]);
+    });
+
     it('shows when its condition has ended; of low priority without an owner it closes by itself', async () => {
       const sinceS = nowS();
       await happen(panic);
