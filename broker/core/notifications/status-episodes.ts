@@ -76,7 +76,7 @@ interface CrossingEvent {
 
 /**
  * The one decision what becomes of a crossing, whether the vehicle or the service found it; null for any other event. `alert`
- * in its attributes says what the zone asked for when it was crossed.
+ * in its attributes says what the zone asked for when it was crossed; without it the zone says so.
  * @param switches of its zone as it is now; null: the account has no such zone. Then an asked crossing is an alarm: a tracker
  * that watches zones of its own was set up to report them.
  */
@@ -85,11 +85,10 @@ export function crossingNotice(
   switches: readonly ZoneSwitch[] | null,
 ): CrossingNotice | null {
   if (!crossingCodes.has(statusCode)) return null;
-  const alert = attributes?.['alert'];
-  if (alert === false || (alert !== true && corridorCodes.has(statusCode))) return 'nothing';
-  if (switches === null) return 'alarm';
-  const alarm = arrivalCodes.has(statusCode) ? 'alarmEntry' : 'alarmExit';
-  return switches.includes(alarm) ? 'alarm' : 'notification';
+  const side = arrivalCodes.has(statusCode) ? 'Entry' : 'Exit';
+  const isAsked = switches?.includes(`alert${side}`) ?? !corridorCodes.has(statusCode);
+  if ((attributes?.['alert'] ?? isAsked) === false) return 'nothing';
+  return switches?.includes(`alarm${side}`) === false ? 'notification' : 'alarm';
 }
 
 interface Located {
