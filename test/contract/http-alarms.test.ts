@@ -3,7 +3,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 
-const nowS = () => Math.floor(Date.now() / 1000);
+/** The service's clock is so much ahead of this one. */
+let aheadMs = 0;
+const nowS = () => Math.floor((Date.now() + aheadMs) / 1000);
 const panic = 63_553;
 const panicOff = 63_554;
 const tow = 63_601;
@@ -18,6 +20,7 @@ const tokens = new Map<string, string>();
 
 async function begin(): Promise<void> {
   service = await startHttpService();
+  aheadMs = 0;
   for (const accountID of ['acme', 'rival']) {
     await service.account(accountID);
     await service.user(accountID, 'guest', 'viewer');
@@ -113,6 +116,36 @@ describe('with one service', () => {
       expect((detail['events'] as Json[])[0]?.['eventID']).toBe(found[2]?.['lastEventID']);
       expect(detail['nextEscalation']).toBeNull();
     });
+
+    // Seconds that the vehicle's clock is ahead when it begins, at its repeat and at its end.
+    it.each([
+      [7200, 7200, 7200],
+      [7200, 0, 0],
+      [7200, 7200, 0],
+      [0, 7200, 0],
+      [90_000, 0, 0],
+      [-7200, 0, 0],
+    ])(
+      'of a clock that is %i s, then %i s and %i s ahead is repeated, ended and begins again',
+      async (...ahead) => {
+        const [first, again, end] = ahead;
+        const serviceS = (): number => {
+          service.advance(5000);
+          aheadMs += 5000;
+          return nowS();
+        };
+        await happen(panic, { timestamp: serviceS() + first, latitude: 1, longitude: 1 });
+        const opened = (await newest())['opened'];
+        await happen(panic, { timestamp: serviceS() + again, latitude: 2, longitude: 2 });
+        const repeated = { opened, count: 2, latitude: 2, lastEventID: `b1:${seq}`, ended: 0 };
+        expect(await newest()).toMatchObject(repeated);
+        const endS = serviceS();
+        await happen(panicOff, { timestamp: endS + end });
+        expect((await newest())['ended']).toBeOneOf([endS, endS + 1]);
+        await happen(panic, { timestamp: serviceS(), latitude: 3, longitude: 3 });
+        expect(await newest()).toMatchObject({ opened, count: 3, latitude: 3, ended: 0 });
+      },
+    );
 
     it('is a new one when the last one of its kind was closed', async () => {
       await happen(panic);

@@ -1,5 +1,6 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
+import { compareClocks } from './clock.ts';
 import { endSession, practiceAccount, sessionToken } from './session.ts';
 
 export const serviceBase = '/api/v1';
@@ -84,6 +85,7 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
     if (sent.signal?.aborted === true) throw thrown;
     throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
   });
+  compareClocks(answer.headers.get('date'));
   practiceAccount.set(answer.headers.get('fleetward-practice'));
   if (answer.ok) return (await answer.json()) as Result<I>;
   if (answer.status === 401 && !isPublic) endSession('ended');

@@ -34,9 +34,15 @@ function Nothing({ title, hint }: { readonly title: string; readonly hint?: stri
 }
 
 /** @param nowS by the clock of the service. */
-export function LiveFacts({ state: { positions }, texts, nowS }: FactsProps & { readonly nowS: number }) {
+export function LiveFacts({
+  state: { positions, link },
+  texts,
+  nowS,
+}: FactsProps & { readonly nowS: number }) {
   const { locale } = texts;
   const last = positions?.at(-1);
+  // Without a connection it is not known, which the page says above.
+  if (last === undefined && link === 'down') return null;
   if (last === undefined) return <Nothing title={texts.noPosition} hint={texts.noPositionHint} />;
   return (
     <>

@@ -98,8 +98,10 @@ function messageOf(data) {
 }
 
 async function show(data) {
-  const { notificationID, deviceDisplayName, statusCode, statusDescription, timestamp, urgent } =
-    messageOf(data);
+  const message = messageOf(data);
+  const { notificationID, deviceDisplayName, statusCode, statusDescription, urgent } = message;
+  // Nothing happened after it was received: a vehicle's clock can be ahead.
+  const timestamp = Math.min(message.timestamp, message.creationTime ?? message.timestamp);
   const { codes, locale, dir } = await readWords();
   const what = codes[statusCode] ?? statusDescription ?? 'Fleetward';
   await self.registration.showNotification(
@@ -107,7 +109,7 @@ async function show(data) {
     {
       // A repeat of one notification takes the place of the first.
       tag: String(notificationID ?? ''),
-      body: typeof timestamp === 'number' ? new Date(timestamp * 1000).toLocaleString(locale) : '',
+      body: Number.isFinite(timestamp) ? new Date(timestamp * 1000).toLocaleString(locale) : '',
       icon: '/console/icon.svg',
       requireInteraction: urgent === true,
       lang: locale,
