@@ -48,9 +48,9 @@ export function LiveFacts({
     <>
       <dl className="facts" data-at={last.timestamp}>
         <Fact name={texts.reported}>{agoText(nowS - last.timestamp, locale)}</Fact>
-        {last.speed === null ? null : (
-          <Fact name={texts.speed}>{unitText(last.speed, 'kilometer-per-hour', locale)}</Fact>
-        )}
+        <Fact name={texts.speed}>
+          {last.speed === null ? texts.speedUnknown : unitText(last.speed, 'kilometer-per-hour', locale)}
+        </Fact>
         <Fact name={texts.place}>{`${last.latitude.toFixed(5)}, ${last.longitude.toFixed(5)}`}</Fact>
       </dl>
       <small>{texts.way}</small>

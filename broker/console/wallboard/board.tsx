@@ -3,13 +3,13 @@ import { type ReactNode, useMemo } from 'react';
 import type { Alarm } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
 import { countText, useKnowledge } from '../components/known.tsx';
-import { Mark } from '../components/mark.tsx';
+import { DrawnMark } from '../components/mark.tsx';
 import { codeText, hourText, iconOf, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useServiceNow, useValue, useWords } from '../components/use.ts';
 import { skewS } from '../service/clock.ts';
 import { alarms, alarmsReadMs, connection, fleetReadMs, vehicles } from '../service/live.ts';
 import { session } from '../service/session.ts';
-import { countsOf, noVehicle, type Vehicle, type VehicleState } from '../state/fleet.ts';
+import { countsOf, type Vehicle, vehicleStates } from '../state/fleet.ts';
 import {
   type BoardOrder,
   boardAlarms,
@@ -63,14 +63,6 @@ function LinkState() {
   );
 }
 
-const examples: Readonly<Record<VehicleState, Partial<Vehicle>>> = {
-  moving: { speed: 50, heading: 20, isOnline: true },
-  standing: { isOnline: true },
-  offline: { isOnline: false },
-  doubtful: { isOnline: true, isDoubtful: true },
-};
-const states = ['moving', 'standing', 'offline', 'doubtful'] as const;
-
 function States({ all }: { readonly all: readonly Vehicle[] }) {
   const words = useWords(wallboardWords);
   const knowledge = useKnowledge(useValue(fleetReadMs));
@@ -78,15 +70,17 @@ function States({ all }: { readonly all: readonly Vehicle[] }) {
   return (
     <section aria-label={words.wallboard.states}>
       <dl className="board-states">
-        {states.map((state) => (
-          <div key={state} data-state={state} data-is-some={counts[state] > 0}>
-            <dt>
-              <Mark vehicle={{ ...noVehicle, ...examples[state] }} />
-              {words.state[state]}
-            </dt>
-            <dd>{countText(counts[state], knowledge)}</dd>
-          </div>
-        ))}
+        {vehicleStates
+          .filter((state) => state !== 'unknown' || counts.unknown > 0)
+          .map((state) => (
+            <div key={state} data-state={state} data-is-some={counts[state] > 0}>
+              <dt>
+                <DrawnMark form={state} ring="none" turn={20} />
+                {words.state[state]}
+              </dt>
+              <dd>{countText(counts[state], knowledge)}</dd>
+            </div>
+          ))}
       </dl>
     </section>
   );

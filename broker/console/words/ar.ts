@@ -117,6 +117,8 @@ export const ar: Words = {
   state: {
     moving: 'تسير',
     standing: 'واقفة',
+    unheaded: 'تسير، والاتجاه غير معروف',
+    unknown: 'السرعة غير معروفة',
     offline: 'غير متصلة',
     doubtful: 'الموقع مشكوك فيه',
     online: 'متصلة',

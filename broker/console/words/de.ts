@@ -122,6 +122,8 @@ export const de: Words = {
   state: {
     moving: 'Fährt',
     standing: 'Steht',
+    unheaded: 'Fährt, Richtung nicht bekannt',
+    unknown: 'Tempo nicht bekannt',
     offline: 'Offline',
     doubtful: 'Position zweifelhaft',
     online: 'Online',

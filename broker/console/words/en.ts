@@ -120,6 +120,8 @@ export const en = {
   state: {
     moving: 'Moving',
     standing: 'Standing',
+    unheaded: 'Moving, heading not known',
+    unknown: 'Speed not known',
     offline: 'Offline',
     doubtful: 'Position doubtful',
     online: 'Online',

@@ -121,6 +121,8 @@ export const es: Words = {
   state: {
     moving: 'En marcha',
     standing: 'Parado',
+    unheaded: 'En marcha, rumbo desconocido',
+    unknown: 'Velocidad desconocida',
     offline: 'Sin conexión',
     doubtful: 'Posición dudosa',
     online: 'En línea',

@@ -122,6 +122,8 @@ export const fr: Words = {
   state: {
     moving: 'En mouvement',
     standing: 'À l’arrêt',
+    unheaded: 'En mouvement, cap inconnu',
+    unknown: 'Vitesse inconnue',
     offline: 'Hors ligne',
     doubtful: 'Position douteuse',
     online: 'En ligne',

@@ -33,7 +33,7 @@ function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readon
   return (
     <Chips
       label={live.filter}
-      values={filters}
+      values={filters.filter((one) => one !== 'unknown' || filter === one || counts.unknown > 0)}
       chosen={filter}
       content={(one) => (
         <>
