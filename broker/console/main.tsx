@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { useWords } from './components/use.ts';
 import { router } from './router.tsx';
 import { ServiceError } from './service/call.ts';
+import { readAgainWhenBack } from './service/knowledge.ts';
 import { session } from './service/session.ts';
 import { keepFocus } from './shell/kept-focus.ts';
 import { beginLanguage } from './words/language.ts';
@@ -29,6 +30,8 @@ const queries = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 });
+
+readAgainWhenBack(queries);
 
 // Answers belong to the session that asked.
 session.subscribe(() => {

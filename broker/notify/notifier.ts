@@ -119,9 +119,9 @@ async function readEnds(
     const { eventNo, sliceNo, deviceNo } = row;
     const ends = endsOf(row.statusCode);
     if (ends.length === 0 || !raises(row)) continue;
-    const { atMs } = ruleTimeOf(row);
+    const atMs = Math.min(ruleTimeOf(row).atMs, row.receivedMs);
     const endMs = await earlierEndMs(db, { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, ends });
-    if (endMs !== null) found.set(eventNo, endMs);
+    if (endMs !== null) found.set(eventNo, Math.max(endMs, atMs));
   }
   return found;
 }
@@ -213,10 +213,13 @@ function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchCo
   const isFull = known.fullOfAlarms.has(row.accountID);
   const endMs = known.ends.get(eventNo);
   const isOver = priority !== null && endMs !== undefined;
+  // Nothing ends after its end was received: a vehicle's clock can be ahead.
+  const endOf = (ms: number, statusCodes: readonly number[]): Statement =>
+    endAlarms({ ...ofEvent, atMs: Math.min(ms, row.receivedMs), statusCodes });
   return [
-    ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
+    ...(ended.length === 0 ? [] : [endOf(atMs, ended)]),
     ...(priority === null ? [] : raiseAlarm({ ...ofEvent, statusCode, priority, isLate, isFull })),
-    ...(isOver ? [endAlarms({ ...ofEvent, atMs: endMs, statusCodes: [statusCode] })] : []),
+    ...(isOver ? [endOf(endMs, [statusCode])] : []),
   ];
 }
 

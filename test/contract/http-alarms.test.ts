@@ -3,7 +3,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 
-const nowS = () => Math.floor(Date.now() / 1000);
+/** The service's clock is so much ahead of this one. */
+let aheadMs = 0;
+const nowS = () => Math.floor((Date.now() + aheadMs) / 1000);
 const panic = 63_553;
 const panicOff = 63_554;
 const tow = 63_601;
@@ -18,6 +20,7 @@ const tokens = new Map<string, string>();
 
 async function begin(): Promise<void> {
   service = await startHttpService();
+  aheadMs = 0;
   for (const accountID of ['acme', 'rival']) {
     await service.account(accountID);
     await service.user(accountID, 'guest', 'viewer');
@@ -114,6 +117,36 @@ describe('with one service', () => {
       expect(detail['nextEscalation']).toBeNull();
     });
 
+    // Seconds that the vehicle's clock is ahead when it begins, at its repeat and at its end.
+    it.each([
+      [7200, 7200, 7200],
+      [7200, 0, 0],
+      [7200, 7200, 0],
+      [0, 7200, 0],
+      [90_000, 0, 0],
+      [-7200, 0, 0],
+    ])(
+      'of a clock that is %i s, then %i s and %i s ahead is repeated, ended and begins again',
+      async (...ahead) => {
+        const [first, again, end] = ahead;
+        const serviceS = (): number => {
+          service.advance(5000);
+          aheadMs += 5000;
+          return nowS();
+        };
+        await happen(panic, { timestamp: serviceS() + first, latitude: 1, longitude: 1 });
+        const opened = (await newest())['opened'];
+        await happen(panic, { timestamp: serviceS() + again, latitude: 2, longitude: 2 });
+        const repeated = { opened, count: 2, latitude: 2, lastEventID: `b1:${seq}`, ended: 0 };
+        expect(await newest()).toMatchObject(repeated);
+        const endS = serviceS();
+        await happen(panicOff, { timestamp: endS + end });
+        expect((await newest())['ended']).toBeOneOf([endS, endS + 1]);
+        await happen(panic, { timestamp: serviceS(), latitude: 3, longitude: 3 });
+        expect(await newest()).toMatchObject({ opened, count: 3, latitude: 3, ended: 0 });
+      },
+    );
+
     it('is a new one when the last one of its kind was closed', async () => {
       await happen(panic);
       const { alarmID } = await newest();
@@ -135,6 +168,52 @@ describe('with one service', () => {
       expect((await list()).map((one) => [one['geozoneID'], one['count']])).toEqual([
         ['port', 1],
         ['depot', 2],
+      ]);
+    });
+
+    it('of a crossing is raised where its zone wants one; an alert alone is a notification', async () => {
+      const base = { geozoneType: 0, geozonePoint1: '43.65000,-79.35000' };
+      const choices: readonly (readonly [string, object])[] = [
+        ['silent', {}],
+        ['noticed', { geozoneAlertEntry: true, geozoneAlertExit: true }],
+        ['watched', { geozoneAlarmEntry: true, geozoneAlertExit: true }],
+        ['left', { geozoneAlertEntry: true, geozoneAlarmExit: true }],
+        ['lane', { geozoneType: 2, geozonePoint2: '43.66000,-79.35000', geozoneAlarmEntry: true }],
+        ['road', { geozoneType: 2, geozonePoint2: '43.66000,-79.35000', geozoneAlertEntry: true }],
+      ];
+      for (const [geozoneID, change] of choices) {
+        const answer = await service.call({
+          method: 'POST',
+          path: '/api/v1/geozone/creategeozone/authorization',
+          token: tokens.get('acme/dispatch') ?? '',
+          body: { geozoneID, ...base, ...change },
+        });
+        expect(answer.status, answer.text).toBe(200);
+        const isLane = geozoneID === 'lane' || geozoneID === 'road';
+        const asks = (moment: string): boolean => JSON.stringify(change).includes(moment);
+        await happen(isLane ? 61_971 : 61_968, { geozoneID, attributes: { alert: asks('Entry') } });
+        await happen(isLane ? 62_003 : 62_000, { geozoneID, attributes: { alert: asks('Exit') } });
+      }
+      // A tracker that says nothing of the zone's wish; the zone of the same name in another account decides nothing.
+      await happen(61_968, { geozoneID: 'noticed' });
+      await happen(61_968, { geozoneID: 'noticed' }, 'rival/truck-17');
+      const crossings = (rows: readonly Json[]) =>
+        rows.map((one) => `${String(one['statusCode'])} ${String(one['geozoneID'])}`).sort();
+      expect(crossings(await list())).toEqual(['61968 watched', '61971 lane', '62000 left']);
+      expect(crossings(await list('', 'rival/guest'))).toEqual(['61968 noticed']);
+      const inbox = await service.rows(
+        "SELECT DISTINCT status_code, geozone_id FROM notifications WHERE account_id = 'acme' AND geozone_id IN ('silent', 'noticed', 'watched', 'left', 'lane', 'road')",
+      );
+      const shown = inbox.map((row) => ({ statusCode: row['status_code'], geozoneID: row['geozone_id'] }));
+      expect(crossings(shown)).toEqual([
+        '61968 left',
+        '61968 noticed',
+        '61968 watched',
+        '61971 lane',
+        '61971 road',
+        '62000 left',
+        '62000 noticed',
+        '62000 watched',
       ]);
     });
 

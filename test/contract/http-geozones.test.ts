@@ -82,7 +82,8 @@ describe('a geozone', () => {
         (what) => `geozone${moment}${what}`,
       ),
     );
-    for (const name of [...moments, 'geozoneAlertEntry', 'geozoneAlertExit']) expect(made[name]).toBe(false);
+    const notices = ['Alert', 'Alarm'].flatMap((what) => [`geozone${what}Entry`, `geozone${what}Exit`]);
+    for (const name of [...moments, ...notices]) expect(made[name]).toBe(false);
     expect((await get('/geozone/getgeozone/plain')).json()).toEqual(made);
   });
 
@@ -235,6 +236,39 @@ describe('a geozone', () => {
     expect(await update({ geozoneID: 'engine', geozoneDepartureEngineOff: true })).toMatchObject({
       geozoneDepartureEngineOff: true,
     });
+  });
+
+  // What is on before, what is sent, and what is on then: of alert and alarm.
+  it.each<[string, string, string | null]>([
+    ['', '{"alarm":true}', 'alert alarm'],
+    ['', '{"alert":true}', 'alert'],
+    ['', '{"alert":"1","alarm":"1"}', 'alert alarm'],
+    ['', '{"alert":false,"alarm":true}', null],
+    ['alert', '{"alarm":true}', 'alert alarm'],
+    ['alert alarm', '{"alarm":false}', 'alert'],
+    ['alert alarm', '{"alert":false}', ''],
+    ['alert alarm', '{"alert":false,"alarm":true}', null],
+    ['alert alarm', '{}', 'alert alarm'],
+  ])('with "%s" on makes of %s: %s', async (before, sent, wanted) => {
+    const of = (values: object, moment: string) =>
+      Object.fromEntries(
+        Object.entries(values).map(([what, value]) => [
+          `geozone${what === 'alert' ? 'Alert' : 'Alarm'}${moment}`,
+          value,
+        ]),
+      );
+    const on = (text: string) => ({ alert: text.includes('alert'), alarm: text.includes('alarm') });
+    for (const moment of ['Entry', 'Exit']) {
+      const geozoneID = `notice ${moment} ${before} ${sent}`;
+      await create({ geozoneID, ...of(on(before), moment) });
+      const change = { geozoneID, ...of(JSON.parse(sent), moment) };
+      if (wanted === null) {
+        const fault = invalid(`/geozoneAlarm${moment}`);
+        expect(await refusal(post('/geozone/updategeozone', change))).toEqual(fault);
+      } else expect(await update(change)).toMatchObject(of(on(wanted), moment));
+      const kept = (await get(`/geozone/getgeozone/${encodeURIComponent(geozoneID)}`)).json();
+      expect(kept).toMatchObject(of(on(wanted ?? before), moment));
+    }
   });
 
   it('loses none of many changes at once', async () => {

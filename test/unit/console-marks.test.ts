@@ -7,6 +7,14 @@ import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehi
 import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
 import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
 import type { Place } from '../../broker/console/state/here.ts';
+import {
+  formOf,
+  markForms,
+  markLayers,
+  ringForms,
+  ringLayers,
+  turnOf,
+} from '../../broker/console/state/marks.ts';
 import { distanceM } from '../../src/core/geo/geo.ts';
 
 const here: Place = [10, 50];
@@ -73,6 +81,33 @@ describe('the marks of vehicles', () => {
         }
       }),
     );
+  });
+
+  // Speed, heading, and the mark with its turn.
+  it.each<[Partial<Vehicle>, string, number]>([
+    [{ speed: 50, heading: 270 }, 'moving', 270],
+    [{ speed: 50, heading: 0 }, 'moving', 0],
+    [{ speed: 50, heading: null }, 'unheaded', 0],
+    [{ speed: 0, heading: 270 }, 'standing', 0],
+    [{ speed: 0, heading: null }, 'standing', 0],
+    [{ speed: null, heading: 270 }, 'unknown', 0],
+    [{ speed: null, heading: null }, 'unknown', 0],
+    [{ speed: null, isOnline: false }, 'offline', 0],
+    [{ speed: null, isDoubtful: true }, 'doubtful', 0],
+  ])('of a vehicle with %j are %s, turned by %i', (change, form, turn) => {
+    const one = vehicle('a', change);
+    expect([formOf(one), turnOf(one)]).toEqual([form, turn]);
+    const drawn = picture(createShownMarks(), [mark(one)]);
+    expect(drawn?.add?.[0]?.properties).toMatchObject({ mark: `mark-${form}`, turn });
+  });
+
+  it('are told apart by form, without colour', () => {
+    const paths = [...Object.values(markLayers), ...Object.values(ringLayers)].map((layers) =>
+      layers.map(({ path, width, dash }) => [path, width, dash]),
+    );
+    expect(new Set(paths.map((one) => JSON.stringify(one))).size).toBe(paths.length);
+    expect(Object.keys(markLayers)).toEqual([...markForms]);
+    expect(Object.keys(ringLayers)).toEqual([...ringForms]);
   });
 
   it('that stay the same are not given again', () => {

@@ -1,9 +1,12 @@
 // The pure part of the console: the parser of the stream, the order of vehicles and alarms, what an address may hold, the way of a vehicle.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
+import { beganOf } from '../../broker/console/state/alarm-view.ts';
 import { createStreamParser } from '../../broker/console/state/event-stream.ts';
 import {
+  countsOf,
   createWorstFirst,
   matchesFilter,
   noVehicle,
@@ -12,7 +15,8 @@ import {
   type Vehicle,
   worstFirst,
 } from '../../broker/console/state/fleet.ts';
-import { vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';
@@ -93,6 +97,13 @@ describe('vehicles', () => {
     expect(stateOf(offline)).toBe('offline');
     expect(stateOf(vehicle({ isDoubtful: true, speed: 50 }))).toBe('doubtful');
     expect(stateOf(vehicle({ speed: 3 }))).toBe('standing');
+    expect(stateOf(vehicle({ speed: null }))).toBe('unknown');
+    expect(matchesFilter(vehicle({ speed: null }), 'standing')).toBe(false);
+    expect(countsOf([vehicle({ speed: null }), vehicle({ speed: 0 })])).toMatchObject({
+      all: 2,
+      standing: 1,
+      unknown: 1,
+    });
     expect(matchesFilter(offline, 'moving')).toBe(false);
     expect(severityOf(vehicle({ alarm: alarm('high', true) }))).toBe('act-taken');
   });
@@ -188,5 +199,58 @@ describe('an age', () => {
     expect(spanOf(66)).toEqual({ unit: 'min', value: 1, rest: 6 });
     expect(spanOf(2 * 3600 + 14 * 60)).toEqual({ unit: 'h', value: 2, rest: 14 });
     expect(spanOf(3 * 86_400 + 4 * 3600)).toEqual({ unit: 'd', value: 3, rest: 4 });
+  });
+});
+
+describe('what is not known', () => {
+  // State of the connection, when it was lost, when the answer came, whether the last try failed.
+  it.each<['opening' | 'live' | 'down', number, number | null, boolean, string]>([
+    ['opening', 0, null, false, 'waiting'],
+    ['opening', 0, 5, false, 'known'],
+    ['live', 0, 5, false, 'known'],
+    ['live', 0, null, false, 'waiting'],
+    ['live', 0, 0, false, 'waiting'],
+    ['live', 0, null, true, 'unknown'],
+    ['live', 0, 5, true, 'unknown'],
+    ['down', 9, 5, false, 'unknown'],
+    ['down', 9, null, false, 'unknown'],
+    // The connection is back, and nothing was read since.
+    ['live', 9, 5, false, 'waiting'],
+    ['live', 9, 9, false, 'waiting'],
+    ['live', 9, 10, false, 'known'],
+  ])(
+    'of a connection that is %s (lost at %i), read at %s, failed %s: %s',
+    (state, lostMs, readMs, hasFailed, wanted) => {
+      expect(knowledgeOf({ state, lostMs }, { readMs, hasFailed })).toBe(wanted);
+    },
+  );
+
+  it.each<[number, 'then' | 'earlier' | 'ahead']>([
+    [0, 'then'],
+    [-30, 'then'],
+    [60, 'then'],
+    [-61, 'earlier'],
+    [-86_400, 'earlier'],
+    [61, 'ahead'],
+    [7200, 'ahead'],
+  ])('of the time at which an alarm began, %i s after it was opened, is said: %s', (laterS, wanted) => {
+    const opened = 1_763_683_200;
+    expect(beganOf({ ...exampleAlarm, opened, firstTimestamp: opened + laterS })).toBe(wanted);
+  });
+
+  it('by which clock alarms stand: that of the service alone', () => {
+    const opened = [10, 20, 30].map((at) => ({ ...exampleAlarm, alarmID: `${at}`, opened: at }));
+    const times = [-7200, 0, 7200, 90_000];
+    for (const first of times)
+      for (const last of times) {
+        const [a, b, c] = opened;
+        if (a === undefined || b === undefined || c === undefined) continue;
+        const mixed = [
+          { ...c, firstTimestamp: c.opened + first },
+          b,
+          { ...a, firstTimestamp: a.opened + last },
+        ];
+        expect(mixed.toSorted(compareAlarms).map(({ alarmID }) => alarmID)).toEqual(['10', '20', '30']);
+      }
   });
 });

@@ -12,7 +12,15 @@ import {
   routePointsMost,
   withPoint,
 } from '../../broker/console/state/zones/zone-draft.ts';
-import { parsePoint } from '../../broker/console/state/zones/zone-geometry.ts';
+import { parsePoint, zoneOf as shapeOf } from '../../broker/console/state/zones/zone-geometry.ts';
+import {
+  changeOf,
+  formOf,
+  needsLook,
+  noticeOf,
+  notices,
+  withNotice,
+} from '../../broker/console/state/zones/zone-view.ts';
 import { distanceM } from '../../src/core/geo/geo.ts';
 import { edgeDistanceM } from '../../src/core/geo/geo-edge.ts';
 
@@ -194,5 +202,28 @@ describe('a route that is drawn', () => {
   it('is as long as the lines between its points', () => {
     expect(lengthOf({ ...way, points: long.slice(0, 11) })).toBeCloseTo(1112, -1);
     expect(lengthOf(way)).toBe(0);
+  });
+});
+
+describe('the notice of a crossing', () => {
+  it.each(notices)('is chosen as %s from any other, and sends only what changes', (wanted) => {
+    const members = { arrival: 'Entry', departure: 'Exit' } as const;
+    for (const moment of ['arrival', 'departure'] as const) {
+      const [alert, alarm] = [`geozoneAlert${members[moment]}`, `geozoneAlarm${members[moment]}`] as const;
+      for (const [isAlert, isAlarm] of [
+        [false, false],
+        [true, false],
+        [true, true],
+      ] as const) {
+        const before: Zone = { ...exampleGeozone, [alert]: isAlert, [alarm]: isAlarm };
+        const form = withNotice(formOf(before), moment, wanted);
+        expect(noticeOf(form.switches, moment)).toBe(wanted);
+        expect([...form.switches].some(needsLook)).toBe(false);
+        const { geozoneID, ...change } = changeOf(form, shapeOf(before), before);
+        const after = { [alert]: wanted !== 'nothing', [alarm]: wanted === 'alarm' };
+        const differs = Object.entries(after).filter(([name, isOn]) => before[name as typeof alert] !== isOn);
+        expect([geozoneID, change]).toEqual(['depot', Object.fromEntries(differs)]);
+      }
+    }
   });
 });

@@ -3,15 +3,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../../broker/api/notifications/rule-shapes.ts';
 import {
+  alarmPriorityOf,
   decideFirings,
   type Episode,
+  isAlert,
   isOutsideSilence,
   lateAfterMs,
   type Rule,
   type RuleEvent,
 } from '../../broker/core/notifications/notification-rules.ts';
 import { isQuiet, isTimeZone, type QuietHours } from '../../broker/core/notifications/quiet-hours.ts';
-import { counterOf } from '../../broker/core/notifications/status-episodes.ts';
+import { counterOf, crossingNotice } from '../../broker/core/notifications/status-episodes.ts';
+import { zoneSwitches } from '../../src/core/geo/geozone.ts';
 
 const panic = 63553;
 const panicOff = 63554;
@@ -47,7 +50,7 @@ const happening: RuleEvent = {
   commandID: null,
   atMs: startMs,
   isLate: false,
-  isUnasked: false,
+  crossing: null,
 };
 
 /** Decides events in the order given; each as [seconds after the start, changes]. */
@@ -96,9 +99,9 @@ describe('a rule', () => {
   it('ignores a crossing without an alert, unless it names the code; that ends an episode all the same', () => {
     const alerts: Rule = { ...rule, statusCodes: 'alerts' };
     const into = { statusCode: arrive, geozoneID: 'yard' };
-    const out = { statusCode: 62000, geozoneID: 'yard', isUnasked: true };
-    expect(decide([alerts], [[0, { ...into, isUnasked: true }]])).toEqual([[]]);
-    expect(decide([rule], [[0, { ...into, isUnasked: true }]])).toEqual([all]);
+    const out = { statusCode: 62000, geozoneID: 'yard', crossing: 'nothing' } as const;
+    expect(decide([alerts], [[0, { ...into, crossing: 'nothing' }]])).toEqual([[]]);
+    expect(decide([rule], [[0, { ...into, crossing: 'nothing' }]])).toEqual([all]);
     expect(
       decide(
         [alerts],
@@ -109,6 +112,42 @@ describe('a rule', () => {
         ],
       ),
     ).toEqual([all, [], all]);
+  });
+
+  // Code, the zone's wish at the crossing, and the zone's switches now ('-': the account has no such zone).
+  it.each<[number, boolean | undefined, string, string | null]>([
+    [arrive, false, 'alertEntry alarmEntry', 'nothing'],
+    [arrive, true, 'alertEntry', 'notification'],
+    [arrive, true, 'alertEntry alarmEntry', 'alarm'],
+    [arrive, true, 'alertEntry alarmExit', 'notification'],
+    [arrive, undefined, 'alertEntry alarmEntry', 'alarm'],
+    [arrive, undefined, 'alertEntry', 'notification'],
+    [arrive, undefined, 'alertExit', 'nothing'],
+    [arrive, true, '-', 'alarm'],
+    [arrive, undefined, '-', 'alarm'],
+    [arrive, false, '-', 'nothing'],
+    [62_000, true, 'alertExit alarmExit', 'alarm'],
+    [62_000, true, 'alertExit alarmEntry', 'notification'],
+    [61_971, true, 'alarmEntry', 'alarm'],
+    [61_971, undefined, 'alertEntry', 'notification'],
+    [61_971, undefined, '-', 'nothing'],
+    [62_003, true, 'alertExit', 'notification'],
+    [panic, false, 'alertEntry', null],
+  ])('makes of a crossing %i with alert %s in a zone with "%s": %s', (statusCode, alert, zone, wanted) => {
+    const attributes = alert === undefined ? null : { alert };
+    const switches = zone === '-' ? null : zoneSwitches.filter((name) => zone.includes(name));
+    const crossing = crossingNotice({ statusCode, attributes }, switches);
+    expect(crossing).toBe(wanted);
+    const event = { ...happening, statusCode, crossing, geozoneID: 'yard' };
+    const isAlarm = wanted === 'alarm' || wanted === null;
+    expect(alarmPriorityOf([], event, []) !== null).toBe(isAlarm);
+    expect(isAlert(event)).toBe(wanted !== 'nothing');
+    const named = (statusCodes: Rule['statusCodes']) => decide([{ ...rule, statusCodes }], [[0, event]])[0];
+    expect([named('alerts'), named('alarms'), named([statusCode])]).toEqual([
+      wanted === 'nothing' ? [] : all,
+      isAlarm ? all : [],
+      all,
+    ]);
   });
 
   it('keeps devices, zones and commands apart', () => {

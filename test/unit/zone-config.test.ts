@@ -1,7 +1,7 @@
 // Zones on their way to a vehicle: what was encoded comes back, anything else is refused in words and breaks nothing.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSetPoint, type ZoneType, zoneSwitches } from '../../src/core/geo/geozone.ts';
+import { isSetPoint, vehicleSwitches, type ZoneType } from '../../src/core/geo/geozone.ts';
 import {
   decodeZones,
   encodeZones,
@@ -19,7 +19,7 @@ const config: fc.Arbitrary<ZoneConfig> = fc.record({
     radiusM: fc.integer({ min: 5, max: 30_000 }),
     points: fc.array(point, { maxLength: 8 }),
   }),
-  switches: fc.subarray([...zoneSwitches]),
+  switches: fc.subarray([...vehicleSwitches]),
 });
 const configs = fc.uniqueArray(config, { selector: ({ id }) => id, maxLength: 20 });
 const depot = ['depot', 3, 500, 0, 4_365_000, -7_935_000, 4_365_000, -7_934_000, 4_366_000, -7_934_000];

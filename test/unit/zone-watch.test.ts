@@ -197,7 +197,7 @@ describe('a vehicle at rest', () => {
     );
   });
 
-  it('arrives where it stopped during the dwell time, and in a zone that is new', () => {
+  it('arrives where it stopped during the dwell time, and is in a zone that is new without having entered it', () => {
     const short = [
       ...passing(0, 76),
       ...seconds(76, 120).map((s) => fixAt(s, away(home, -250, 0), { speedKmh: 0 })),
@@ -206,13 +206,12 @@ describe('a vehicle at rest', () => {
     const { watch } = drive(set, rests);
     const next = createZones([yard, zone('dock', [away(home, -280, 0)], { radiusM: 90 })]);
     const from = adoptZones(watch, set, next);
-    expect(
-      drive(
-        next,
-        after(30, () => [0]),
-        { from },
-      ).told,
-    ).toMatchObject([{ id: 'dock', cause: 'config' }]);
+    const later = drive(
+      next,
+      after(30, () => [0]),
+      { from },
+    );
+    expect([later.told, later.watch.inside]).toEqual([[], ['yard', 'dock']]);
   });
 
   it('after a start counts from its first positions on: what moved it meanwhile was not seen', () => {
@@ -269,7 +268,6 @@ describe('a restart', () => {
     const set = createZones([yard]);
     const from = adoptZones(createZoneWatch(), null, set);
     expect(drive(set, passing(95, 200), { from }).told.map(({ is, cause }) => `${is} ${cause}`)).toEqual([
-      'arrive config',
       'depart seen',
     ]);
   });
@@ -342,20 +340,19 @@ describe('a new configuration', () => {
     expect([told, watch.inside]).toEqual([[], []]);
   });
 
-  it('with a zone about the vehicle makes an arrival that is the configuration’s doing, and a true departure later', () => {
+  it('with a zone about the vehicle makes no arrival, and a true departure later', () => {
     const set = createZones([yard, zone('dock', [home], { radiusM: 200 })]);
     const { told } = drive(set, passing(100, 200), { from: adoptZones(inYard, before, set) });
     expect(told.map(({ is, id, cause }) => `${is} ${id} ${cause}`)).toEqual([
-      'arrive dock config',
       'depart dock seen',
       'depart yard seen',
     ]);
   });
 
-  it('that moves a zone away from the vehicle ends the visit, as the configuration’s doing', () => {
+  it('that moves a zone away from the vehicle ends the visit without a departure', () => {
     const set = createZones([{ ...yard, zone: { ...yard.zone, points: [away(home, 3000, 0)] } }]);
-    const { told } = drive(set, passing(100, 200), { from: adoptZones(inYard, before, set) });
-    expect(told.map(({ is, cause }) => `${is} ${cause}`)).toEqual(['depart config']);
+    const { told, watch } = drive(set, passing(100, 200), { from: adoptZones(inYard, before, set) });
+    expect([told, watch.inside]).toEqual([[], []]);
   });
 
   it('that changes no border changes nothing, also over a restart', () => {
@@ -369,7 +366,36 @@ describe('a new configuration', () => {
     const set = createZones([yard, zone('dock', [home], { radiusM: 200 })]);
     const resumed = resumeZones(JSON.parse(JSON.stringify(recordZones(inYard))));
     const { told } = drive(set, passing(100, 115), { from: adoptZones(resumed, null, set) });
-    expect(told.map(({ is, id, cause }) => `${is} ${id} ${cause}`)).toEqual(['arrive dock config']);
+    expect(told).toEqual([]);
+  });
+
+  // Metres south of the middle of a zone of 300 m, second by second; its border is 300 m away.
+  it.each<[string, readonly number[], readonly string[]]>([
+    ['inside', seconds(0, 60).map(() => 100), []],
+    [
+      'inside at the border, its first position beyond it',
+      seconds(0, 60).map((s) => (s < 2 ? 306 : Math.min(284, 484 - s * 10))),
+      [],
+    ],
+    ['at the border, with a wandering position', seconds(0, 300).map((s) => 300 + 20 * Math.sin(s / 7)), []],
+    ['20 m before the border, and goes in', seconds(0, 60).map((s) => Math.max(0, 320 - s * 10)), []],
+    ['inside, and leaves', seconds(0, 90).map((s) => 100 + s * 10), ['depart dock']],
+    [
+      'inside, and leaves and comes back',
+      seconds(0, 200).map((s) => 100 + 500 * Math.sin(s / 50) ** 2),
+      ['depart dock', 'arrive dock'],
+    ],
+    [
+      '60 m before the border, and goes in',
+      seconds(0, 60).map((s) => Math.max(0, 360 - s * 10)),
+      ['arrive dock'],
+    ],
+  ])('draws a zone about a vehicle that is %s', (_where, metres, wanted) => {
+    const none = createZones([]);
+    const dock = createZones([zone('dock', [home], { radiusM: 300 })]);
+    const fixes = metres.map((south, s) => fixAt(s, away(home, -south, 0)));
+    for (const from of [adoptZones(watching(none), none, dock), adoptZones(createZoneWatch(), null, dock)])
+      expect(kinds(drive(dock, fixes, { from }).told)).toEqual(wanted);
   });
 
   it('twice before a fix is remembered as one', () => {
@@ -379,7 +405,8 @@ describe('a new configuration', () => {
       createZones([yard, dock, zone('far', [away(home, 9000, 0)])]),
     ];
     const from = adoptZones(adoptZones(inYard, before, first), first, second);
-    expect(drive(second, passing(100, 115), { from }).told[0]).toMatchObject({ id: 'dock', cause: 'config' });
+    const { told, watch } = drive(second, passing(100, 115), { from });
+    expect([told, watch.inside]).toEqual([[], ['yard', 'dock']]);
   });
 });
 

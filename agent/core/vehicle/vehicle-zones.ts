@@ -26,8 +26,8 @@ export interface ZoneOrders {
 }
 
 /**
- * Switches to the zones of a configuration. Removed zones make no departure; a new one that holds the vehicle makes
- * an arrival marked `byConfig` with the next fix, which requests nothing.
+ * Switches to the zones of a configuration. Removed zones make no departure, and a new one that holds the vehicle no
+ * arrival: entering is crossing the border.
  * @param set from `createZones`, which takes its time; make it before the step.
  */
 export function applyZones(context: StepContext, set: ZoneSet): void {
@@ -136,12 +136,14 @@ export function watchZones(context: StepContext, fix: Fix): void {
       ...withWatch(zones, step.watch),
       held: keepOpen(step.watch, held),
       requests: [...zones.requests, ...requests].slice(-requestsMost),
-      crossed: [...zones.crossed, ...[...step.crossings, ...step.drifts].map(sideOf)],
+      crossed: [...zones.crossed, ...[...step.crossings, ...step.drifts, ...step.adopted].map(sideOf)],
     },
   });
   reportCrowd(context, step.isCrowded);
-  if (reports.length === 0) return;
-  commitCrossings(context, reports, held);
+  for (const { zone, mark } of step.adopted)
+    log(context, 'info', 'geozone', { geozoneID: zone.id, is: mark.to, reason: 'the zones changed' });
+  if (reports.length + step.adopted.length === 0) return;
+  if (reports.length > 0) commitCrossings(context, reports, held);
   // The position of this very fix is reported too: with the zone that the vehicle is in now, or with none.
   put(context, { reporting: { ...context.state.reporting, lastReport: null } });
 }

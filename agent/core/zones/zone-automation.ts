@@ -1,6 +1,5 @@
 // Requests of geozones at an arrival or departure, and which are passed on. Safe requests win over others at one
-// moment; an engine cut is never requested on a suspect position, while panic is active, or because a configuration
-// changed. Whether and when a relay moves is decided by the interlock alone.
+// moment; an engine cut is never requested on a suspect position or while panic is active. Whether and when a relay moves is decided by the interlock alone.
 import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
 import type { Crossing, Mark } from './zone-watch.ts';
@@ -80,10 +79,6 @@ function hindrance(verb: Verb, crossings: readonly Crossing[], around: Automatio
 function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValue> {
   const alert = mark.to === 'inside' ? 'alertEntry' : 'alertExit';
   const attributes: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };
-  if (mark.cause === 'config') {
-    attributes['byConfig'] = true;
-    attributes['reason'] = 'the zones changed, the vehicle did not cross the border; no automation';
-  }
   if (mark.cause === 'start') attributes['reason'] = 'the border was crossed while the unit was off';
   if (mark.gapMs !== null && mark.cause === 'seen') {
     attributes['gapS'] = Math.round(mark.gapMs / 1000);
@@ -96,8 +91,7 @@ function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValu
  * Decides the requests of all crossings of one moment.
  * @param drifts borders that the position of a vehicle at rest is beyond: nothing is requested, but what they ask for
  * safely still wins.
- * @returns for each its attributes: `alert` (a notification is wanted), `dwellS`, where it applies `byConfig`,
- * `gapS`, `reason`, and `engine`, `cargo`, `cabin` with the request and why it is not passed on; and the requests,
+ * @returns for each its attributes: `alert` (a notification is wanted), `dwellS`, where it applies `gapS`, `reason`, and `engine`, `cargo`, `cabin` with the request and why it is not passed on; and the requests,
  * one a feature at most, safe ones first.
  */
 export function decideAutomations(
@@ -105,13 +99,12 @@ export function decideAutomations(
   around: AutomationContext,
   drifts: readonly Crossing[] = [],
 ): { readonly reports: readonly CrossingReport[]; readonly requests: readonly ZoneRequest[] } {
-  const real = crossings.filter(({ mark }) => mark.cause !== 'config');
   const requests: ZoneRequest[] = [];
   const outcomes = new Map<Crossing, Record<string, AttributeValue>>();
   for (const verb of verbNames) {
     const { name, word, feature, state } = verbs[verb];
-    const why = hindrance(verb, [...real, ...drifts], around);
-    for (const crossing of real.filter((one) => asks(one, verb))) {
+    const why = hindrance(verb, [...crossings, ...drifts], around);
+    for (const crossing of crossings.filter((one) => asks(one, verb))) {
       const outcome = outcomes.get(crossing) ?? {};
       // A zone that requests both opposites gets both outcomes.
       const before = outcome[name] === undefined ? '' : `${outcome[name]}; `;

@@ -1,8 +1,9 @@
 // Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with plausible fixes only. A
 // border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
 // and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
-// Neither time alone nor a doubtful fix changes anything, and a vehicle at rest crosses nothing (`zone-rest.ts`). It
-// never acts; see `zone-automation.ts`.
+// Neither time alone nor a doubtful fix changes anything, a vehicle at rest crosses nothing (`zone-rest.ts`), and one
+// that a new or moved zone finds inside has not entered it. It never acts; see `zone-automation.ts`.
+import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import { zoneContains, zoneDepthM } from '../../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
@@ -32,7 +33,7 @@ export const zoneWatchLimits = {
 
 /**
  * Cause of a crossing. `seen`: the vehicle was watched. `start`: somewhere between the last fix before the agent
- * stopped and the first one after. `config`: the zones changed, not the vehicle.
+ * stopped and the first one after. `config`: the zones changed, not the vehicle; it makes no crossing.
  */
 export type Cause = 'seen' | 'start' | 'config';
 
@@ -59,6 +60,8 @@ export interface Mark {
 export interface PendingAdoption {
   readonly cause: 'start' | 'config';
   readonly fresh: 'all' | ReadonlySet<string>;
+  /** The first fix that the changed zones were compared with; null before it. */
+  readonly from: Point | null;
 }
 
 export interface ZoneWatch {
@@ -86,6 +89,8 @@ export interface ZoneStep {
   readonly crossings: readonly Crossing[];
   /** Borders that the position of a vehicle at rest is certainly beyond. */
   readonly drifts: readonly Crossing[];
+  /** Sides that a change of the zones put the vehicle on. */
+  readonly adopted: readonly Crossing[];
   /** More zones overlap at this place than are watched. */
   readonly isCrowded: boolean;
 }
@@ -101,14 +106,15 @@ function freshIn(set: ZoneSet, before: ZoneSet): ReadonlySet<string> {
 }
 
 /**
- * Switches to another set of zones. A removed zone makes no departure, for the vehicle has not left it. A zone that
- * is new or was moved is compared afresh by the next fix, with the cause `config`.
+ * Switches to another set of zones. A removed zone makes no departure, for the vehicle has not left it. For a zone
+ * that is new or was moved the next fixes find out the side without a crossing.
  * @param before the zones until now; null at the start, when only the record shows what the vehicle was compared
  * with.
  */
 export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSet): ZoneWatch {
   const isSame = (before === null ? watch.compared : before.fingerprint) === set.fingerprint;
-  if (isSame) return before === null ? { ...watch, settling: { cause: 'start', fresh: 'all' } } : watch;
+  if (isSame)
+    return before === null ? { ...watch, settling: { cause: 'start', fresh: 'all', from: null } } : watch;
   const pending = watch.settling;
   const changed = before === null ? 'all' : freshIn(set, before);
   const fresh =
@@ -118,7 +124,7 @@ export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSe
     ...watch,
     inside: watch.inside.filter((id) => set.numbers.has(id)),
     marks: watch.marks.filter(({ id }) => isKept(id)),
-    settling: { cause: 'config', fresh },
+    settling: { cause: 'config', fresh, from: null },
   };
 }
 
@@ -157,13 +163,26 @@ function stepInputOf(watch: ZoneWatch, input: ZoneInput, rest: ZoneRest): ZoneSt
   };
 }
 
+/**
+ * What is left to find out at this fix. A change of the zones stays pending until the vehicle has moved so far that it was
+ * certainly outside of any border that it crosses then.
+ */
+function pendingAt({ settling }: ZoneWatch, fix: Fix, certainM: number): PendingAdoption | null {
+  if (settling === null || settling.from === null) return settling;
+  return distanceM(settling.from, fix) > certainM ? null : settling;
+}
+
 function openMark(
   { watch, fix, utcMs, isAtRest: isResting }: ZoneStepInput,
   id: string,
   to: Mark['to'],
 ): Mark {
   const { settling, lastMs } = watch;
-  const isFresh = settling !== null && (settling.fresh === 'all' || settling.fresh.has(id));
+  // A vehicle that is known to be inside leaves when it leaves; only the first fix can show that the zone was moved.
+  const isFresh =
+    settling !== null &&
+    (settling.from === null || to === 'inside') &&
+    (settling.fresh === 'all' || settling.fresh.has(id));
   const gapMs = lastMs === null ? null : fix.atMonoMs - lastMs;
   return {
     id,
@@ -209,10 +228,14 @@ interface Outcome {
   readonly marks: Mark[];
   readonly crossings: Crossing[];
   readonly drifts: Crossing[];
+  readonly adopted: Crossing[];
   /** Zones that it is in or has just entered. */
   tracked: number;
   isCrowded: boolean;
 }
+
+const sureOf = ({ adopted, crossings }: Outcome, { cause }: Mark): Crossing[] =>
+  cause === 'config' ? adopted : crossings;
 
 /** A zone that the vehicle was in. */
 function lookOut(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void {
@@ -223,7 +246,7 @@ function lookOut(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void 
   const dwellMs = look.fix.atMonoMs - mark.atMs;
   const isOut = depthM <= -Math.max(look.settings.hysteresisM, look.uncertaintyM);
   const isCertain = isOut && dwellMs >= look.dwellMs;
-  if (isCertain && !mark.isDrift) return void outcome.crossings.push({ zone, mark, dwellMs });
+  if (isCertain && !mark.isDrift) return void sureOf(outcome, mark).push({ zone, mark, dwellMs });
   if (isCertain) outcome.drifts.push({ zone, mark, dwellMs });
   outcome.inside.push(id);
   outcome.marks.push(mark);
@@ -247,7 +270,7 @@ function lookIn(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void {
   if (isCertain && mark.isDrift) outcome.drifts.push({ zone, mark, dwellMs });
   if (!isCertain || mark.isDrift) return void outcome.marks.push(mark);
   outcome.inside.push(id);
-  outcome.crossings.push({ zone, mark, dwellMs });
+  sureOf(outcome, mark).push({ zone, mark, dwellMs });
 }
 
 /** The previous list where nothing in it changed, so that it is not written again. */
@@ -263,14 +286,17 @@ const isEarlier = (one: Crossing, other: Crossing): number =>
 export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   const { set, fix } = input;
   if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)
-    return { watch, crossings: [], drifts: [], isCrowded: false };
+    return { watch, crossings: [], drifts: [], adopted: [], isCrowded: false };
   const rest = stepRest(watch.rest, fix, input.offSinceMs);
-  const look = stepInputOf(watch, input, rest);
+  const around = stepInputOf(watch, input, rest);
+  const settling = pendingAt(watch, fix, Math.max(input.settings.hysteresisM, around.uncertaintyM));
+  const look = { ...around, watch: { ...watch, settling } };
   const outcome: Outcome = {
     inside: [],
     marks: [],
     crossings: [],
     drifts: [],
+    adopted: [],
     tracked: 0,
     isCrowded: false,
   };
@@ -292,12 +318,13 @@ export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
       inside: kept(watch.inside, outcome.inside),
       marks: kept(watch.marks, outcome.marks),
       lastMs: fix.atMonoMs,
-      settling: null,
+      settling: settling?.cause === 'config' ? { ...settling, from: settling.from ?? fix } : null,
       compared: set.fingerprint,
       rest,
     },
     crossings: outcome.crossings.sort(isEarlier),
     drifts: outcome.drifts,
+    adopted: outcome.adopted,
     isCrowded: outcome.isCrowded,
   };
 }

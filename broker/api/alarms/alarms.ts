@@ -105,7 +105,7 @@ them, \`shelved\` until a time, or \`closed\` with a reason. An event raises one
 kind (status code; for crossings of a geozone the zone too): \`count\` grows, and nothing else changes. After the closing the
 next event raises another.
 
-**Alarms are raised by** every alert of the inbox, by impact, relays that are not as ordered or broken, wrong service
+**Alarms are raised by** every alert of the inbox (a crossing of a geozone only where \`geozoneAlarmEntry\` or \`geozoneAlarmExit\` is on), by impact, relays that are not as ordered or broken, wrong service
 codes, jamming, lost I/O boards and events, faults of the unit and suspect positions, and by each event of a rule with
 \`alarm\`. An open alarm of low priority that has no owner closes by itself when its condition has ended (reason \`ended\`;
 crossings do not). Whose owner can no longer handle it (suspended, deleted, another role, another group) becomes new.

@@ -95,9 +95,21 @@ const opposites = [
   ['departureCargoLock', 'departureCargoUnlock'],
 ] as const satisfies readonly (readonly [ZoneSwitch, ZoneSwitch])[];
 
+/** An alarm is an alert that a person has to handle: it comes and goes with the alert. */
+const alarms = [
+  ['alarmEntry', 'alertEntry'],
+  ['alarmExit', 'alertExit'],
+] as const satisfies readonly (readonly [ZoneSwitch, ZoneSwitch])[];
+
 function switchesAfter(known: readonly ZoneSwitch[], body: GeozoneBody): readonly ZoneSwitch[] {
-  const on = zoneSwitches.filter((name) => sentSwitch(body, name) ?? known.includes(name));
   const pointer = (name: ZoneSwitch) => `/${switchMembers[name]}`;
+  const wanted = new Set(zoneSwitches.filter((name) => sentSwitch(body, name) ?? known.includes(name)));
+  for (const [alarm, alert] of alarms.filter(([one, other]) => wanted.has(one) && !wanted.has(other))) {
+    if (sentSwitch(body, alarm) !== true) wanted.delete(alarm);
+    else if (sentSwitch(body, alert) === null) wanted.add(alert);
+    else refuse([{ pointer: pointer(alarm), message: `needs ${pointer(alert).slice(1)}` }]);
+  }
+  const on = zoneSwitches.filter((name) => wanted.has(name));
   refuse(
     opposites
       .filter((both) => both.every((name) => on.includes(name)))

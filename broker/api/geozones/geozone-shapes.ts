@@ -56,8 +56,10 @@ export const geozone = Type.Object({
   geozoneDepartureCabinUnlock: bool('On departure: unlock the cabin, where a lock is fitted'),
   geozoneDepartureCargoLock: bool('On departure: cargo access 0'),
   geozoneDepartureCargoUnlock: bool('On departure: cargo access 1'),
-  geozoneAlertEntry: bool('Alert on arrival'),
-  geozoneAlertExit: bool('Alert on departure'),
+  geozoneAlertEntry: bool('Alert on arrival: in the inbox, and sent by rules'),
+  geozoneAlertExit: bool('Alert on departure: in the inbox, and sent by rules'),
+  geozoneAlarmEntry: bool('Our addition. The alert on arrival is an alarm too, for a person to handle'),
+  geozoneAlarmExit: bool('Our addition. The alert on departure is an alarm too, for a person to handle'),
   features: Type.Record(Type.String(), featureDefinition, { description: 'Feature key -> definition' }),
   sections: Type.Object(
     { arrive: section('arrives'), depart: section('departs') },
@@ -140,6 +142,8 @@ export const geozoneMembers = {
   geozoneDepartureCargoUnLock: flag,
   geozoneAlertEntry: flag,
   geozoneAlertExit: flag,
+  geozoneAlarmEntry: flag,
+  geozoneAlarmExit: flag,
   geozonePoint1lat: latitude,
   geozonePoint1lng: longitude,
   geozonePoint2lat: latitude,
@@ -185,4 +189,6 @@ export const switchMembers: Readonly<Record<ZoneSwitch, keyof GeozoneBody>> = {
   departureCargoUnlock: 'geozoneDepartureCargoUnLock',
   alertEntry: 'geozoneAlertEntry',
   alertExit: 'geozoneAlertExit',
+  alarmEntry: 'geozoneAlarmEntry',
+  alarmExit: 'geozoneAlarmExit',
 };

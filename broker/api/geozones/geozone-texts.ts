@@ -17,6 +17,13 @@ is: \`geozoneWarning\` then says what is missing, and nothing is ever in it.
 **Rights.** A geozone belongs to the account and concerns every device of it. Only a user who sees all devices creates, changes or
 deletes one; one who is limited to groups is answered 422 \`forbidden\`, and sees geozones only while at least one device is visible.
 
+**Crossings.** Entering is crossing the border: a vehicle that is inside already when a zone is drawn or moved has not entered
+it. Each crossing is a record. \`geozoneAlertEntry\` and \`geozoneAlertExit\` make it an alert too: in the inbox, and sent by the
+rules with \`alerts\`. \`geozoneAlarmEntry\` and \`geozoneAlarmExit\` make it an alarm as well, low, one for each vehicle and zone, which
+stays open until a person closes it; they need the alert, switch it on where it is not sent, and go off with it. Without them an
+alert is no alarm: vehicles come and go every day, and an alarm is what a person has to act on. The service decides by the zone
+as it is when the record comes in.
+
 **Automations** are stored as asked and carried out by the vehicle only, not by the service. \`...EngineOff\` means engine
 cutoff 1, and the vehicle does it only after it has proven that it stands still with the ignition off: a zone never stops
 a vehicle that moves. In an account with \`needsApproval\` no zone can ask for it: one person would cut engines by it, and so a

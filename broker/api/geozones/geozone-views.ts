@@ -95,6 +95,8 @@ export function viewGeozone(row: Omit<GeozoneRow, 'version'>, mayUpdate: boolean
     geozoneDepartureCargoUnlock: on.has('departureCargoUnlock'),
     geozoneAlertEntry: on.has('alertEntry'),
     geozoneAlertExit: on.has('alertExit'),
+    geozoneAlarmEntry: on.has('alarmEntry'),
+    geozoneAlarmExit: on.has('alarmExit'),
     features,
     sections,
     hasUpdateGeozonePrivileges: mayUpdate,

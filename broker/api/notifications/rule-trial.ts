@@ -1,6 +1,7 @@
 // What a rule would have done in the last seven days: the stored events are decided on as the notifier decides, and nothing is sent or kept.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
 import { activationCodes } from '../../core/events/activation.ts';
 import { aheadMostMs } from '../../core/events/projection.ts';
 import { alarmCodes } from '../../core/notifications/alarm-kinds.ts';
@@ -12,12 +13,13 @@ import {
   type Rule,
   ruleTimeOf,
 } from '../../core/notifications/notification-rules.ts';
-import { counterOf, isCrossingUnasked } from '../../core/notifications/status-episodes.ts';
+import { counterOf, crossingCodes, crossingNotice } from '../../core/notifications/status-episodes.ts';
 import { listMost } from '../../store/base/fixed-list.ts';
 import { isRoutine } from '../../store/base/routine-codes.ts';
 import { codesKeys, type KeyRange } from '../../store/events/event-keys.ts';
 import { eventRecords, recordsPerRead } from '../../store/events/event-records.ts';
 import type { EventRow } from '../../store/events/events.ts';
+import { idsMost, listGeozonesOf } from '../../store/geozones/geozones.ts';
 import { groupsOf } from '../../store/notifications/rules.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
 import type { Caller } from '../base/caller.ts';
@@ -46,7 +48,11 @@ const firing = Type.Object({
 /** Codes of the events that the rule decides on, and of those that end their episodes. */
 function codesOf({ statusCodes }: Rule): readonly number[] {
   const named =
-    statusCodes === 'alerts' ? activationCodes : statusCodes === 'alarms' ? alarmCodes : statusCodes;
+    statusCodes === 'alerts'
+      ? [...activationCodes, ...crossingCodes]
+      : statusCodes === 'alarms'
+        ? alarmCodes
+        : statusCodes;
   const codes = named.flatMap((code) => [code, counterOf(code) ?? code]);
   return [...new Set(codes)].filter((code) => !isRoutine(code));
 }
@@ -81,12 +87,28 @@ async function groupsBy({ archive }: ApiServices, rule: Rule, events: readonly E
   return found;
 }
 
+/** The switches of the zones that were crossed. */
+async function zonesBy({ archive }: ApiServices, accountID: string, events: readonly EventRow[]) {
+  const crossed = events.filter(({ statusCode }) => crossingCodes.has(statusCode));
+  const ids = [...new Set(crossed.map(({ geozoneID }) => geozoneID))];
+  const found = new Map<string, readonly ZoneSwitch[]>();
+  for (let at = 0; at < ids.length; at += idsMost)
+    for (const { geozoneID, switches } of await listGeozonesOf(
+      archive,
+      accountID,
+      ids.slice(at, at + idsMost),
+    ))
+      found.set(geozoneID, switches);
+  return found;
+}
+
+interface Known {
+  readonly groupsOfDevice: Awaited<ReturnType<typeof groupsBy>>;
+  readonly zones: Awaited<ReturnType<typeof zonesBy>>;
+}
+
 /** What the rule makes of the events, each decided on at its arrival. */
-function decide(
-  rule: Rule,
-  events: readonly EventRow[],
-  groupsOfDevice: ReadonlyMap<number, readonly string[]>,
-) {
+function decide(rule: Rule, events: readonly EventRow[], { groupsOfDevice, zones }: Known) {
   const episodes = new Map<string, Episode>();
   const fired: (Static<typeof firing> & { channels: Channel[] })[] = [];
   let alarms = 0;
@@ -94,8 +116,8 @@ function decide(
     const { deviceNo, deviceID, statusCode, receivedMs: nowMs, attributes } = event;
     const groups = groupsOfDevice.get(deviceNo) ?? [];
     const { atMs, isLate } = ruleTimeOf(event);
-    const isUnasked = isCrossingUnasked(statusCode, attributes);
-    const happening = { ...event, atMs, isLate, isUnasked };
+    const crossing = crossingNotice({ statusCode, attributes }, zones.get(event.geozoneID) ?? null);
+    const happening = { ...event, atMs, isLate, crossing };
     if (rule.alarm !== null && isAbout(rule, happening, groups)) alarms += 1;
     for (const { channels } of decideFirings([rule], happening, { groups, episodes, nowMs }))
       fired.push({ deviceID, statusCode, timestamp: epochSeconds(atMs), channels: [...channels] });
@@ -119,7 +141,9 @@ async function judge(services: ApiServices, { scope }: Caller, body: Static<type
     upToNo: await lastEventNo(services.archive),
   };
   const { events, isComplete } = await eventsOf(services, range, codesOf(rule));
-  const { fired, alarms } = decide(rule, events, await groupsBy(services, rule, events));
+  const groupsOfDevice = await groupsBy(services, rule, events);
+  const zones = await zonesBy(services, scope.accountID, events);
+  const { fired, alarms } = decide(rule, events, { groupsOfDevice, zones });
   return {
     from: epochSeconds(fromMs),
     to: epochSeconds(nowMs),

@@ -6,7 +6,7 @@ import { formatNumber, formatTime } from '../words/base/format.ts';
 import type { Words } from '../words/en.ts';
 import { words as catalogue } from '../words/word-set.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { useNow, useWords } from './use.ts';
+import { useServiceNow, useWords } from './use.ts';
 
 /** `2 s`, `1 min 06 s`, `2 h 14 min`, `3 d 4 h`. */
 export function spanText(seconds: number, { units }: Words): string {
@@ -53,10 +53,10 @@ export function Time({ at }: { readonly at: number }) {
   );
 }
 
-/** How long ago, anew each second. @param at epoch seconds; 0: never. */
+/** How long ago by the clock of the service, anew each second. @param at epoch seconds; 0: never. */
 export function Age({ at, isBare = false }: { readonly at: number; readonly isBare?: boolean }) {
   const words = useWords();
-  const now = useNow();
+  const now = useServiceNow();
   if (at === 0) return <bdi>{words.age.never}</bdi>;
   const span = spanText(now - at, words);
   return <bdi>{isBare ? span : words.age.ago(span)}</bdi>;

@@ -1,5 +1,6 @@
 // Hooks that join the stores to components, and components that are loaded when they are first shown.
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from 'react';
+import { skewS } from '../service/clock.ts';
 import { createValue, type Value } from '../state/value.ts';
 import type { Words } from '../words/en.ts';
 import { PartNotLoaded } from '../words/parts.ts';
@@ -24,6 +25,9 @@ setInterval(() => now.set(Math.floor(Date.now() / 1000)), 1000);
 
 /** The time of this computer in epoch seconds, anew each second. */
 export const useNow = (): number => useValue(now);
+
+/** The time at the service, by which alarms and records are dated, in epoch seconds. */
+export const useServiceNow = (): number => useValue(now) + useValue(skewS);
 
 /** Names the page in the title of the browser, before the name of the product. */
 export function useTitle(title: string): void {

@@ -2,23 +2,38 @@
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { failureText } from './failure.ts';
-import { Loading, Notice } from './texts.tsx';
+import { Known } from './known.tsx';
+import { Notice } from './texts.tsx';
 import { useWords } from './use.ts';
 
-interface ViewProps {
-  readonly error: Error | null;
-  readonly isLoaded: boolean;
-  /** What an empty view says; null when it is not empty. */
-  readonly empty: ReactNode;
-  readonly children: ReactNode;
-}
+type ViewProps = { readonly error: Error | null; readonly children: ReactNode } & (
+  | {
+      readonly isLoaded: boolean;
+      /** It cannot be empty. */
+      readonly empty: null;
+    }
+  | {
+      /** When the answer came, ms since 1970; 0: not yet. */
+      readonly readMs: number;
+      /** What an empty view says; null when it is not empty. */
+      readonly empty: ReactNode;
+    }
+);
 
-export function View({ error, isLoaded, empty, children }: ViewProps) {
+export function View({ error, empty, children, ...of }: ViewProps) {
   const failure = useFailure(error);
+  const readMs = 'readMs' in of ? of.readMs : of.isLoaded ? 1 : 0;
+  const isShown = readMs > 0 && (empty === null || empty === undefined);
   return (
     <>
       {failure}
-      {isLoaded ? (empty ?? children) : error === null ? <Loading rows={5} /> : null}
+      {isShown ? (
+        children
+      ) : error !== null && readMs === 0 ? null : (
+        <Known readMs={readMs} error={error}>
+          {empty}
+        </Known>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 // The marks of vehicles as pictures for the map, in the forms that the list shows. Sizes in CSS pixels, drawn at twice that.
-import type { Severity, VehicleState } from '../state/fleet.ts';
+import { type MarkLayer, markForms, markLayers, ringForms, ringLayers } from '../state/marks.ts';
 import type { Colours } from './colour-names.ts';
 
 export interface MarkImage {
@@ -25,108 +25,44 @@ function draw(paint: (context: CanvasRenderingContext2D) => void): MarkImage {
   return { width, height, data };
 }
 
-const edged = (context: CanvasRenderingContext2D, fill: string, edge: string): void => {
-  context.strokeStyle = edge;
-  context.lineWidth = 3;
-  context.stroke();
-  context.fillStyle = fill;
-  context.fill();
-};
-
-function circle(context: CanvasRenderingContext2D, radius: number): void {
-  context.beginPath();
-  context.arc(0, 0, radius, 0, Math.PI * 2);
-}
-
-const marks: Readonly<Record<VehicleState, (context: CanvasRenderingContext2D, colours: Colours) => void>> = {
-  moving(context, colours) {
-    context.beginPath();
-    for (const [x, y] of [
-      [0, -10],
-      [7, 8],
-      [0, 4.2],
-      [-7, 8],
-    ] as const)
-      context.lineTo(x, y);
-    context.closePath();
-    edged(context, colours['mark-moving'], colours['mark-edge']);
-  },
-  standing(context, colours) {
-    context.beginPath();
-    context.roundRect(-6, -6, 12, 12, 3);
-    edged(context, colours['mark-standing'], colours['mark-edge']);
-  },
-  offline(context, colours) {
-    circle(context, 6);
-    edged(context, 'rgba(0,0,0,0)', colours['mark-edge']);
-    context.strokeStyle = colours['mark-standing'];
-    context.lineWidth = 2.5;
-    context.stroke();
-  },
-  doubtful(context, colours) {
-    circle(context, 8);
-    edged(context, colours['look-soft'], colours['mark-edge']);
-    context.clip();
-    context.strokeStyle = colours.look;
-    context.lineWidth = 2;
-    for (let at = -16; at <= 16; at += 4) {
-      context.beginPath();
-      context.moveTo(at - 8, 8);
-      context.lineTo(at + 8, -8);
-      context.stroke();
+function paintLayers(
+  context: CanvasRenderingContext2D,
+  layers: readonly MarkLayer[],
+  colours: Colours,
+): void {
+  for (const { path, fill, opacity = 1, stroke, width = 0, dash = [] } of layers) {
+    const shape = new Path2D(path);
+    if (stroke !== undefined) {
+      context.strokeStyle = colours[stroke];
+      context.lineWidth = width;
+      context.setLineDash([...dash]);
+      context.stroke(shape);
     }
-    circle(context, 8);
-    context.stroke();
-  },
-};
-
-const rings: Readonly<
-  Record<Exclude<Severity, 'none'>, (context: CanvasRenderingContext2D, colours: Colours) => void>
-> = {
-  act(context, colours) {
-    circle(context, 14.5);
-    context.globalAlpha = 0.16;
-    context.fillStyle = colours['act-fill'];
-    context.fill();
+    if (fill === undefined) continue;
+    context.globalAlpha = opacity;
+    context.fillStyle = colours[fill];
+    context.fill(shape);
     context.globalAlpha = 1;
-    context.strokeStyle = colours['act-fill'];
-    context.lineWidth = 3;
-    context.stroke();
-  },
-  'act-taken'(context, colours) {
-    circle(context, 13.5);
-    context.strokeStyle = colours['act-fill'];
-    context.lineWidth = 2;
-    context.stroke();
-  },
-  look(context, colours) {
-    circle(context, 13.5);
-    context.setLineDash([4, 3]);
-    context.strokeStyle = colours.look;
-    context.lineWidth = 2;
-    context.stroke();
-  },
-};
+  }
+}
 
 /** Every picture by the name that the layers use. */
 export function markImages(colours: Colours): ReadonlyMap<string, MarkImage> {
   const all = new Map<string, MarkImage>();
-  for (const [name, paint] of Object.entries(marks))
-    all.set(
-      `mark-${name}`,
-      draw((context) => paint(context, colours)),
+  const add = (name: string, layers: readonly MarkLayer[]): void =>
+    void all.set(
+      name,
+      draw((context) => paintLayers(context, layers, colours)),
     );
-  for (const [name, paint] of Object.entries(rings))
-    all.set(
-      `ring-${name}`,
-      draw((context) => paint(context, colours)),
-    );
+  for (const form of markForms) add(`mark-${form}`, markLayers[form]);
+  for (const form of ringForms) add(`ring-${form}`, ringLayers[form]);
   all.set(
     'ring-selected',
     draw((context) => {
       context.strokeStyle = colours.accent;
       context.lineWidth = 2.5;
-      circle(context, 15);
+      context.beginPath();
+      context.arc(0, 0, 15, 0, Math.PI * 2);
       context.stroke();
       for (const [x, y] of [
         [0, 1],

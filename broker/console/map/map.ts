@@ -14,9 +14,10 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import type { Point } from '../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../src/core/geo/geozone.ts';
 import type { Geozone } from '../api/operations.ts';
-import type { Vehicle } from '../state/fleet.ts';
+import { noVehicle, type Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
+import { formOf, type MarkLayer, markLayers, turnOf } from '../state/marks.ts';
 import { type BaseMap, partReader } from './base-map.ts';
 import { coloursOf } from './colours.ts';
 import type { Drawing, DrawingHandlers } from './drawing.ts';
@@ -74,7 +75,8 @@ export type Track = readonly (readonly (readonly [longitude: number, latitude: n
 /** Where a replayed vehicle was. */
 export interface ReplayMark {
   readonly place: readonly [longitude: number, latitude: number];
-  /** Degrees from north; null while it stood, or when nothing is known of the moment. */
+  /** km/h and degrees from north; null: not known. */
+  readonly speed: number | null;
   readonly heading: number | null;
   /** Nothing is known of the moment: the place is the last one before. */
   readonly isMissing: boolean;
@@ -119,21 +121,38 @@ function drawTrack(map: LibreMap, { track, lateTrack }: Shown): void {
 
 const svgSpace = 'http://www.w3.org/2000/svg';
 
-/** The mark of a replay. Its colours are classes, so that the theme changes it. */
+/** Nothing is known of the moment. */
+const missingLayers: readonly MarkLayer[] = [
+  {
+    path: 'M-8,0 A8,8 0 1 0 8,0 A8,8 0 1 0 -8,0 Z',
+    fill: 'look-soft',
+    stroke: 'look',
+    width: 2,
+    dash: [2, 2],
+  },
+];
+
+/** The mark of a replay. Its colours are those of the theme. */
 function replayElement(): SVGSVGElement {
   const element = document.createElementNS(svgSpace, 'svg');
   element.setAttribute('viewBox', '-16 -16 32 32');
   element.setAttribute('class', 'replay-mark');
   element.setAttribute('aria-hidden', 'true');
-  for (const [name, shape] of [
-    ['moving', 'M0,-12 L8,10 L0,5 L-8,10 Z'],
-    ['standing', 'M-7,-7 H7 V7 H-7 Z'],
-    ['missing', 'M-8,0 A8,8 0 1 0 8,0 A8,8 0 1 0 -8,0 Z'],
-  ] as const) {
-    const path = document.createElementNS(svgSpace, 'path');
-    path.setAttribute('class', name);
-    path.setAttribute('d', shape);
-    element.append(path);
+  for (const [name, layers] of Object.entries({ ...markLayers, missing: missingLayers })) {
+    const group = document.createElementNS(svgSpace, 'g');
+    group.setAttribute('class', name);
+    for (const { path, fill, stroke, width = 0, dash = [] } of layers) {
+      const shape = document.createElementNS(svgSpace, 'path');
+      shape.setAttribute('d', path);
+      const colourOf = (colour: string | undefined): string =>
+        colour === undefined ? 'none' : `var(--${colour})`;
+      shape.style.fill = colourOf(fill);
+      shape.style.stroke = colourOf(stroke);
+      shape.style.strokeWidth = String(width);
+      shape.style.strokeDasharray = dash.join(' ');
+      group.append(shape);
+    }
+    element.append(group);
   }
   return element;
 }
@@ -155,10 +174,11 @@ function createReplayMark(map: LibreMap): (mark: ReplayMark | null) => void {
       shown = null;
       return;
     }
-    const { place, heading, isMissing, isFollowed } = mark;
+    const { place, speed, heading, isMissing, isFollowed } = mark;
+    const vehicle = { ...noVehicle, speed, heading };
     shown ??= add(place);
-    shown.element.dataset['state'] = isMissing ? 'missing' : heading === null ? 'standing' : 'moving';
-    shown.marker.setLngLat([...place]).setRotation(isMissing ? 0 : (heading ?? 0));
+    shown.element.dataset['state'] = isMissing ? 'missing' : formOf(vehicle);
+    shown.marker.setLngLat([...place]).setRotation(isMissing ? 0 : turnOf(vehicle));
     if (isFollowed && !map.isMoving() && !map.getBounds().contains([...place])) map.panTo([...place]);
   };
 }

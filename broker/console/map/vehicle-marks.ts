@@ -2,9 +2,10 @@
 // Pure.
 import type { Feature, Point } from 'geojson';
 import type { GeoJSONSourceDiff } from 'maplibre-gl';
-import { severityOf, stateOf, type Vehicle } from '../state/fleet.ts';
+import { severityOf, type Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import { isJoined } from '../state/joined-script.ts';
+import { formOf, turnOf } from '../state/marks.ts';
 
 const severityRank = { act: 2, 'act-taken': 2, look: 1, none: 0 } as const;
 
@@ -18,7 +19,6 @@ export interface VehicleMark {
 
 function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
   const severity = severityOf(vehicle);
-  const state = stateOf(vehicle);
   return {
     type: 'Feature',
     properties: {
@@ -26,8 +26,8 @@ function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
       // Their marks lie on each other: one of the names says how many more there are.
       name: others === 0 ? vehicle.name : `${vehicle.name} +${others}`,
       isJoined: isJoined(vehicle.name),
-      mark: `mark-${state}`,
-      turn: state === 'moving' ? (vehicle.heading ?? 0) : 0,
+      mark: `mark-${formOf(vehicle)}`,
+      turn: turnOf(vehicle),
       ring: severity === 'none' ? '' : `ring-${severity}`,
       worst: severityRank[severity],
     },

@@ -31,10 +31,11 @@ function reasonOf(view: StatusView, { code, subject }: Finding): string {
   return code === 'backup_failed' ? subject : '';
 }
 
-export function Findings({ view }: { readonly view: StatusView }) {
+/** @param isOld the view is not current: that nothing was wrong then says nothing of now. */
+export function Findings({ view, isOld }: { readonly view: StatusView; readonly isOld: boolean }) {
   const texts = useTexts();
   const quantity = useQuantity();
-  if (view.findings.length === 0) return <Note>{texts.nothing}</Note>;
+  if (view.findings.length === 0) return <Note>{isOld ? texts.links.old : texts.nothing}</Note>;
   return (
     <ul className="findings">
       {view.findings.map((finding) => {

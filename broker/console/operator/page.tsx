@@ -162,7 +162,7 @@ function Status({ state, now }: { readonly state: OperatorState; readonly now: M
       <div className={hasOldValues ? 'stack stale' : 'stack'} data-is-old={hasOldValues}>
         <section aria-labelledby="findings-title" className="stack">
           <h2 id="findings-title">{texts.findings}</h2>
-          <Findings view={view} />
+          <Findings view={view} isOld={hasOldValues} />
         </section>
         <div className="groups">
           <ServiceGroup view={view} />

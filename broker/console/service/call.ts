@@ -1,6 +1,6 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
-import { skewOf } from '../state/shares/shared-view.ts';
+import { compareClocks } from './clock.ts';
 import { endSession, practiceAccount, sessionToken } from './session.ts';
 
 export const serviceBase = '/api/v1';
@@ -76,11 +76,6 @@ export function abandonReads(): void {
   for (const read of reads) read.abort();
 }
 
-let skewS = 0;
-
-/** The time at the service by its newest answer, epoch seconds. */
-export const serviceNowS = (): number => Math.floor(Date.now() / 1000) + skewS;
-
 /** A broken connection and a proxy's time-out leave open whether the service acted; of its own answers `throttled` says that it did not. */
 const leavesOpen = ({ status, code }: ServiceError): boolean =>
   status === 0 || status === 408 || (status >= 500 && code !== 'throttled');
@@ -114,7 +109,7 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
       cache: 'no-store',
     });
     practiceAccount.set(answer.headers.get('fleetward-practice'));
-    if (answer.headers.has('date')) skewS = skewOf(answer.headers.get('date'), Date.now());
+    compareClocks(answer.headers.get('date'));
     if (answer.ok) return (await answer.json()) as Result<I>;
     if (answer.status === 401 && !isPublic) endSession('ended');
     throw await failureOf(answer);

@@ -31,6 +31,8 @@ export const vehicles = createValue<Vehicles>(new Map());
 /** Null until the list of devices was read. */
 export const fleetReadMs = createValue<number | null>(null);
 export const alarms = createValue<ReadonlyMap<string, Alarm>>(new Map());
+/** Null until the open alarms were read. */
+export const alarmsReadMs = createValue<number | null>(null);
 export const connection = createValue<Connection>({ state: 'opening', aliveMs: 0 });
 /** Newest events of the stream, the newest first. */
 export const liveEvents = createValue<readonly LiveEvent[]>([]);
@@ -170,6 +172,7 @@ async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
       await Promise.all([readPresence(picture, signal), readAlarms(picture, signal)]);
       publish(picture);
       alarms.set(new Map(picture.open));
+      alarmsReadMs.set(Date.now());
       return;
     } catch (thrown) {
       if (signal.aborted || (thrown instanceof ServiceError && thrown.status === 401)) return;
@@ -277,6 +280,7 @@ export function followFleet(): () => void {
     listedDevices.set([]);
     orderMessages.set(null);
     fleetReadMs.set(null);
+    alarmsReadMs.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };
 }

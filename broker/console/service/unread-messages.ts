@@ -12,7 +12,7 @@ export const unreadMessagesKey = ['messages', 'unread'] as const;
 
 /** The oldest first, read again when the stream reports one. */
 export function useUnreadMessages() {
-  const { data, error, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: unreadMessagesKey,
     queryFn: ({ signal }) => call('getMessages', { signal }),
     refetchInterval: rereadMs,
@@ -26,5 +26,5 @@ export function useUnreadMessages() {
       void refetch();
     });
   }, [refetch]);
-  return { data, error };
+  return { data, readMs: dataUpdatedAt, error };
 }

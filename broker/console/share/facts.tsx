@@ -34,17 +34,23 @@ function Nothing({ title, hint }: { readonly title: string; readonly hint?: stri
 }
 
 /** @param nowS by the clock of the service. */
-export function LiveFacts({ state: { positions }, texts, nowS }: FactsProps & { readonly nowS: number }) {
+export function LiveFacts({
+  state: { positions, link },
+  texts,
+  nowS,
+}: FactsProps & { readonly nowS: number }) {
   const { locale } = texts;
   const last = positions?.at(-1);
+  // Without a connection it is not known, which the page says above.
+  if (last === undefined && link === 'down') return null;
   if (last === undefined) return <Nothing title={texts.noPosition} hint={texts.noPositionHint} />;
   return (
     <>
       <dl className="facts" data-at={last.timestamp}>
         <Fact name={texts.reported}>{agoText(nowS - last.timestamp, locale)}</Fact>
-        {last.speed === null ? null : (
-          <Fact name={texts.speed}>{unitText(last.speed, 'kilometer-per-hour', locale)}</Fact>
-        )}
+        <Fact name={texts.speed}>
+          {last.speed === null ? texts.speedUnknown : unitText(last.speed, 'kilometer-per-hour', locale)}
+        </Fact>
         <Fact name={texts.place}>{`${last.latitude.toFixed(5)}, ${last.longitude.toFixed(5)}`}</Fact>
       </dl>
       <small>{texts.way}</small>

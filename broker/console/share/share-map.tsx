@@ -47,7 +47,9 @@ function useMark(map: FleetMap | null, { positions, isTrip }: ShareMapProps, isF
     const { longitude, latitude, speed, heading } = last;
     map?.showReplay({
       place: [longitude, latitude],
-      heading: isTrip || speed === null || speed === 0 ? null : heading,
+      // The end of a trip, or where it is now.
+      speed: isTrip ? 0 : speed,
+      heading,
       isMissing: false,
       isFollowed: isFollowed && !isTrip,
     });

@@ -8,6 +8,18 @@ export function matchesAlarm({ alarmState }: Alarm, filter: AlarmFilter): boolea
   return filter === 'open' ? alarmState !== 'closed' : alarmState === filter;
 }
 
+/** The two clocks differ by less than this all the time, s. */
+const clockFaultS = 60;
+
+/**
+ * How the vehicle's time of the first event stands to the service's of the opening, by which alarms are ordered and aged.
+ * `ahead`: it cannot be, as nothing happens after it was received.
+ */
+export function beganOf({ firstTimestamp, opened }: Alarm): 'then' | 'earlier' | 'ahead' {
+  if (Math.abs(firstTimestamp - opened) <= clockFaultS) return 'then';
+  return firstTimestamp < opened ? 'earlier' : 'ahead';
+}
+
 export interface AlarmRights {
   readonly canTake: boolean;
   readonly canAssign: boolean;

@@ -79,16 +79,22 @@ export const pendingOrderOf = (
   relay: FeatureName,
 ): string | null => (relay === 'enginecutoff' ? pendingCut : pendingUnlock);
 
-export type VehicleState = 'moving' | 'standing' | 'offline' | 'doubtful';
+/** `unknown`: its speed is not known. */
+export const vehicleStates = ['moving', 'standing', 'unknown', 'offline', 'doubtful'] as const;
+export type VehicleState = (typeof vehicleStates)[number];
 
 /** Above this a vehicle counts as moving: GNSS speeds of a parked one stay below, km/h. */
 const movingKmh = 3;
+
+/** @param speed km/h; null: not known, which is no standstill. */
+export const motionOf = (speed: number | null): 'moving' | 'standing' | 'unknown' =>
+  speed === null ? 'unknown' : speed > movingKmh ? 'moving' : 'standing';
 
 /** The one state that the mark of a vehicle shows. */
 export function stateOf(vehicle: Vehicle): VehicleState {
   if (vehicle.isOnline === false) return 'offline';
   if (vehicle.isDoubtful) return 'doubtful';
-  return (vehicle.speed ?? 0) > movingKmh ? 'moving' : 'standing';
+  return motionOf(vehicle.speed);
 }
 
 export type Severity = 'act' | 'act-taken' | 'look' | 'none';
@@ -100,7 +106,7 @@ export function severityOf({ alarm }: Vehicle): Severity {
 }
 
 const severities: readonly Severity[] = ['act', 'act-taken', 'look', 'none'];
-const states: readonly VehicleState[] = ['doubtful', 'offline', 'moving', 'standing'];
+const states: readonly VehicleState[] = ['doubtful', 'offline', 'moving', 'unknown', 'standing'];
 const priorities: readonly Priority[] = ['critical', 'high', 'low'];
 
 const worstRankOf = (vehicle: Vehicle): number =>
@@ -134,7 +140,7 @@ export function createWorstFirst(): (fleet: ReadonlyMap<string, Vehicle>) => rea
   };
 }
 
-export const filters = ['all', 'alarm', 'moving', 'standing', 'offline', 'doubtful'] as const;
+export const filters = ['all', 'alarm', ...vehicleStates] as const;
 export type Filter = (typeof filters)[number];
 
 export function matchesFilter(vehicle: Vehicle, filter: Filter): boolean {
@@ -144,7 +150,15 @@ export function matchesFilter(vehicle: Vehicle, filter: Filter): boolean {
 
 /** How many vehicles each filter shows. */
 export function countsOf(vehicles: readonly Vehicle[]): Readonly<Record<Filter, number>> {
-  const counts = { all: vehicles.length, alarm: 0, moving: 0, standing: 0, offline: 0, doubtful: 0 };
+  const counts = {
+    all: vehicles.length,
+    alarm: 0,
+    moving: 0,
+    standing: 0,
+    unknown: 0,
+    offline: 0,
+    doubtful: 0,
+  };
   for (const vehicle of vehicles) {
     counts[stateOf(vehicle)] += 1;
     if (vehicle.alarm !== null) counts.alarm += 1;

@@ -131,8 +131,8 @@ export function lastAt(items: readonly { readonly timestamp: number }[], timeS: 
 export interface ReplayMoment {
   /** Null before the first position. */
   readonly place: Place | null;
-  readonly heading: number;
-  /** km/h, as last reported; null when unknown. */
+  /** Degrees from north and km/h, as last reported; null when unknown. */
+  readonly heading: number | null;
   readonly speed: number | null;
   /** Fraction of the tanks, as last reported; null when unknown. */
   readonly fuel: number | null;
@@ -163,10 +163,10 @@ export function momentAt({ records, fixes }: ReplayTrack, timeS: number): Replay
   const ignition = lastValue(records, known, 'ignition');
   const fix = fixes[at];
   if (fix === undefined)
-    return { place: null, heading: 0, speed: null, fuel, ignition, fixS: 0, isMissing: true };
+    return { place: null, heading: null, speed: null, fuel, ignition, fixS: 0, isMissing: true };
   const next = fixes[at + 1];
   const { timestamp, heading, speed } = fix;
-  const shown = { heading: heading ?? 0, speed, fuel, ignition, fixS: timestamp };
+  const shown = { heading, speed, fuel, ignition, fixS: timestamp };
   if (next === undefined || !next.isJoined || next.timestamp === timestamp)
     return { ...shown, place: fix.place, isMissing: timeS - timestamp > gapLeastS };
   const share = (timeS - timestamp) / (next.timestamp - timestamp);

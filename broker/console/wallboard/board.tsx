@@ -2,12 +2,14 @@
 import { type ReactNode, useMemo } from 'react';
 import type { Alarm } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
-import { Mark } from '../components/mark.tsx';
-import { codeText, hourText, iconOf, numberText, spanText, timeText } from '../components/texts.tsx';
-import { useNow, useValue, useWords } from '../components/use.ts';
-import { alarms, connection, fleetReadMs, vehicles } from '../service/live.ts';
+import { countText, useKnowledge } from '../components/known.tsx';
+import { DrawnMark } from '../components/mark.tsx';
+import { codeText, hourText, iconOf, spanText, timeText } from '../components/texts.tsx';
+import { useNow, useServiceNow, useValue, useWords } from '../components/use.ts';
+import { skewS } from '../service/clock.ts';
+import { alarms, alarmsReadMs, connection, fleetReadMs, vehicles } from '../service/live.ts';
 import { session } from '../service/session.ts';
-import { countsOf, noVehicle, type Vehicle, type VehicleState } from '../state/fleet.ts';
+import { countsOf, type Vehicle, vehicleStates } from '../state/fleet.ts';
 import {
   type BoardOrder,
   boardAlarms,
@@ -18,13 +20,7 @@ import {
 import { tabWords } from '../words/tabs/words.ts';
 import { wallboardWords } from '../words/wallboard/words.ts';
 import { BoardMap } from './board-map.tsx';
-import { skewS } from './release-watch.ts';
 import { staysOn } from './wake-lock.ts';
-
-/** The time at the service, epoch seconds. */
-function useServiceNow(): number {
-  return useNow() + useValue(skewS);
-}
 
 /** Since when nothing came, over everything else; nothing while the board is live. */
 function Disturbance() {
@@ -67,30 +63,24 @@ function LinkState() {
   );
 }
 
-const examples: Readonly<Record<VehicleState, Partial<Vehicle>>> = {
-  moving: { speed: 50, heading: 20, isOnline: true },
-  standing: { isOnline: true },
-  offline: { isOnline: false },
-  doubtful: { isOnline: true, isDoubtful: true },
-};
-const states = ['moving', 'standing', 'offline', 'doubtful'] as const;
-
 function States({ all }: { readonly all: readonly Vehicle[] }) {
   const words = useWords(wallboardWords);
-  const isRead = useValue(fleetReadMs) !== null;
+  const knowledge = useKnowledge(useValue(fleetReadMs));
   const counts = countsOf(all);
   return (
     <section aria-label={words.wallboard.states}>
       <dl className="board-states">
-        {states.map((state) => (
-          <div key={state} data-state={state} data-is-some={counts[state] > 0}>
-            <dt>
-              <Mark vehicle={{ ...noVehicle, ...examples[state] }} />
-              {words.state[state]}
-            </dt>
-            <dd>{isRead ? numberText(counts[state]) : words.common.unknown}</dd>
-          </div>
-        ))}
+        {vehicleStates
+          .filter((state) => state !== 'unknown' || counts.unknown > 0)
+          .map((state) => (
+            <div key={state} data-state={state} data-is-some={counts[state] > 0}>
+              <dt>
+                <DrawnMark form={state} ring="none" turn={20} />
+                {words.state[state]}
+              </dt>
+              <dd>{countText(counts[state], knowledge)}</dd>
+            </div>
+          ))}
       </dl>
     </section>
   );
@@ -140,10 +130,11 @@ function AlarmRow({ alarm }: { readonly alarm: Alarm }) {
 function Alarms() {
   const { wallboard: texts } = useWords(wallboardWords);
   const { shown, count, shelved } = boardAlarms(useValue(alarms).values());
+  const isKnown = useKnowledge(useValue(alarmsReadMs)) === 'known';
   return (
     <List
       kind="alarms"
-      title={count === 0 ? texts.noAlarms : texts.alarms(count)}
+      title={count > 0 ? texts.alarms(count) : isKnown ? texts.noAlarms : texts.alarmsUnknown}
       hidden={count - shown.length}
       note={shelved === 0 ? null : texts.shelved(shelved)}
     >
@@ -172,10 +163,11 @@ function OrderRow({ order }: { readonly order: BoardOrder }) {
 function Orders({ all }: { readonly all: readonly Vehicle[] }) {
   const { wallboard: texts } = useWords(wallboardWords);
   const orders = boardOrders(all);
+  const isKnown = useKnowledge(useValue(fleetReadMs)) === 'known';
   return (
     <List
       kind="orders"
-      title={orders.length === 0 ? texts.noOrders : texts.orders(orders.length)}
+      title={orders.length > 0 ? texts.orders(orders.length) : isKnown ? texts.noOrders : texts.ordersUnknown}
       hidden={Math.max(0, orders.length - rowsMost.orders)}
       note={null}
     >

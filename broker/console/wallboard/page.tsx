@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { spanText, timeText } from '../components/texts.tsx';
 import { useNow, useTitle, useValue, useWords } from '../components/use.ts';
+import { skewS } from '../service/clock.ts';
 import { followFleet } from '../service/live.ts';
 import { wallboardWords } from '../words/wallboard/words.ts';
 import { access } from './access.ts';
 import { Board } from './board.tsx';
-import { skewS } from './release-watch.ts';
 import { SetUp } from './set-up.tsx';
 
 interface SaidProps {

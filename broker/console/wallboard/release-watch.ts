@@ -1,21 +1,12 @@
-// A wallboard runs for weeks: when the service has another build of it, it loads that one. The same answer says what time it is there.
-import { servedBuild } from '../service/build.ts';
+// A wallboard runs for weeks: when the service has another build of it, it loads that one.
+import { isBuildCurrent } from '../service/build.ts';
 import { connection } from '../service/live.ts';
-import { createValue } from '../state/value.ts';
 
 const page = '/console/wallboard';
 const againMs = 600_000;
-/** The clocks are compared to the second, s. */
-const clockFaultS = 2;
-
-/** Clock of the service minus clock of this computer, s: televisions are set wrong often. */
-export const skewS = createValue(0);
 
 async function look(): Promise<void> {
-  const served = await servedBuild(page);
-  if (served === null) return;
-  if (!served.isCurrent) return location.reload();
-  skewS.set(Math.abs(served.skewS) <= clockFaultS ? 0 : served.skewS);
+  if ((await isBuildCurrent(page)) === false) location.reload();
 }
 
 /** Looks at the start, each time that the connection is back, and every ten minutes. */

@@ -99,8 +99,10 @@ function messageOf(data) {
 }
 
 async function show(data) {
-  const { notificationID, deviceDisplayName, statusCode, statusDescription, timestamp, urgent, count } =
-    messageOf(data);
+  const message = messageOf(data);
+  const { notificationID, deviceDisplayName, statusCode, statusDescription, urgent, count } = message;
+  // Nothing happened after it was received: a vehicle's clock can be ahead.
+  const timestamp = Math.min(message.timestamp, message.creationTime ?? message.timestamp);
   const { codes, lateAlarms, locale, dir } = await readWords();
   const isDigest = typeof count === 'number' && count > 1;
   const what = isDigest
@@ -111,7 +113,7 @@ async function show(data) {
     {
       // A repeat of one notification takes the place of the first.
       tag: String(notificationID ?? ''),
-      body: typeof timestamp === 'number' ? new Date(timestamp * 1000).toLocaleString(locale) : '',
+      body: Number.isFinite(timestamp) ? new Date(timestamp * 1000).toLocaleString(locale) : '',
       icon: '/console/icon.svg',
       requireInteraction: urgent === true,
       lang: locale,

@@ -44,6 +44,8 @@ const low: readonly number[] = [
   codes.FUEL_SENSOR.code,
   codes.GEOFENCE_ARRIVE.code,
   codes.GEOFENCE_DEPART.code,
+  codes.CORRIDOR_ARRIVE.code,
+  codes.CORRIDOR_DEPART.code,
   codes.POSITION_SUSPECT.code,
   codes.GPS_ANTENNA_OPEN.code,
 ];

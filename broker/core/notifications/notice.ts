@@ -149,6 +149,7 @@ export function pushBody(notice: Notice): string {
     statusDescription: whatOf(notice),
     userID: notice.userID,
     timestamp: epochSeconds(notice.timestampMs),
+    creationTime: epochSeconds(notice.receivedMs),
     urgent: notice.topic !== null || isUrgent(notice.statusCode),
     late: notice.isLate,
     alarmID: String(notice.alarmNo ?? ''),
@@ -237,6 +238,9 @@ function occurrenceMailOf(notice: Notice, kind: OccurrenceKind): Mail {
   return { subject: what, text: `${lines.join('\n')}\n` };
 }
 
+/** A vehicle's clock is ahead when something happened by it so long after it was received, ms. */
+const clockFaultMs = 60_000;
+
 /** A mail in plain text. */
 export function mailOf(notice: Notice): Mail {
   if (notice.topic !== null) return userMailOf(notice);
@@ -244,12 +248,13 @@ export function mailOf(notice: Notice): Mail {
   const name = nameOf(notice);
   const what = whatOf(notice);
   const position = positionOf(notice);
+  const isAhead = notice.timestampMs > notice.receivedMs + clockFaultMs;
   const lines = [
     `${what} on ${name}`,
     '',
     `Device:   ${notice.deviceID}`,
     `Event:    ${what} (${notice.statusCode})`,
-    `Happened: ${when(notice.timestampMs)}`,
+    `Happened: ${when(notice.timestampMs)}${isAhead ? " (by the vehicle's clock, which is ahead)" : ''}`,
     `Received: ${when(notice.receivedMs)}${notice.isLate ? ' (late)' : ''}`,
     `Position: ${position}`,
     ...(notice.escalation === 0 ? [] : ['Alarm:    no owner yet']),

@@ -6,7 +6,7 @@ import { aheadMostMs } from '../events/projection.ts';
 import { type AlarmPriority, moreUrgent, priorityOf } from './alarm-kinds.ts';
 import type { OccurrenceKind } from './occurrence-kinds.ts';
 import { isQuiet, type QuietHours } from './quiet-hours.ts';
-import { counterOf, isUrgent, subjectOf } from './status-episodes.ts';
+import { type CrossingNotice, counterOf, isUrgent, subjectOf } from './status-episodes.ts';
 
 export type Channel = 'webhook' | 'email' | 'push';
 
@@ -44,8 +44,8 @@ export interface RuleEvent {
   /** Event time; that of receipt when the vehicle's clock cannot be right. */
   readonly atMs: number;
   readonly isLate: boolean;
-  /** Without an alert: only a rule that names its code notifies. */
-  readonly isUnasked: boolean;
+  /** What a crossing becomes, `nothing`: only a rule that names its code notifies. Null for any other event. */
+  readonly crossing: CrossingNotice | null;
 }
 
 /** What was sent of one kind of episode: event times that were sent, and times of the counter-event. */
@@ -91,9 +91,9 @@ const timesMost = 32;
 
 const alertCodes: ReadonlySet<number> = new Set(activationCodes);
 
-/** True for requested alerts with a code of the activation summary: each is in the inbox without any rule. */
-export function isAlert({ statusCode, isUnasked }: Pick<RuleEvent, 'statusCode' | 'isUnasked'>): boolean {
-  return alertCodes.has(statusCode) && !isUnasked;
+/** True for codes of the activation summary and crossings that their zone asks for: each is in the inbox without any rule. */
+export function isAlert({ statusCode, crossing }: Pick<RuleEvent, 'statusCode' | 'crossing'>): boolean {
+  return crossing === null ? alertCodes.has(statusCode) : crossing !== 'nothing';
 }
 
 /** Names one kind of episode. */
@@ -124,9 +124,9 @@ export function withTime(times: readonly number[], atMs: number): readonly numbe
   return [...times, atMs].sort((one, other) => one - other).slice(-timesMost);
 }
 
-/** True for a code that raises an alarm by itself, unless it is a crossing without a requested alert. */
-function isAlarmKind({ statusCode, isUnasked }: Pick<RuleEvent, 'statusCode' | 'isUnasked'>): boolean {
-  return priorityOf(statusCode) !== null && !isUnasked;
+/** True for a code that raises an alarm by itself; for a crossing only where it is to be one. */
+function isAlarmKind({ statusCode, crossing }: Pick<RuleEvent, 'statusCode' | 'crossing'>): boolean {
+  return priorityOf(statusCode) !== null && (crossing ?? 'alarm') === 'alarm';
 }
 
 function namesCode({ statusCodes }: Rule, happening: RuleEvent): boolean {
@@ -176,8 +176,10 @@ export function openChannels(
 function recordEnd(rule: Rule, happening: RuleEvent, { groups, episodes }: Circumstances): void {
   const { deviceNo, atMs } = happening;
   const statusCode = counterOf(happening.statusCode);
-  // An event without a requested alert still ends an episode.
-  if (statusCode === null || !isAbout(rule, { ...happening, statusCode, isUnasked: false }, groups)) return;
+  if (statusCode === null) return;
+  // A crossing that nothing becomes of still ends an episode.
+  const crossing = happening.crossing === null ? null : 'alarm';
+  if (!isAbout(rule, { ...happening, statusCode, crossing }, groups)) return;
   const subject = subjectOf(happening);
   const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
   const { firedMs, endedMs } = episodes.get(key) ?? nothingSent;
@@ -232,7 +234,7 @@ export function escalates(rule: Rule, alarm: RuleAlarm, groups: readonly string[
   if (rule.escalatesAfterS === null) return false;
   const { statusCode } = alarm;
   const statusCodes = rule.statusCodes === 'alarms' ? [statusCode] : rule.statusCodes;
-  const happening = { ...alarm, geozoneID: '', commandID: null, atMs: 0, isLate: false, isUnasked: false };
+  const happening = { ...alarm, geozoneID: '', commandID: null, atMs: 0, isLate: false, crossing: null };
   return isAbout({ ...rule, statusCodes }, happening, groups);
 }
 

@@ -1,6 +1,7 @@
 // Status codes and notifications: which code ends the episode of another, what identifies an episode besides the device,
 // and which codes are urgent. Data only.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
 
 const codes = statusCodes;
 
@@ -53,7 +54,7 @@ export function counterOf(statusCode: number): number | null {
   return counters.get(statusCode) ?? null;
 }
 
-/** Arrivals and departures, each with an attribute `alert` that is false when no alert was requested. */
+/** Arrivals and departures, each with an attribute `alert` that is false when its zone asks for none. */
 export const crossingCodes: ReadonlySet<number> = new Set([
   codes.GEOFENCE_ARRIVE.code,
   codes.GEOFENCE_DEPART.code,
@@ -62,12 +63,32 @@ export const crossingCodes: ReadonlySet<number> = new Set([
 ]);
 const zoneCodes: ReadonlySet<number> = new Set([...crossingCodes, 62032, 62040]);
 
-/** True for a geozone crossing without a requested alert, as the agent reports it. No other event can be silenced so. */
-export function isCrossingUnasked(
-  statusCode: number,
-  attributes: Readonly<Record<string, unknown>> | null,
-): boolean {
-  return crossingCodes.has(statusCode) && attributes?.['alert'] === false;
+const corridorCodes: ReadonlySet<number> = new Set([codes.CORRIDOR_ARRIVE.code, codes.CORRIDOR_DEPART.code]);
+const arrivalCodes: ReadonlySet<number> = new Set([codes.GEOFENCE_ARRIVE.code, codes.CORRIDOR_ARRIVE.code]);
+
+/** What a crossing of a geozone becomes besides its record. */
+export type CrossingNotice = 'nothing' | 'notification' | 'alarm';
+
+interface CrossingEvent {
+  readonly statusCode: number;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * The one decision what becomes of a crossing, whether the vehicle or the service found it; null for any other event. `alert`
+ * in its attributes says what the zone asked for when it was crossed; without it the zone says so.
+ * @param switches of its zone as it is now; null: the account has no such zone. Then an asked crossing is an alarm: a tracker
+ * that watches zones of its own was set up to report them.
+ */
+export function crossingNotice(
+  { statusCode, attributes }: CrossingEvent,
+  switches: readonly ZoneSwitch[] | null,
+): CrossingNotice | null {
+  if (!crossingCodes.has(statusCode)) return null;
+  const side = arrivalCodes.has(statusCode) ? 'Entry' : 'Exit';
+  const isAsked = switches?.includes(`alert${side}`) ?? !corridorCodes.has(statusCode);
+  if ((attributes?.['alert'] ?? isAsked) === false) return 'nothing';
+  return switches?.includes(`alarm${side}`) === false ? 'notification' : 'alarm';
 }
 
 interface Located {

@@ -3,7 +3,6 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { alarmLimits } from '../../core/alarms/alarm.ts';
-import { aheadMostMs } from '../../core/events/projection.ts';
 import { type AlarmPriority, closesItself } from '../../core/notifications/alarm-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
 import { followed } from '../base/live-topic.ts';
@@ -59,6 +58,15 @@ function hasPlace(raised: Raised): Statement {
     < ${alarmLimits.openOfDevice})`;
 }
 
+/** When an event happened at the latest: nothing happens after it was received, and vehicles' clocks can be ahead. */
+const atMost = (last: Statement, received: Statement): Statement =>
+  sql`CASE WHEN ${last} > ${received} THEN ${received} ELSE ${last} END`;
+/** The newest event of the row that is to be inserted, and of the one that is there. */
+const newestAt = {
+  excluded: atMost(sql`excluded.last_ms`, sql`excluded.received_ms`),
+  known: atMost(sql`alarms.last_ms`, sql`alarms.received_ms`),
+};
+
 /** Opens the alarm of the event's kind, or counts the event in the open one, and links the event. */
 export function raiseAlarm(raised: Raised): readonly Statement[] {
   const { eventNo, sliceNo, deviceNo, statusCode, subject, priority, atMs, nowMs, onlyIf } = raised;
@@ -66,8 +74,8 @@ export function raiseAlarm(raised: Raised): readonly Statement[] {
   const at = sql`CAST(${atMs} AS BIGINT)`;
   const eventID = sql`e.boot || ':' || CAST(e.seq AS TEXT)`;
   const closes = closesItself(statusCode, priority) ? 1 : 0;
-  const isNewer = sql`excluded.last_ms >= alarms.last_ms`;
-  const isOlder = sql`excluded.first_ms < alarms.first_ms`;
+  const isNewer = sql`${newestAt.excluded} >= ${newestAt.known}`;
+  const isOlder = sql`(excluded.first_ms < alarms.first_ms AND alarms.first_ms <= alarms.opened_ms)`;
   const newer = (column: string): Statement => {
     const name = { sql: column, params: [] };
     return sql`${name} = CASE WHEN ${isNewer} THEN excluded.${name} ELSE alarms.${name} END`;
@@ -86,7 +94,7 @@ export function raiseAlarm(raised: Raised): readonly Statement[] {
       count = alarms.count + 1, changed_ms = excluded.changed_ms,
       priority = CASE WHEN excluded.priority < alarms.priority THEN excluded.priority ELSE alarms.priority END,
       closes_itself = alarms.closes_itself * excluded.closes_itself,
-      ended_ms = CASE WHEN alarms.ended_ms < excluded.last_ms THEN NULL ELSE alarms.ended_ms END,
+      ended_ms = CASE WHEN alarms.ended_ms < ${newestAt.excluded} THEN NULL ELSE alarms.ended_ms END,
       first_event_id = CASE WHEN ${isOlder} THEN excluded.first_event_id ELSE alarms.first_event_id END,
       first_ms = CASE WHEN ${isOlder} THEN excluded.first_ms ELSE alarms.first_ms END,
       ${newer('last_event_id')}, ${newer('last_ms')}, ${newer('received_ms')}, ${newer('latitude')},
@@ -109,8 +117,9 @@ export function raiseAlarm(raised: Raised): readonly Statement[] {
 }
 
 /**
- * When the condition of an event ended, by an event that arrived before it; null: it did not. Of one moment the vehicle's own numbers
+ * When the condition of an event ended, by an event that arrived before it; null: it did not. Of one boot the vehicle's own numbers
  * decide.
+ * @param of.atMs not after the receipt of the event.
  */
 export async function earlierEndMs(
   db: Database,
@@ -130,11 +139,10 @@ export async function earlierEndMs(
     const [row] = await readSlice(
       db,
       run.sliceNo,
-      sql`SELECT MAX(o.timestamp_ms) AS end_ms FROM ${run.table} o
+      sql`SELECT MAX(${atMost(sql`o.timestamp_ms`, sql`o.received_ms`)}) AS end_ms FROM ${run.table} o
         WHERE o.device_no = ${deviceNo} AND o.timestamp_ms >= ${atMs} AND o.event_no < ${eventNo}
           AND o.status_code IN (${fixedList(ends)}) AND (o.geozone_id = ${subject} OR ${subject} = '')
-          AND o.timestamp_ms <= o.received_ms + ${aheadMostMs}
-          AND (o.timestamp_ms > ${atMs} OR EXISTS (SELECT 1 FROM ${tableOf(sliceNo)} b
+          AND ((o.timestamp_ms > ${atMs} AND o.received_ms > ${atMs}) OR EXISTS (SELECT 1 FROM ${tableOf(sliceNo)} b
             WHERE b.event_no = ${eventNo} AND b.boot = o.boot AND b.seq < o.seq))`,
     );
     const foundMs = row === undefined ? null : numberOrNull(row, 'end_ms');
@@ -143,10 +151,13 @@ export async function earlierEndMs(
   return endMs;
 }
 
-/** Records that the condition of open alarms of these kinds (1 to 100) has ended by this event. */
+/**
+ * Records that the condition of open alarms of these kinds (1 to 100) has ended by this event.
+ * @param ended.atMs not after the receipt of the event.
+ */
 export function endAlarms(ended: OfEvent & { readonly statusCodes: readonly number[] }): Statement {
   const { deviceNo, statusCodes, subject, atMs, nowMs, onlyIf } = ended;
   return followed(sql`UPDATE alarms SET ended_ms = ${atMs}, changed_ms = ${nowMs}
     WHERE device_no = ${deviceNo} AND status_code IN (${fixedList(statusCodes)}) AND subject = ${subject}
-      AND state <> 'closed' AND last_ms <= ${atMs} AND (ended_ms IS NULL OR ended_ms < ${atMs}) AND ${onlyIf}`);
+      AND state <> 'closed' AND ${newestAt.known} <= ${atMs} AND (ended_ms IS NULL OR ended_ms < ${atMs}) AND ${onlyIf}`);
 }

@@ -1,5 +1,5 @@
 // Geozone crossings of zones without an alert setting: stored as records, not as alerts. The condition equals
-// `isCrossingUnasked`.
+// that of `crossingNotice` for the codes of the activation summary.
 import type { Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { crossingCodes } from '../../core/notifications/status-episodes.ts';

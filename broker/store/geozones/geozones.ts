@@ -11,7 +11,7 @@ import {
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { jsonListOf, numberOf, textListOf, textOf } from '../base/row.ts';
+import { jsonListOf, numberOf, textListOf, textOf, textOrNull } from '../base/row.ts';
 
 /** Most geozones of one account. */
 export const geozonesMost = 10_000;
@@ -50,8 +50,14 @@ export function pointsText(points: readonly Point[]): string {
   return JSON.stringify(points.map(({ latitude, longitude }) => [latitude, longitude]));
 }
 
-function toGeozone(row: Row): GeozoneRow {
+/** The switches of a row that joins a geozone; null without one. */
+export function switchesOf(row: Row): readonly ZoneSwitch[] | null {
+  if (textOrNull(row, 'switches') === null) return null;
   const on = textListOf(row, 'switches');
+  return zoneSwitches.filter((name) => on.includes(name));
+}
+
+function toGeozone(row: Row): GeozoneRow {
   return {
     geozoneID: textOf(row, 'geozone_id'),
     displayName: textOf(row, 'display_name'),
@@ -62,7 +68,7 @@ function toGeozone(row: Row): GeozoneRow {
       radiusM: numberOf(row, 'radius_m'),
       points: pointsOf(row),
     },
-    switches: zoneSwitches.filter((name) => on.includes(name)),
+    switches: switchesOf(row) ?? [],
     version: numberOf(row, 'version'),
   };
 }

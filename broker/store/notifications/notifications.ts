@@ -5,10 +5,11 @@ import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { type InboxEntry, parseTopic } from '../../core/notifications/notice.ts';
 import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
-import { isCrossingUnasked } from '../../core/notifications/status-episodes.ts';
+import { type CrossingNotice, crossingNotice } from '../../core/notifications/status-episodes.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { switchesOf } from '../geozones/geozones.ts';
 import { lastEventNo, type NumberSpan, readSlice, slicesOfNumbers, tableOf } from '../slices/slices.ts';
 
 const isNotRoutine: Statement = { sql: notRoutine, params: [] };
@@ -27,7 +28,7 @@ export interface RuleEventRow {
   readonly receivedMs: number;
   readonly geozoneID: string;
   readonly commandID: string | null;
-  readonly isUnasked: boolean;
+  readonly crossing: CrossingNotice | null;
 }
 
 /** Cursor of the notifier; or of a device whose events are decided apart. */
@@ -90,9 +91,10 @@ export async function eventsAfter(db: Database, span: EventSpan): Promise<EventP
       db,
       sliceNo,
       sql`SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
-          e.received_ms, e.geozone_id, e.command_id, e.attributes
+          e.received_ms, e.geozone_id, e.command_id, e.attributes, z.switches
         FROM (SELECT * FROM ${table} WHERE ${isOfSpan(span)}
           ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
+          LEFT JOIN geozones z ON z.account_id = d.account_id AND z.geozone_id = e.geozone_id
         ORDER BY e.event_no`,
     );
     const last = rows.at(-1);
@@ -120,7 +122,10 @@ function toRuleEvent(row: Row, sliceNo: number): RuleEventRow {
     receivedMs: numberOf(row, 'received_ms'),
     geozoneID: textOf(row, 'geozone_id'),
     commandID: textOrNull(row, 'command_id'),
-    isUnasked: isCrossingUnasked(statusCode, jsonObjectOrNull(row, 'attributes')),
+    crossing: crossingNotice(
+      { statusCode, attributes: jsonObjectOrNull(row, 'attributes') },
+      switchesOf(row),
+    ),
   };
 }
 

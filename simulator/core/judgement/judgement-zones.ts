@@ -1,5 +1,5 @@
 // Judges the crossings of a round geozone by where the vehicle truly was. A border is reported when the vehicle has been beyond it for the
-// dwell time, with the time and place of the first position beyond it. Pure.
+// dwell time, with the time and place of the first position beyond it. A zone that comes to a vehicle inside is no arrival. Pure.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
@@ -88,11 +88,13 @@ function wrongCrossing(vehicle: VehicleNotes, zone: RoundZone, record: ShownEven
     : `${record.eventID}, ${record.statusDescription} of ${zone.geozoneID}: it was ${least} to ${most} m from the middle of a zone of ${zone.radiusM} m`;
 }
 
-/** Crossings take turns, beginning with an arrival. */
-function wrongTurn(zone: RoundZone, crossings: readonly ShownEvent[]): string | null {
-  const at = crossings.findIndex(
-    ({ statusCode }, index) => (statusCode === arrival.code) !== (index % 2 === 0),
-  );
+/**
+ * Crossings take turns.
+ * @param start the side on which the vehicle surely held the zone; null: not known, or the first crossing is older.
+ */
+function wrongTurn(zone: RoundZone, crossings: readonly ShownEvent[], start: Side | null): string | null {
+  const sides = crossings.map(({ statusCode }): Side => (statusCode === arrival.code ? 'inside' : 'outside'));
+  const at = sides.findIndex((side, index) => side === (sides[index - 1] ?? start));
   const record = crossings[at];
   return record === undefined
     ? null
@@ -106,18 +108,18 @@ interface Look {
   add(words: string | null): void;
 }
 
-/** Every change of sides must be reported, and the first stay inside. */
+/** Every change of sides must be reported. */
 function lookForMissing({ vehicle, views, add }: Look, stays: readonly Stay[], settleMs: number): void {
   const { zone, heldMs, crossings } = views;
   const { beganUtcMs, stopMs } = vehicle;
   if (heldMs === null || beganUtcMs === null) return;
-  let before: Stay = { side: 'outside', fromMs: heldMs, toMs: heldMs };
+  let before: Stay | null = null;
   for (const stay of stays) {
     if (stay.toMs < heldMs + settleMs || stay.fromMs + settleMs > (stopMs ?? 0)) continue;
-    const span = { fromMs: before.toMs - ageMs, toMs: Math.max(stay.fromMs, heldMs) + settleMs };
-    const isChange = stay.side !== before.side;
+    const last: Stay = before ?? stay;
     before = stay;
-    if (!isChange || isExcused(vehicle, span)) continue;
+    const span = { fromMs: last.toMs - ageMs, toMs: Math.max(stay.fromMs, heldMs) + settleMs };
+    if (stay.side === last.side || isExcused(vehicle, span)) continue;
     const code = stay.side === 'inside' ? arrival.code : departure.code;
     const isThere = crossings.some(({ statusCode, timestamp }) => {
       const atMs = timestamp * 1000 - beganUtcMs;
@@ -152,7 +154,10 @@ export function judgeZone(vehicle: VehicleNotes, views: ZoneViews): readonly (st
   const settleMs = views.dwellMs + reportMs;
   const stays = staysOf(vehicle, views.zone, settleMs);
   for (const record of views.crossings) add(wrongCrossing(vehicle, views.zone, record));
-  const turn = wrongTurn(views.zone, views.crossings);
+  const heldMs = views.heldMs ?? Number.POSITIVE_INFINITY;
+  const isOlder = (views.crossings[0]?.timestamp ?? 0) * 1000 - (vehicle.beganUtcMs ?? 0) < heldMs;
+  const start = stays.find(({ fromMs, toMs }) => fromMs <= heldMs && heldMs + settleMs <= toMs)?.side ?? null;
+  const turn = wrongTurn(views.zone, views.crossings, isOlder ? null : start);
   if (turn !== null) add(turn);
   const look = { vehicle, views, add };
   lookForMissing(look, stays, settleMs);

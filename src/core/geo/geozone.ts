@@ -16,8 +16,8 @@ export const zoneLimits = {
   radiusMostM: 30_000,
 } as const;
 
-/** Actions of a zone. Engine and locks are controlled by the vehicle only, alerts are notifications. */
-export const zoneSwitches = [
+/** Actions of a zone that its vehicles know. Engine and locks are controlled by the vehicle only, alerts are notifications. */
+export const vehicleSwitches = [
   'arrivalEngineOn',
   'arrivalEngineOff',
   'arrivalCabinLock',
@@ -33,6 +33,8 @@ export const zoneSwitches = [
   'alertEntry',
   'alertExit',
 ] as const;
+/** All actions of a zone. The service alone makes an alarm of an alert. */
+export const zoneSwitches = [...vehicleSwitches, 'alarmEntry', 'alarmExit'] as const;
 export type ZoneSwitch = (typeof zoneSwitches)[number];
 
 /** Where a zone is. */

@@ -5,18 +5,18 @@ import { isName } from '../ids.ts';
 import type { Point } from './geo.ts';
 import {
   isSetPoint,
+  vehicleSwitches,
   type Zone,
   type ZoneSwitch,
   type ZoneType,
   zoneLimits,
-  zoneSwitches,
 } from './geozone.ts';
 
 /** A geozone of the account as a vehicle needs it: where it is and what it asks for. */
 export interface ZoneConfig {
   readonly id: string;
   readonly zone: Zone;
-  /** In the order of `zoneSwitches`. */
+  /** In the order of `vehicleSwitches`. */
   readonly switches: readonly ZoneSwitch[];
 }
 
@@ -32,7 +32,7 @@ const perDegree = 1e5;
 const headMembers = 4;
 
 /**
- * `[id, type, radius in m, switches as bits, lat1, lng1, lat2, lng2 ...]`: bit n is `zoneSwitches[n]`, coordinates in 1e-5
+ * `[id, type, radius in m, switches as bits, lat1, lng1, lat2, lng2 ...]`: bit n is `vehicleSwitches[n]`, coordinates in 1e-5
  * degrees, only points that are set.
  */
 export type WireZone = readonly (string | number)[];
@@ -44,7 +44,10 @@ export type ZonesVerdict =
 /** Writes zones for the signed configuration, in the order given. Coordinates are rounded to 1e-5 degrees. */
 export function encodeZones(zones: readonly ZoneConfig[]): readonly WireZone[] {
   return zones.map(({ id, zone, switches }) => {
-    const bits = zoneSwitches.reduce((sum, name, bit) => (switches.includes(name) ? sum + 2 ** bit : sum), 0);
+    const bits = vehicleSwitches.reduce(
+      (sum, name, bit) => (switches.includes(name) ? sum + 2 ** bit : sum),
+      0,
+    );
     const points = zone.points
       .filter(isSetPoint)
       .flatMap(({ latitude, longitude }) => [
@@ -63,7 +66,7 @@ function headFault([id, type, radiusM, bits]: readonly unknown[]): string | null
   if (!isWithin(type, 0, 4)) return 'the type must be 0 to 4';
   if (!isWithin(radiusM, zoneLimits.radiusLeastM, zoneLimits.radiusMostM))
     return `the radius must be whole metres, ${zoneLimits.radiusLeastM} to ${zoneLimits.radiusMostM}`;
-  return isWithin(bits, 0, 2 ** zoneSwitches.length - 1) ? null : 'the switches are none that we know';
+  return isWithin(bits, 0, 2 ** vehicleSwitches.length - 1) ? null : 'the switches are none that we know';
 }
 
 function zoneFaultOf(entry: unknown): string | null {
@@ -86,7 +89,7 @@ function zoneFaultOf(entry: unknown): string | null {
 function createSwitchLists(): (bits: number) => readonly ZoneSwitch[] {
   const known = new Map<number, readonly ZoneSwitch[]>();
   return (bits) => {
-    const found = known.get(bits) ?? zoneSwitches.filter((_name, bit) => (bits & (2 ** bit)) !== 0);
+    const found = known.get(bits) ?? vehicleSwitches.filter((_name, bit) => (bits & (2 ** bit)) !== 0);
     known.set(bits, found);
     return found;
   };

@@ -7,10 +7,11 @@ import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, Loading, Notice, spanText } from '../../components/texts.tsx';
-import { lazyPart, useNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { countText, Known, useKnowledge } from '../../components/known.tsx';
+import { Empty, Notice, spanText } from '../../components/texts.tsx';
+import { lazyPart, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { alarms, fleetReadMs } from '../../service/live.ts';
+import { alarms, alarmsReadMs } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { muteSound, sound, testSound } from '../../service/sound.ts';
 import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-view.ts';
@@ -54,14 +55,15 @@ interface HeadProps {
 
 function Head({ open }: HeadProps) {
   const words = useWords();
-  const now = useNow();
+  const now = useServiceNow();
   const waiting = open.filter(({ alarmState }) => alarmState === 'new');
   const oldest = Math.min(...waiting.map(({ untakenSince }) => untakenSince));
+  const isKnown = useKnowledge(useValue(alarmsReadMs)) === 'known';
   return (
     <header className="page-head">
       <h1>{words.alarms.title}</h1>
       <span className="muted">
-        {words.alarms.nNew(waiting.length)}
+        {waiting.length === 0 && !isKnown ? words.stream.notKnown : words.alarms.nNew(waiting.length)}
         {waiting.length === 0 ? '' : ` · ${words.alarms.oldest(spanText(now - oldest, words))}`}
       </span>
       <SoundButtons />
@@ -80,6 +82,7 @@ function FilterChips({
 }) {
   const { alarms: texts } = useWords();
   const navigate = useNavigate({ from: '/alarms' });
+  const knowledge = useKnowledge(useValue(alarmsReadMs));
   return (
     <Chips
       label={texts.filter}
@@ -88,7 +91,11 @@ function FilterChips({
       content={(one) => (
         <>
           {texts.filters[one]}{' '}
-          <b>{one === 'closed' ? (closed ?? '') : open.filter((alarm) => matchesAlarm(alarm, one)).length}</b>
+          <b>
+            {one === 'closed'
+              ? (closed ?? '')
+              : countText(open.filter((alarm) => matchesAlarm(alarm, one)).length, knowledge)}
+          </b>
         </>
       )}
       onChoose={(one) =>
@@ -107,7 +114,7 @@ export function AlarmsScreen() {
   const words = useWords();
   const { show = 'open', alarm: alarmID = null } = useSearch({ from: '/shell/alarms' });
   const byID = useValue(alarms);
-  const readMs = useValue(fleetReadMs);
+  const openReadMs = useValue(alarmsReadMs);
   const role = useRole();
   const summary = useSummary();
   const dialogs = useAlarmChanges();
@@ -121,7 +128,6 @@ export function AlarmsScreen() {
   const list =
     show === 'closed' ? (closed.data?.alarms ?? []) : open.filter((alarm) => matchesAlarm(alarm, show));
   const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
-  const isLoading = show === 'closed' ? closed.isPending : readMs === null;
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
   useTitle(words.alarms.title);
   return (
@@ -142,15 +148,15 @@ export function AlarmsScreen() {
             <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
               {failure.hint}
             </Notice>
-          ) : isLoading ? (
-            <Loading rows={6} />
           ) : list.length === 0 ? (
-            <Empty
-              icon="circle-check"
-              title={show === 'open' ? words.alarms.empty : words.alarms.emptyFilter}
-            >
-              {show === 'open' ? <p>{words.alarms.emptyHint}</p> : null}
-            </Empty>
+            <Known readMs={show === 'closed' ? closed.dataUpdatedAt : openReadMs}>
+              <Empty
+                icon="circle-check"
+                title={show === 'open' ? words.alarms.empty : words.alarms.emptyFilter}
+              >
+                {show === 'open' ? <p>{words.alarms.emptyHint}</p> : null}
+              </Empty>
+            </Known>
           ) : (
             <Queue
               list={list}

@@ -1,4 +1,5 @@
 // One alarm with all that was done with it, and the note.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
@@ -8,21 +9,13 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import {
-  Age,
-  codeText,
-  Empty,
-  Loading,
-  Notice,
-  numberText,
-  Time,
-  timeText,
-} from '../../components/texts.tsx';
+import { Known } from '../../components/known.tsx';
+import { Age, codeText, Empty, Notice, numberText, Time, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
-import { rightsOf } from '../../state/alarm-view.ts';
+import { beganOf, rightsOf } from '../../state/alarm-view.ts';
 import type { Words } from '../../words/en.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
@@ -69,6 +62,7 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
       <dt>{texts.happened}</dt>
       <dd>
         <Time at={alarm.firstTimestamp} />
+        {beganOf(alarm) === 'ahead' ? <span className="note">{texts.clockAhead}</span> : null}
       </dd>
       <dt>{texts.stored}</dt>
       <dd>
@@ -180,7 +174,6 @@ function Activity({ detail, words }: { readonly detail: Detail; readonly words: 
   const { alarms: texts } = words;
   const acts: Readonly<Record<string, string>> = texts.actions;
   const reasons: Readonly<Record<string, string>> = texts.reasons;
-  if (detail.activity.length === 0) return <p className="muted">{texts.nothingDone}</p>;
   return (
     <ul className="thread">
       {detail.activity.toReversed().map(({ at, actor, action, other, text }, index) => (
@@ -246,7 +239,7 @@ interface DetailProps {
 
 export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps) {
   const words = useWords();
-  const { data, error, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['alarm', alarmID],
     queryFn: ({ signal }) => call('getAlarm', { params: { alarmID: alarmID ?? '' }, signal }),
     enabled: alarmID !== null,
@@ -300,9 +293,21 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
               </Notice>
             )}
             <h3>{words.deliveries.title}</h3>
-            {data === undefined ? <Loading rows={2} /> : <Deliveries deliveries={data.deliveries} />}
+            {data === undefined || data.deliveries.length === 0 ? (
+              <Known readMs={dataUpdatedAt} error={error} isSmall>
+                <Deliveries deliveries={[]} />
+              </Known>
+            ) : (
+              <Deliveries deliveries={data.deliveries} />
+            )}
             <h3>{words.alarms.activity}</h3>
-            {data === undefined ? <Loading rows={3} /> : <Activity detail={data} words={words} />}
+            {data === undefined || data.activity.length === 0 ? (
+              <Known readMs={dataUpdatedAt} error={error} isSmall>
+                <p className="muted">{words.alarms.nothingDone}</p>
+              </Known>
+            ) : (
+              <Activity detail={data} words={words} />
+            )}
             {role === 'viewer' ? null : <NoteForm alarm={alarm} dialogs={dialogs} />}
           </>
         )}

@@ -1,12 +1,12 @@
-// The table of alarms: panic first, then new before taken, then the oldest first.
+// The table of alarms: panic first, then new before taken, then the oldest first, by the clock of the service.
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Age, hourText, Time } from '../../components/texts.tsx';
+import { Age, hourText, Time, timeText } from '../../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
-import { rightsOf } from '../../state/alarm-view.ts';
+import { beganOf, rightsOf } from '../../state/alarm-view.ts';
 import { withWords } from '../../words/word-set.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { placeText } from './place.ts';
@@ -59,6 +59,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
   const words = useWords();
   const { alarms: texts } = words;
   const isFresh = alarm.alarmState === 'new';
+  const began = beganOf(alarm);
   const tone = [
     isFresh ? 'fresh' : '',
     isFresh && alarm.priority === 'low' ? 'mild' : '',
@@ -101,11 +102,14 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
       <td data-label={texts.columns.where}>
         <bdi>{placeText(alarm, words)}</bdi>
       </td>
-      <td data-label={texts.columns.began} className="nowrap">
-        <Time at={alarm.firstTimestamp} />{' '}
+      <td data-label={texts.columns.received} className="nowrap">
+        <Time at={alarm.opened} />{' '}
         <span className="faint">
           <Age at={alarm.opened} isBare />
         </span>
+        {began === 'then' ? null : (
+          <span className="note">{texts.began[began](timeText(alarm.firstTimestamp))}</span>
+        )}
       </td>
       <td data-label={texts.columns.state}>
         {texts.states[alarm.alarmState]}
@@ -138,13 +142,18 @@ export function Queue({ list, role, selected, dialogs, many }: QueueProps) {
         <caption className="hidden">{texts.caption}</caption>
         <thead>
           <tr>
-            {[columns.alarm, columns.vehicle, columns.where, columns.began, columns.state, columns.owner].map(
-              (name) => (
-                <th scope="col" key={name}>
-                  {name}
-                </th>
-              ),
-            )}
+            {[
+              columns.alarm,
+              columns.vehicle,
+              columns.where,
+              columns.received,
+              columns.state,
+              columns.owner,
+            ].map((name) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
             <th scope="col">
               <span className="hidden">{columns.action}</span>
             </th>

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Alarm, Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { countText, useKnowledge } from '../../components/known.tsx';
 import { numberText, spanText, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { alarms } from '../../service/live.ts';
+import { alarms, alarmsReadMs } from '../../service/live.ts';
 import { sound } from '../../service/sound.ts';
 
 type Summary = Result<'getAlarmSummary'>;
@@ -62,18 +63,30 @@ export function Tiles({
     .map(([priority, count]) => `${numberText(count)} ${texts.priorities[priority]}`);
   const isUrgent = waiting.some(({ priority }) => priority !== 'low');
   const taken = summary?.taken1h;
+  const knowledge = useKnowledge(useValue(alarmsReadMs));
+  const isUnknown = waiting.length === 0 && knowledge !== 'known';
   return (
     <div className="tiles">
       <section className="card tile" aria-labelledby="tile-new">
         <h2 id="tile-new">{texts.tileNew}</h2>
         <strong className={isUrgent ? 'row act' : 'row'}>
           <Icon
-            name={waiting.length === 0 ? 'circle-check' : isUrgent ? 'octagon-alert' : 'circle-alert'}
+            name={
+              isUnknown
+                ? 'circle-help'
+                : waiting.length === 0
+                  ? 'circle-check'
+                  : isUrgent
+                    ? 'octagon-alert'
+                    : 'circle-alert'
+            }
             isLarge
           />
-          {numberText(waiting.length)}
+          {countText(waiting.length, knowledge)}
         </strong>
-        <small>{byPriority.length === 0 ? common.none : byPriority.join(' · ')}</small>
+        <small>
+          {isUnknown ? words.stream.notKnown : byPriority.length === 0 ? common.none : byPriority.join(' · ')}
+        </small>
       </section>
       <section className="card tile" aria-labelledby="tile-time">
         <h2 id="tile-time">{texts.tileTime}</h2>

@@ -4,7 +4,8 @@ import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Badge, Empty, Loading, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Known, useKnowledge } from '../../components/known.tsx';
+import { Badge, Empty, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
@@ -36,7 +37,14 @@ function decidedText(
 const isToday = (seconds: number): boolean =>
   new Date(seconds * 1000).toDateString() === new Date().toDateString();
 
-function Decided({ requests, role }: { readonly requests: readonly Approval[]; readonly role: string }) {
+interface DecidedProps {
+  readonly requests: readonly Approval[];
+  readonly role: string;
+  readonly readMs: number;
+  readonly error: Error | null;
+}
+
+function Decided({ requests, role, readMs, error }: DecidedProps) {
   const words = useWords(cutWords);
   const { approvals: texts } = words;
   const fleet = useValue(vehicles);
@@ -50,7 +58,9 @@ function Decided({ requests, role }: { readonly requests: readonly Approval[]; r
       </header>
       <div className="card-body">
         {decided.length === 0 ? (
-          <p className="muted">{texts.noneDecided}</p>
+          <Known readMs={readMs} error={error} isSmall>
+            <p className="muted">{texts.noneDecided}</p>
+          </Known>
         ) : (
           <ol className="steps">
             {decided.map((request) => {
@@ -127,17 +137,23 @@ function List({
   pending,
   selected,
   limits,
+  readMs,
+  error,
 }: {
   readonly pending: readonly Approval[];
   readonly selected: string | undefined;
   readonly limits: Result<'commandLimits'> | undefined;
+  readonly readMs: number;
+  readonly error: Error | null;
 }) {
   const { approvals: texts } = useWords(cutWords);
   if (pending.length === 0)
     return (
-      <Empty icon="circle-check" title={texts.empty}>
-        <p>{texts.emptyHint}</p>
-      </Empty>
+      <Known readMs={readMs} error={error}>
+        <Empty icon="circle-check" title={texts.empty}>
+          <p>{texts.emptyHint}</p>
+        </Empty>
+      </Known>
     );
   return pending.map((request) => (
     <ApprovalCard
@@ -155,7 +171,8 @@ export function ApprovalsScreen() {
   const { request } = useSearch({ from: '/shell/approvals' });
   const role = useRole();
   const own = useOwnApprovals();
-  const { data: requests, error } = useRequests('all');
+  const { data: requests, error, dataUpdatedAt: readMs } = useRequests('all');
+  const knowledge = useKnowledge(readMs, error !== null);
   const { data: limits } = useLimits(role === 'operator' || role === 'admin');
   const pending = (requests ?? []).filter(({ approvalState }) => approvalState === 'pending');
   const failure = error === null ? null : failureText(error, words);
@@ -164,7 +181,11 @@ export function ApprovalsScreen() {
     <main className="page" id="main">
       <header className="page-head">
         <h1>{words.pages.approvals.title}</h1>
-        <span className="muted">{texts.waiting(own.length, pending.length - own.length)}</span>
+        <span className="muted">
+          {pending.length === 0 && knowledge !== 'known'
+            ? words.stream.notKnown
+            : texts.waiting(own.length, pending.length - own.length)}
+        </span>
         {limits === undefined ? null : (
           <div className="row push">
             <Badge
@@ -183,16 +204,16 @@ export function ApprovalsScreen() {
               {failure.hint}
             </Notice>
           )}
-          {requests === undefined ? (
-            failure === null ? (
-              <Loading rows={4} />
-            ) : null
-          ) : (
-            <List pending={pending} selected={request ?? own[0]?.approvalID} limits={limits} />
-          )}
+          <List
+            pending={pending}
+            selected={request ?? own[0]?.approvalID}
+            limits={limits}
+            readMs={readMs}
+            error={error}
+          />
         </div>
         <aside className="stack">
-          <Decided requests={requests ?? []} role={role} />
+          <Decided requests={requests ?? []} role={role} readMs={readMs} error={error} />
           {limits === undefined ? null : <LimitsCard limits={limits} />}
         </aside>
       </div>

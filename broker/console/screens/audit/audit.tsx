@@ -17,14 +17,14 @@ import '../../styles/audit.css';
 function Log() {
   const { auditLog: texts, paging } = useWords(auditWords, tabWords);
   const search = useSearch({ from: '/shell/audit' });
-  const { entries, error, hasOlder, isBusy, showOlder } = useEntries(search);
+  const { entries, readMs, error, hasOlder, isBusy, showOlder } = useEntries(search);
   const last = entries?.at(-1);
   return (
     <section className="card" aria-label={texts.title}>
       <Filters />
       <View
         error={error}
-        isLoaded={entries !== undefined && !(entries.length === 0 && isBusy)}
+        readMs={entries?.length === 0 && isBusy ? 0 : readMs}
         empty={
           entries?.length === 0 && !hasOlder ? (
             <Empty icon="table" title={isFiltered(search) ? texts.nothing : texts.empty}>

@@ -13,7 +13,7 @@ const emptyMost = 25;
 const againMs = 30_000;
 
 export function useEntries(search: AuditSearch) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['audit', 'log', search],
     queryFn: ({ pageParam, signal }) =>
       call('auditEntries', {
@@ -37,6 +37,7 @@ export function useEntries(search: AuditSearch) {
   }, [goesOn, pages.length, fetchNextPage]);
   return {
     entries: data === undefined ? undefined : pages.flatMap((page) => page.entries),
+    readMs: dataUpdatedAt,
     error,
     hasOlder: hasNextPage,
     isBusy: isFetchingNextPage,

@@ -1,6 +1,8 @@
 // The entries of the audit log about one order: the actor, the action, the time and the place in the chain. Administrators read the log.
+
 import { useQuery } from '@tanstack/react-query';
 import { failureText } from '../../components/failure.ts';
+import { Known } from '../../components/known.tsx';
 import { Loading, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -24,7 +26,7 @@ const idsOf = (detail: Readonly<Record<string, unknown>> | null): readonly unkno
 export function Audit({ deviceID, ids, role }: AuditProps) {
   const words = useWords(cutWords);
   const { order: texts } = words;
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['orders', 'audit', deviceID],
     queryFn: ({ signal }) =>
       call('auditEntries', { query: { object: deviceID, limit: entriesMost }, signal }),
@@ -37,7 +39,12 @@ export function Audit({ deviceID, ids, role }: AuditProps) {
   const own = data.entries.filter(({ detail }) =>
     idsOf(detail).some((id) => wanted.some((one) => one === id)),
   );
-  if (own.length === 0) return <p className="muted">{texts.auditNone}</p>;
+  if (own.length === 0)
+    return (
+      <Known readMs={dataUpdatedAt} isSmall>
+        <p className="muted">{texts.auditNone}</p>
+      </Known>
+    );
   return (
     <details>
       <summary>{texts.auditCount(own.length)}</summary>

@@ -80,7 +80,7 @@ export function DeviceScreen() {
   const { deviceID } = useParams({ from: '/shell/devices/$deviceID' });
   const { part = 'details' } = useSearch({ from: '/shell/devices/$deviceID' });
   const changed = useValue(changedDevices);
-  const { data, error, refetch } = useQuery({
+  const { data, error, errorUpdatedAt, refetch } = useQuery({
     queryKey: ['device', deviceID],
     queryFn: ({ signal }) => call('getDevice', { params: { deviceID }, signal }),
   });
@@ -96,7 +96,7 @@ export function DeviceScreen() {
         <h1 className="hidden">{deviceID}</h1>
         <View
           error={isMissing ? null : error}
-          isLoaded={isMissing}
+          readMs={isMissing ? errorUpdatedAt : 0}
           empty={
             <Empty icon="hard-drive" title={words.devices.notFound(deviceID)}>
               <p>{words.vehicle.notFoundHint}</p>

@@ -5,6 +5,7 @@ import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Known } from '../../components/known.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { MoreRows, useFailure, View } from '../../components/view.tsx';
@@ -128,7 +129,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
   );
 }
 
-function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
+function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly readMs: number }) {
   const { devices: texts, live } = useWords(deviceWords, mapWords);
   const navigate = useNavigate({ from: '/devices' });
   const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
@@ -145,19 +146,21 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
   if (silent.isAsked && silent.ids === undefined) return failure ?? <Loading rows={5} />;
   if (found.length === 0)
     return (
-      <Empty icon="search" title={texts.noMatch}>
-        <Button
-          className="button secondary"
-          onPress={() =>
-            void navigate({
-              search: (before) => without(without(without(before, 'link'), 'find'), 'silent'),
-              replace: true,
-            })
-          }
-        >
-          {live.clear}
-        </Button>
-      </Empty>
+      <Known readMs={silent.isAsked ? silent.readMs : readMs} error={silent.error}>
+        <Empty icon="search" title={texts.noMatch}>
+          <Button
+            className="button secondary"
+            onPress={() =>
+              void navigate({
+                search: (before) => without(without(without(before, 'link'), 'find'), 'silent'),
+                replace: true,
+              })
+            }
+          >
+            {live.clear}
+          </Button>
+        </Empty>
+      </Known>
     );
   return (
     <>
@@ -182,7 +185,7 @@ function List({ rows }: { readonly rows: readonly DeviceRow[] }) {
 export function DevicesScreen() {
   const words = useWords(deviceWords);
   const { devices: texts } = words;
-  const { rows, error } = useDevices();
+  const { rows, readMs, error } = useDevices();
   const role = useRole();
   const commands = useManyCommands();
   useTitle(words.pages.devices.title);
@@ -203,7 +206,7 @@ export function DevicesScreen() {
         <CommandResults commands={commands} />
         <View
           error={error}
-          isLoaded={rows !== undefined}
+          readMs={readMs}
           empty={
             rows?.length === 0 ? (
               <Empty icon="hard-drive" title={texts.empty}>
@@ -212,7 +215,7 @@ export function DevicesScreen() {
             ) : null
           }
         >
-          <List rows={rows ?? []} />
+          <List rows={rows ?? []} readMs={readMs} />
         </View>
       </section>
       <CreateDevice />

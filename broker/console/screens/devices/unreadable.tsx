@@ -182,7 +182,7 @@ function List({ device }: { readonly device: Device }) {
   const role = useRole();
   const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
   const { deviceID } = device;
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['quarantine', deviceID],
     queryFn: ({ pageParam, signal }) =>
       call('listQuarantine', {
@@ -198,7 +198,7 @@ function List({ device }: { readonly device: Device }) {
   return (
     <View
       error={error}
-      isLoaded={payloads !== undefined}
+      readMs={dataUpdatedAt}
       empty={
         payloads?.length === 0 ? (
           <Empty icon="circle-check" title={texts.empty}>

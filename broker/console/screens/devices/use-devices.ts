@@ -9,7 +9,7 @@ import { type DeviceRow, deviceListFields } from '../../state/device-view.ts';
 /** Undefined rows: not read yet. Sorted by name. */
 export function useDevices() {
   const live = useValue(vehicles);
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['devices'],
     queryFn: ({ signal }) => call('getAllDevices', { query: { fields: deviceListFields }, signal }),
   });
@@ -31,7 +31,7 @@ export function useDevices() {
         .toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true })),
     [data, live],
   );
-  return { rows, error };
+  return { rows, readMs: dataUpdatedAt, error };
 }
 
 /** Reads devices anew after a change, here and in the live picture. */

@@ -14,7 +14,7 @@ const minutesOf: Readonly<Record<Exclude<Silence, 'day'>, string>> = { hour: '60
 /** Undefined ids: not asked for, or not read yet. */
 export function useSilent() {
   const { silent } = useSearch({ from: '/shell/devices' });
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['devices', 'silent', silent],
     queryFn: ({ signal }) =>
       silent === undefined || silent === 'day'
@@ -27,5 +27,10 @@ export function useSilent() {
     () => (data === undefined ? undefined : new Set(data.devices.map(({ deviceID }) => deviceID))),
     [data],
   );
-  return { isAsked: silent !== undefined, ids: silent === undefined ? undefined : ids, error };
+  return {
+    isAsked: silent !== undefined,
+    ids: silent === undefined ? undefined : ids,
+    readMs: dataUpdatedAt,
+    error,
+  };
 }

@@ -40,8 +40,9 @@ interface RowProps {
 function Row({ notification, marks }: RowProps) {
   const words = useWords(inboxWords, ruleWords);
   const { inbox: texts } = words;
-  const { notificationID, kind, deviceID, deviceDisplayName, timestamp, late, viewed, alarmID } =
-    notification;
+  const { notificationID, kind, deviceID, deviceDisplayName, late, viewed, alarmID } = notification;
+  // Nothing happened after it was received: a vehicle's clock can be ahead.
+  const timestamp = Math.min(notification.timestamp, notification.creationTime);
   const what = whatText(notification, words);
   return (
     <tr className={viewed ? 'stale' : ''} data-notification={notificationID}>
@@ -199,7 +200,7 @@ export function InboxScreen() {
           {failure}
           <View
             error={inbox.error}
-            isLoaded={rows !== undefined}
+            readMs={inbox.readMs}
             empty={
               rows?.length === 0 && !inbox.hasOlder ? (
                 <Empty icon="circle-check" title={show === 'unviewed' ? texts.allViewed : texts.empty}>

@@ -26,7 +26,7 @@ function read({ show, deviceID }: Choice, query: { limit: string; cursor?: strin
 
 export function useInbox(choice: Choice) {
   const { show, deviceID } = choice;
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['inbox', 'list', show, deviceID],
     queryFn: ({ pageParam, signal }) =>
       read(choice, { limit: pageSize, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
@@ -37,6 +37,7 @@ export function useInbox(choice: Choice) {
   return {
     // Of one vehicle the service gives those that were viewed too.
     rows: show === 'unviewed' ? all?.filter(({ viewed }) => !viewed) : all,
+    readMs: dataUpdatedAt,
     error,
     hasOlder: hasNextPage,
     isBusy: isFetchingNextPage,

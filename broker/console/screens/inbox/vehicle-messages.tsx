@@ -35,7 +35,7 @@ export function VehicleMessages() {
   const { inbox, forms, messages: common, stream } = useWords(inboxWords, formWords, tabWords);
   const { fromVehicles: texts } = inbox;
   const fleet = useValue(vehicles);
-  const { data, error } = useUnreadMessages();
+  const { data, readMs, error } = useUnreadMessages();
   const marking = useRead();
   const failure = useFailure(marking.failure, forms.failed);
   const shown = data?.messages;
@@ -46,7 +46,7 @@ export function VehicleMessages() {
       </header>
       <View
         error={error}
-        isLoaded={shown !== undefined}
+        readMs={readMs}
         empty={
           shown?.length === 0 ? (
             <Empty icon="message-square" title={texts.none}>

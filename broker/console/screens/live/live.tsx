@@ -4,8 +4,9 @@ import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
+import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
-import { Empty, Loading, numberText } from '../../components/texts.tsx';
+import { Empty } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
 import {
@@ -28,14 +29,15 @@ function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readon
   const { live } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
   const counts = useMemo(() => countsOf(all), [all]);
+  const knowledge = useKnowledge(useValue(fleetReadMs));
   return (
     <Chips
       label={live.filter}
-      values={filters}
+      values={filters.filter((one) => one !== 'unknown' || filter === one || counts.unknown > 0)}
       chosen={filter}
       content={(one) => (
         <>
-          {live.filters[one]} <b>{numberText(counts[one])}</b>
+          {live.filters[one]} <b>{countText(counts[one], knowledge)}</b>
         </>
       )}
       onChoose={(one) =>
@@ -79,6 +81,7 @@ export function LiveScreen() {
   const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
   const readMs = useValue(fleetReadMs);
+  const knowledge = useKnowledge(readMs);
   const all = useWorstFirst();
   const shown = useMemo(
     () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
@@ -97,7 +100,9 @@ export function LiveScreen() {
             <h2 id="vehicles-title">{live.vehicles}</h2>
             <span className="faint">{live.worstFirst}</span>
             <span className="faint push">
-              {shown.length === all.length ? numberText(all.length) : live.shown(shown.length, all.length)}
+              {shown.length === all.length
+                ? countText(all.length, knowledge)
+                : live.shown(shown.length, all.length)}
             </span>
           </div>
           <FindField
@@ -112,10 +117,10 @@ export function LiveScreen() {
           />
           <FilterChips all={all} filter={filter} />
         </header>
-        {readMs === null ? (
-          <Loading rows={8} />
-        ) : shown.length === 0 ? (
-          <NothingShown hasVehicles={all.length > 0} />
+        {shown.length === 0 ? (
+          <Known readMs={readMs}>
+            <NothingShown hasVehicles={all.length > 0} />
+          </Known>
         ) : (
           <VehicleList vehicles={shown} selected={vehicle} />
         )}

@@ -1,14 +1,15 @@
 // The map beside the list. It loads after the list is there; without WebGL the list stands alone and the pane says why.
 import { useEffect, useRef } from 'react';
 import { MapTools } from '../../components/map-tools.tsx';
-import { Mark } from '../../components/mark.tsx';
+import { DrawnMark } from '../../components/mark.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
 import { shownTheme } from '../../shell/theme.ts';
-import { noVehicle, type Vehicle } from '../../state/fleet.ts';
+import type { Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
+import { markForms, ringForms } from '../../state/marks.ts';
 import { mapWords } from '../../words/map/words.ts';
 import { useTrack } from './use-track.ts';
 import { useZones } from './use-zones.ts';
@@ -22,24 +23,21 @@ interface MapPaneProps {
   onMove(place: MapPlace): void;
 }
 
-const example = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
-
+/** What the marks of the map mean: all forms and rings that are drawn. */
 function Legend({ hasZones }: { readonly hasZones: boolean }) {
   const words = useWords(mapWords);
-  const alarm = { alarmID: '', statusCode: 0, priority: 'critical', hasOwner: false } as const;
-  const marks = [
-    [words.state.moving, example({ speed: 50, heading: 20 })],
-    [words.state.standing, example({})],
-    [words.state.offline, example({ isOnline: false })],
-    [words.state.doubtful, example({ isDoubtful: true })],
-    [words.live.actNow, example({ alarm })],
-  ] as const;
   return (
     <div className="float legend" aria-hidden="true">
-      {marks.map(([text, vehicle]) => (
-        <span key={text}>
-          <Mark vehicle={vehicle} />
-          {text}
+      {markForms.map((form) => (
+        <span key={form}>
+          <DrawnMark form={form} ring="none" turn={20} />
+          {words.state[form]}
+        </span>
+      ))}
+      {ringForms.map((ring) => (
+        <span key={ring}>
+          <DrawnMark form={null} ring={ring} />
+          {words.live.rings[ring]}
         </span>
       ))}
       {hasZones ? (

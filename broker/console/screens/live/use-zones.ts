@@ -11,7 +11,7 @@ const none: readonly Geozone[] = [];
 /** All geozones, with the states of their reading and whether this user may change them. */
 export function useZoneList() {
   const changes = useValue(zoneChanges);
-  const { data, error, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['geozones'],
     queryFn: ({ signal }) => call('getGeozones', { signal }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -20,7 +20,13 @@ export function useZoneList() {
     if (changes > 0) void refetch();
   }, [changes, refetch]);
   const zones = useMemo(() => (data === undefined ? none : Object.values(data.geozones)), [data]);
-  return { zones, isLoaded: data !== undefined, error, mayChange: data?.hasUpdateGeozonePrivileges === true };
+  return {
+    zones,
+    isLoaded: data !== undefined,
+    readMs: dataUpdatedAt,
+    error,
+    mayChange: data?.hasUpdateGeozonePrivileges === true,
+  };
 }
 
 export const useZones = (): readonly Geozone[] => useZoneList().zones;

@@ -118,7 +118,7 @@ export function Groups() {
   const { groups: texts } = people;
   const { group: groupID = null } = useSearch({ from: '/shell/people' });
   const role = useRole();
-  const { groups, error } = useGroups();
+  const { groups, readMs, error } = useGroups();
   const { users } = useUsers();
   const selected = groups?.find((group) => group.groupID === groupID);
   const pick = groupID === null || groups === undefined ? texts.pick : people.gone;
@@ -140,7 +140,7 @@ export function Groups() {
         </header>
         <View
           error={error}
-          isLoaded={groups !== undefined}
+          readMs={readMs}
           empty={
             groups?.length === 0 ? (
               <Empty icon="layers" title={texts.empty}>

@@ -94,7 +94,7 @@ export function Sessions({ userID }: { readonly userID: string }) {
   const { session: tokenID } = useSearch({ from: '/shell/people' });
   const nameOf = useNameOf();
   const isOwn = present?.userID === userID;
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['people', 'sessions', userID],
     queryFn: ({ signal }) => call('getTokens', { query: isOwn ? {} : { userID }, signal }),
   });
@@ -115,7 +115,7 @@ export function Sessions({ userID }: { readonly userID: string }) {
       </header>
       <View
         error={error}
-        isLoaded={data !== undefined}
+        readMs={dataUpdatedAt}
         empty={data?.tokens.length === 0 ? <Empty icon="key-round" title={texts.none} /> : null}
       >
         <ul className="card-body stack">

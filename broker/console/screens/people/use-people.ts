@@ -20,11 +20,11 @@ export function useUsers() {
 
 /** Groups of the account; a user limited to groups gets those only. */
 export function useGroups() {
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['people', 'groups'],
     queryFn: ({ signal }) => call('groups', { signal }),
   });
-  return { groups: data?.groups, error };
+  return { groups: data?.groups, readMs: dataUpdatedAt, error };
 }
 
 /** Reads people anew after a change. */

@@ -80,7 +80,7 @@ function Table({
 /** @param selected the release that stands in the address. */
 export function ReleaseList({ selected }: { readonly selected: string | null }) {
   const { releases: texts, pages } = useWords(releaseWords);
-  const { releases, hosts, error } = useReleases();
+  const { releases, hosts, readMs, error } = useReleases();
   const dialog = useReleaseDialog();
   const hasHosts = hosts.length > 0;
   return (
@@ -105,7 +105,7 @@ export function ReleaseList({ selected }: { readonly selected: string | null }) 
       ) : null}
       <View
         error={error}
-        isLoaded={releases !== undefined}
+        readMs={readMs}
         empty={
           releases?.length === 0 ? (
             hasHosts ? (

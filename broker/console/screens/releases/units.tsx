@@ -145,7 +145,7 @@ export function ReleaseUnits({ release }: { readonly release: ListedRelease }) {
       <Filters begun={begun} />
       <View
         error={found.error}
-        isLoaded={found.units !== undefined}
+        readMs={found.readMs}
         empty={
           found.units?.length === 0 ? (
             <Empty icon="truck" title={begun.length === 0 ? texts.noUnits : texts.noneSo}>

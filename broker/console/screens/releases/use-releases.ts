@@ -12,12 +12,12 @@ const restMs = 30_000;
 const pageSize = '100';
 
 export function useReleases() {
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['releases', 'list'],
     queryFn: ({ signal }) => call('getReleases', { signal }),
     refetchInterval: ({ state }) => (state.data?.releases.some(isMoving) === true ? movingMs : restMs),
   });
-  return { releases: data?.releases, hosts: data?.hosts ?? [], error };
+  return { releases: data?.releases, hosts: data?.hosts ?? [], readMs: dataUpdatedAt, error };
 }
 
 export function useRelease(releaseID: string) {
@@ -35,7 +35,7 @@ export function useUnits(
   { phase, stage }: { readonly phase: Phase | null; readonly stage: number | null },
   isRunning: boolean,
 ) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['releases', 'units', releaseID, phase, stage],
     queryFn: ({ pageParam, signal }) =>
       call('getReleaseUnits', {
@@ -54,6 +54,7 @@ export function useUnits(
   });
   return {
     units: data?.pages.flatMap(({ units }) => units),
+    readMs: dataUpdatedAt,
     error,
     hasMore: hasNextPage,
     isBusy: isFetchingNextPage,

@@ -65,7 +65,7 @@ function Row({ schedule, isSelected }: { readonly schedule: Schedule; readonly i
 function ScheduleList() {
   const { schedules: texts } = useWords(scheduleWords);
   const { schedule: chosenID = null } = useSearch({ from: '/shell/reports/mail' });
-  const { schedules, canMail, error } = useSchedules();
+  const { schedules, canMail, readMs, error } = useSchedules();
   const dialog = useScheduleDialog();
   const selected = schedules?.find(({ scheduleID }) => scheduleID === chosenID);
   const { name, state, what, next, last } = texts.columns;
@@ -91,7 +91,7 @@ function ScheduleList() {
           </header>
           <View
             error={error}
-            isLoaded={schedules !== undefined}
+            readMs={readMs}
             empty={
               schedules?.length === 0 ? (
                 <Empty icon="table" title={texts.empty}>

@@ -1,4 +1,5 @@
 // Reports: sums, trips, stops, alarms, decisions and events of vehicles over a period, as a table and as bars of the same rows.
+
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { Button } from 'react-aria-components';
@@ -6,6 +7,7 @@ import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports
 import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Known } from '../../components/known.tsx';
 import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -102,9 +104,11 @@ function Content({
           </Empty>
         ) : null
       ) : sorted.length === 0 ? (
-        <Empty icon="table" title={texts.empty[kind]}>
-          <p>{texts.emptyHint}</p>
-        </Empty>
+        <Known readMs={report.readS * 1000} error={report.error} isDated>
+          <Empty icon="table" title={texts.empty[kind]}>
+            <p>{texts.emptyHint}</p>
+          </Empty>
+        </Known>
       ) : (
         <>
           {report.isCapped ? (

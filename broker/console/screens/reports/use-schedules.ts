@@ -12,7 +12,7 @@ const anewMs = { still: 10_000, asked: 2000 } as const;
 
 export function useSchedules() {
   const role = useRole();
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['schedules'],
     queryFn: ({ signal }) => call('getReportSchedules', { signal }),
     enabled: role === 'operator' || role === 'admin',
@@ -21,7 +21,7 @@ export function useSchedules() {
         ? anewMs.asked
         : anewMs.still,
   });
-  return { schedules: data?.schedules, canMail: data?.canMail, error };
+  return { schedules: data?.schedules, canMail: data?.canMail, readMs: dataUpdatedAt, error };
 }
 
 const isUnderWay = (result: { readonly mails: readonly { readonly state: string }[] } | null): boolean =>

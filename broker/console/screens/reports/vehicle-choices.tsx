@@ -1,9 +1,11 @@
 // Any of the vehicles of the fleet, found by name: of a report, or of a route.
+
 import { useMemo, useState } from 'react';
 import { Checks } from '../../components/checks.tsx';
 import { FindField } from '../../components/find-field.tsx';
+import { Known } from '../../components/known.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { vehicles } from '../../service/live.ts';
+import { fleetReadMs, vehicles } from '../../service/live.ts';
 import { matchesText, type Vehicle } from '../../state/fleet.ts';
 import { reportWords } from '../../words/reports/words.ts';
 
@@ -23,6 +25,7 @@ interface VehicleChoicesProps {
 export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoicesProps) {
   const { reports: texts } = useWords(reportWords);
   const fleet = useValue(vehicles);
+  const readMs = useValue(fleetReadMs);
   const [find, setFind] = useState('');
   const sorted = useMemo(() => [...fleet.values()].toSorted(byName), [fleet]);
   const found = sorted.filter((vehicle) => matchesText(vehicle, find));
@@ -35,7 +38,9 @@ export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoice
     <>
       <FindField label={texts.findVehicle} value={find} onChange={setFind} />
       {shown.length === 0 ? (
-        <p className="muted">{texts.noVehicle}</p>
+        <Known readMs={readMs} isSmall>
+          <p className="muted">{texts.noVehicle}</p>
+        </Known>
       ) : (
         <Checks
           label={texts.vehicles}

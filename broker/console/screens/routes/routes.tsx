@@ -42,13 +42,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
   );
 }
 
-function List({
-  routes,
-  mayChange,
-}: {
-  readonly routes: readonly PlannedRoute[];
-  readonly mayChange: boolean;
-}) {
+function List({ routes, readMs, error, mayChange }: ReturnType<typeof useRoutes>) {
   const { pages, routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { find = '', route: selected } = useSearch({ from: '/shell/routes' });
@@ -58,6 +52,8 @@ function List({
       icon="route"
       texts={{ ...texts, title: pages.routes.title }}
       all={routes}
+      readMs={readMs}
+      error={error}
       find={find}
       mayChange={mayChange}
       search={routesFound}
@@ -102,7 +98,8 @@ export function RoutesScreen() {
   const { pages, routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
   const { route: selected, edit: editing, shape } = useSearch({ from: '/shell/routes' });
-  const { routes, isLoaded, error, mayChange } = useRoutes();
+  const known = useRoutes();
+  const { routes, isLoaded, error, mayChange } = known;
   const edit = useDraft({
     shape,
     first: newRoute,
@@ -131,7 +128,7 @@ export function RoutesScreen() {
       opened={opened}
       isLoaded={isLoaded}
       error={error}
-      list={<List routes={routes} mayChange={mayChange} />}
+      list={<List {...known} />}
       selected={selected}
       isFound={route !== undefined}
       side={

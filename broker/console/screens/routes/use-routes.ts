@@ -13,7 +13,7 @@ const queryKey = ['routes'];
 /** All routes, read again when the stream reports that a route or zone has changed. */
 export function useRoutes() {
   const changes = useValue(zoneChanges);
-  const { data, error, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey,
     queryFn: ({ signal }) => call('getRoutes', { signal }),
   });
@@ -23,6 +23,7 @@ export function useRoutes() {
   return {
     routes: data?.routes ?? none,
     isLoaded: data !== undefined,
+    readMs: dataUpdatedAt,
     error,
     mayChange: data?.hasUpdateRoutePrivileges === true,
   };

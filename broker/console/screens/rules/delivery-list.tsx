@@ -130,7 +130,7 @@ function Filter() {
 export function DeliveryList() {
   const { rules, forms, stream } = useWords(formWords, ruleWords);
   const { deliveries: texts } = rules;
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useDeliveries();
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useDeliveries();
   const changed = useRulesChanged();
   const retrying = useMutation({
     mutationFn: (deliveryID: string) => call('retryDelivery', { body: { deliveryID } }),
@@ -150,7 +150,7 @@ export function DeliveryList() {
       {isDown ? <p className="muted">{stream.commandsOff}</p> : null}
       <View
         error={error}
-        isLoaded={deliveries !== undefined}
+        readMs={dataUpdatedAt}
         empty={
           deliveries?.length === 0 ? (
             <Empty icon="bell-ring" title={texts.empty}>

@@ -63,7 +63,7 @@ function Table({ rules, selected }: { readonly rules: readonly Rule[]; readonly 
 export function RuleList() {
   const { rules: texts } = useWords(ruleWords);
   const { rule: ruleID = null } = useSearch({ from: '/shell/rules' });
-  const { rules, error } = useRules();
+  const { rules, readMs, error } = useRules();
   const dialog = useRuleDialog();
   const selected = rules?.find((one) => one.ruleID === ruleID);
   return (
@@ -82,7 +82,7 @@ export function RuleList() {
         </header>
         <View
           error={error}
-          isLoaded={rules !== undefined}
+          readMs={readMs}
           empty={
             rules?.length === 0 ? (
               <Empty icon="bell-ring" title={texts.empty}>

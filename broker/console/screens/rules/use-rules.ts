@@ -7,11 +7,11 @@ import type { RuleDialog } from '../../state/rules/rule-draft.ts';
 import { without } from '../../state/search.ts';
 
 export function useRules() {
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['rules'],
     queryFn: ({ signal }) => call('getRules', { signal }),
   });
-  return { rules: data?.rules, error };
+  return { rules: data?.rules, readMs: dataUpdatedAt, error };
 }
 
 /** Reads the rules and their deliveries anew after a change. */

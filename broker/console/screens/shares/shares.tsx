@@ -159,7 +159,7 @@ function Shares() {
   const { shares: texts } = useWords(shareWords);
   const navigate = useNavigate({ from: '/shares' });
   const { show = 'open', vehicle = null, revoke } = useSearch({ from: '/shell/shares' });
-  const { shares, error } = useShares();
+  const { shares, readMs, error } = useShares();
   const nameOf = useNameOf();
   const shown = chosenShares(shares ?? [], { show, vehicle, nowS: useNow() });
   return (
@@ -182,7 +182,7 @@ function Shares() {
       </header>
       <View
         error={error}
-        isLoaded={shares !== undefined}
+        readMs={readMs}
         empty={
           shown.length === 0 ? (
             <Empty icon="link" title={texts.empty[show]}>

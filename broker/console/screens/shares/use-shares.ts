@@ -16,13 +16,13 @@ export function useMayShare(): boolean | null {
 /** Undefined shares: not read yet, or the user may not. */
 export function useShares() {
   const mayShare = useMayShare();
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['shares'],
     queryFn: ({ signal }) => call('getShares', { signal }),
     enabled: mayShare === true,
     refetchInterval: anewMs,
   });
-  return { shares: data?.shares, error, mayShare };
+  return { shares: data?.shares, readMs: dataUpdatedAt, error, mayShare };
 }
 
 /** Reads shares anew after a change. */

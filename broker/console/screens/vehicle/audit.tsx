@@ -52,7 +52,7 @@ function EntryRow({ entry }: { readonly entry: Entry }) {
 
 function Entries({ deviceID }: { readonly deviceID: string }) {
   const { audit: texts, paging } = useWords(tabWords);
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['audit', deviceID],
     queryFn: ({ pageParam, signal }) =>
       call('auditEntries', {
@@ -68,7 +68,7 @@ function Entries({ deviceID }: { readonly deviceID: string }) {
     <>
       <View
         error={error}
-        isLoaded={entries !== undefined}
+        readMs={dataUpdatedAt}
         empty={entries?.length === 0 ? <Empty icon="table" title={texts.empty} /> : null}
       >
         <div className="scroll">

@@ -4,6 +4,8 @@ import { Badge, codeText, iconOf } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { severityOf, type Vehicle, type VehicleState } from '../../state/fleet.ts';
 
+const icons = { moving: 'truck', standing: 'signal', unknown: 'circle-help', offline: 'wifi-off' } as const;
+
 export function StateBadge({ state }: { readonly state: VehicleState }) {
   const words = useWords();
   if (state === 'doubtful')
@@ -12,11 +14,7 @@ export function StateBadge({ state }: { readonly state: VehicleState }) {
         {words.state.doubtful}
       </Badge>
     );
-  return (
-    <Badge icon={state === 'offline' ? 'wifi-off' : state === 'moving' ? 'truck' : 'signal'}>
-      {words.state[state]}
-    </Badge>
-  );
+  return <Badge icon={icons[state]}>{words.state[state]}</Badge>;
 }
 
 /** Red is filled only while an alarm has no owner. */

@@ -181,7 +181,9 @@ function Course({ command, mayCommand }: { readonly command: ListedCommand; read
 export function VehicleCommands({ device }: { readonly device: Device }) {
   const { commands: texts, paging } = useWords(tabWords);
   const { command: chosen } = useSearch({ from: '/shell/vehicle/$deviceID' });
-  const { commands, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useCommands(device.deviceID);
+  const { commands, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useCommands(
+    device.deviceID,
+  );
   // Without a choice: what is under way, else the newest.
   const selected = commands?.find(({ commandID, hasEnded }) =>
     chosen === undefined ? !hasEnded : commandID === chosen,
@@ -195,7 +197,7 @@ export function VehicleCommands({ device }: { readonly device: Device }) {
         </header>
         <View
           error={error}
-          isLoaded={commands !== undefined}
+          readMs={dataUpdatedAt}
           empty={
             commands?.length === 0 ? (
               <Empty icon="power" title={texts.empty}>

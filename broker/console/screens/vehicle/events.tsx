@@ -1,4 +1,5 @@
 // The events of a vehicle: speed as a plot, the table, and the proof of one event.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -7,13 +8,13 @@ import type { Device, EventRecord } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Known } from '../../components/known.tsx';
 import { Plot } from '../../components/plot.tsx';
 import {
   Badge,
   codeText,
   Empty,
   iconOf,
-  Loading,
   Notice,
   numberText,
   spanText,
@@ -205,7 +206,7 @@ export function VehicleEvents({ device }: { readonly device: Device }) {
   const { kind = 'changes', event = null, from } = search;
   const [openedS] = useState(() => Date.now() / 1000);
   const range = rangeOf(search.range, from, openedS);
-  const { data, error, refetch } = useRecords(device.deviceID, range);
+  const { data, error, dataUpdatedAt, refetch } = useRecords(device.deviceID, range);
   useOwnEvents(device.deviceID, refetch);
   const shown = useMemo(
     () => (data ?? []).filter(({ statusCode }) => matchesKind(statusCode, kind)).toReversed(),
@@ -238,12 +239,12 @@ export function VehicleEvents({ device }: { readonly device: Device }) {
           </Notice>
         )}
         {data !== undefined && isWide ? <SpeedPlot records={data} /> : null}
-        {data === undefined ? (
-          <Loading rows={8} />
-        ) : shown.length === 0 ? (
-          <Empty icon="table" title={texts.empty}>
-            <p>{texts.emptyHint}</p>
-          </Empty>
+        {shown.length === 0 ? (
+          <Known readMs={dataUpdatedAt} error={error}>
+            <Empty icon="table" title={texts.empty}>
+              <p>{texts.emptyHint}</p>
+            </Empty>
+          </Known>
         ) : (
           <EventTable records={shown} selected={event} />
         )}

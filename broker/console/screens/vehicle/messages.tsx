@@ -44,18 +44,19 @@ function SentState({ message: { delivered, expires } }: { readonly message: Sent
 
 function SentList({ deviceID }: { readonly deviceID: string }) {
   const { messages: texts, paging } = useWords(tabWords);
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
-    queryKey: ['messages', 'sent', deviceID],
-    queryFn: ({ pageParam, signal }) =>
-      call('sentMessages', {
-        params: { deviceID },
-        query: { limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: 15_000,
-  });
+  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery({
+      queryKey: ['messages', 'sent', deviceID],
+      queryFn: ({ pageParam, signal }) =>
+        call('sentMessages', {
+          params: { deviceID },
+          query: { limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
+          signal,
+        }),
+      initialPageParam: null as string | null,
+      getNextPageParam: ({ next }) => next,
+      refetchInterval: 15_000,
+    });
   // A confirmation comes as an event.
   useOwnEvents(deviceID, refetch);
   const sent = data?.pages.flatMap(({ messages }) => messages);
@@ -66,7 +67,7 @@ function SentList({ deviceID }: { readonly deviceID: string }) {
       </header>
       <View
         error={error}
-        isLoaded={sent !== undefined}
+        readMs={dataUpdatedAt}
         empty={sent?.length === 0 ? <Empty icon="message-square" title={texts.noneSent} /> : null}
       >
         <ul className="card-body thread">
@@ -144,7 +145,7 @@ function WriteForm({ deviceID, name }: { readonly deviceID: string; readonly nam
 function Unread({ deviceID }: { readonly deviceID: string }) {
   const { messages: texts } = useWords(tabWords);
   const { pages } = useWords();
-  const { data, error } = useUnreadMessages();
+  const { data, readMs, error } = useUnreadMessages();
   const own = data?.messages.filter((message) => message.deviceID === deviceID).toReversed();
   return (
     <section className="card" aria-labelledby="unread-title">
@@ -153,7 +154,7 @@ function Unread({ deviceID }: { readonly deviceID: string }) {
       </header>
       <View
         error={error}
-        isLoaded={own !== undefined}
+        readMs={readMs}
         empty={
           own?.length === 0 ? (
             <Empty icon="message-square" title={texts.noneUnread}>

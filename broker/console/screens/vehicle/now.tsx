@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Known } from '../../components/known.tsx';
 import { Age, Empty, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { alarms } from '../../service/live.ts';
+import { alarms, alarmsReadMs } from '../../service/live.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
@@ -134,13 +135,16 @@ function OpenAlarms({ deviceID }: { readonly deviceID: string }) {
   const own = [...useValue(alarms).values()]
     .filter((alarm) => alarm.deviceID === deviceID)
     .toSorted(compareAlarms);
+  const readMs = useValue(alarmsReadMs);
   return (
     <section className="card" aria-labelledby="own-alarms-title">
       <header>
         <h2 id="own-alarms-title">{words.vehicle.alarms}</h2>
       </header>
       {own.length === 0 ? (
-        <Empty icon="circle-check" title={words.vehicle.noAlarms} />
+        <Known readMs={readMs}>
+          <Empty icon="circle-check" title={words.vehicle.noAlarms} />
+        </Known>
       ) : (
         <ul className="card-body stack">
           {own.map((alarm) => (

@@ -1,4 +1,5 @@
 // Trips and stops of a period, and the replay of one of them. What is replayed stands in the address.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -6,10 +7,10 @@ import type { Device, Stop, Trip } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Known } from '../../components/known.tsx';
 import {
   Badge,
   Empty,
-  Loading,
   Notice,
   numberText,
   placeText,
@@ -232,7 +233,7 @@ export function VehicleTrips({ device: { deviceID } }: { readonly device: Device
   const { range: chosen, from, to, time } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const [openedS] = useState(() => Math.floor(Date.now() / 1000));
   const range = rangeOf(chosen, from, openedS);
-  const { data: items, error } = useItems(deviceID, range);
+  const { data: items, error, dataUpdatedAt } = useItems(deviceID, range);
   const failure = error === null ? null : failureText(error, words);
   const shown = shownPeriod(items, from, to);
   return (
@@ -266,14 +267,12 @@ export function VehicleTrips({ device: { deviceID } }: { readonly device: Device
             {failure.hint}
           </Notice>
         )}
-        {items === undefined ? (
-          failure === null ? (
-            <Loading rows={6} />
-          ) : null
-        ) : items.length === 0 ? (
-          <Empty icon="map" title={texts.empty}>
-            <p>{texts.emptyHint}</p>
-          </Empty>
+        {items === undefined || items.length === 0 ? (
+          <Known readMs={dataUpdatedAt} error={error}>
+            <Empty icon="map" title={texts.empty}>
+              <p>{texts.emptyHint}</p>
+            </Empty>
+          </Known>
         ) : (
           <ItemTable items={items} deviceID={deviceID} shownS={shown?.fromS ?? 0} />
         )}

@@ -121,7 +121,7 @@ export function UnitRequests(props: UnitRequestsProps) {
   const role = useRole();
   const isForbidden = role === 'viewer';
   const isAllowed = role !== '' && !isForbidden;
-  const { data, error, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['requests', deviceID],
     queryFn: ({ signal }) => call('listRequests', { params: { deviceID }, signal }),
     enabled: isAllowed,
@@ -142,7 +142,7 @@ export function UnitRequests(props: UnitRequestsProps) {
           <Asking {...props} />
           <View
             error={error}
-            isLoaded={data !== undefined}
+            readMs={dataUpdatedAt}
             empty={data?.requests.length === 0 ? <p className="muted">{texts.noRequests}</p> : null}
           >
             <ul className="stack">

@@ -1,8 +1,7 @@
 // The editor of a zone: its shape stands in the address and is drawn on the map; here are its points as numbers, its names and its automations.
 import { type FormEvent, useState } from 'react';
-import { Button, Form, Input, Label, Switch, TextField } from 'react-aria-components';
+import { Button, Form, Input, Label, TextField } from 'react-aria-components';
 import type { Point } from '../../../../src/core/geo/geo.ts';
-import type { ZoneSwitch } from '../../../../src/core/geo/geozone.ts';
 import { isName } from '../../../../src/core/ids.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
@@ -16,8 +15,11 @@ import {
   formOf,
   moments,
   needsLook,
+  noticeOf,
+  notices,
   switchOf,
   withAct,
+  withNotice,
   type ZoneAct,
   type ZoneForm,
   type ZonePart,
@@ -40,15 +42,17 @@ const parts = Object.keys(zoneParts) as readonly ZonePart[];
 
 function Acts({ form, onForm }: FormProps) {
   const { zones: texts } = useWords(zoneWords);
-  const alert = (name: ZoneSwitch, isOn: boolean): void => {
-    const switches = new Set(form.switches);
-    if (isOn) switches.add(name);
-    else switches.delete(name);
-    onForm({ ...form, switches });
-  };
   return moments.map((moment) => (
     <fieldset key={moment} className="stack">
       <legend className="strong">{texts.moments[moment]}</legend>
+      <Choice
+        label={texts.notice}
+        choices={notices.map((value) => ({ value, text: texts.notices[value] }))}
+        chosen={noticeOf(form.switches, moment)}
+        onChoose={(value) =>
+          onForm(withNotice(form, moment, notices.find((one) => one === value) ?? 'nothing'))
+        }
+      />
       {parts.map((part) => {
         const acts: readonly ZoneAct[] = zoneParts[part];
         const chosen = acts.find((act) => form.switches.has(switchOf(moment, act))) ?? null;
@@ -68,14 +72,6 @@ function Acts({ form, onForm }: FormProps) {
           />
         );
       })}
-      <Switch
-        className="switch"
-        isSelected={form.switches.has(moment === 'arrival' ? 'alertEntry' : 'alertExit')}
-        onChange={(isOn) => alert(moment === 'arrival' ? 'alertEntry' : 'alertExit', isOn)}
-      >
-        <span className="track" />
-        <span>{texts.alert}</span>
-      </Switch>
     </fieldset>
   ));
 }
@@ -185,6 +181,7 @@ export function ZoneEditor({ edit, zone, zones, middle, onClose }: EditorProps) 
         <Shape edit={edit} addMiddle={middle === null ? null : () => edit.add(middle())} />
         <Names form={form} onForm={setForm} isNew={zone === undefined} fault={idFault} />
         <h3>{texts.acts}</h3>
+        <small>{texts.noticeHint}</small>
         <Acts form={form} onForm={setForm} />
         {isLooking ? null : failure}
         <div className="row wrap">

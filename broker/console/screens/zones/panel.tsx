@@ -1,7 +1,9 @@
 // The selected zone: what it is, which vehicles are inside now, what happens, and which vehicle has which version of the zones.
+
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Geozone } from '../../api/operations.ts';
+import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Fact, Notice, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -22,12 +24,17 @@ const insideMost = 20;
 
 function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
   const { zones: texts } = useWords(zoneWords);
+  const readMs = useValue(fleetReadMs);
   return (
     <div className="block">
       <h3>
-        {texts.inside} <span className="faint">{numberText(inside.length)}</span>
+        {texts.inside} <span className="faint">{countText(inside.length, useKnowledge(readMs))}</span>
       </h3>
-      {inside.length === 0 ? <p className="muted">{texts.insideNone}</p> : null}
+      {inside.length === 0 ? (
+        <Known readMs={readMs} isSmall>
+          <p className="muted">{texts.insideNone}</p>
+        </Known>
+      ) : null}
       <ul>
         {inside.slice(0, insideMost).map((vehicle) => (
           <li key={vehicle.id} className="row">

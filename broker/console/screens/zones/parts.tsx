@@ -5,13 +5,15 @@ import { type ZoneSwitch, zoneSwitches } from '../../../../src/core/geo/geozone.
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
-import { type Moment, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
+import { isNotice, type Moment, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { zoneWords } from '../../words/zones/words.ts';
 
 function actText(name: ZoneSwitch, { zones: texts }: WordsWith<[typeof zoneWords]>): string {
-  const moment: Moment = name.startsWith('arrival') || name === 'alertEntry' ? 'arrival' : 'departure';
-  const does = name.startsWith('alert') ? texts.does.Alert : texts.does[name.slice(moment.length) as ZoneAct];
+  const moment: Moment = name.startsWith('arrival') || name.endsWith('Entry') ? 'arrival' : 'departure';
+  const does = isNotice(name)
+    ? texts.does[name.startsWith('alarm') ? 'Alarm' : 'Alert']
+    : texts.does[name.slice(moment.length) as ZoneAct];
   return `${texts.moments[moment]}: ${does}`;
 }
 
@@ -21,9 +23,13 @@ export function ActList({ switches }: { readonly switches: ReadonlySet<ZoneSwitc
     <ul className="stack tight">
       {zoneSwitches
         .filter((name) => switches.has(name))
+        // An alarm is an alert too, and is said once.
+        .filter(
+          (name) => !switches.has(name.replace('alert', 'alarm') as ZoneSwitch) || name.startsWith('alarm'),
+        )
         .map((name) => (
           <li key={name} className="row">
-            <Icon name={needsLook(name) ? 'lock' : name.startsWith('alert') ? 'bell' : 'power'} />
+            <Icon name={needsLook(name) ? 'lock' : isNotice(name) ? 'bell' : 'power'} />
             {actText(name, words)}
           </li>
         ))}

@@ -3,7 +3,8 @@ import { type ReactNode, useMemo } from 'react';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Empty, numberText } from '../../components/texts.tsx';
+import { countText, Known, useKnowledge } from '../../components/known.tsx';
+import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
 import { zoneWords } from '../../words/zones/words.ts';
@@ -18,6 +19,9 @@ interface ShapeListProps<T> {
     Record<'title' | 'new' | 'find' | 'empty' | 'emptyHint' | 'noMatch' | 'viewer' | 'list', string>
   >;
   readonly all: readonly T[];
+  /** When they were read, ms since 1970. */
+  readonly readMs: number;
+  readonly error: Error | null;
   readonly find: string;
   readonly mayChange: boolean;
   search(all: readonly T[], find: string): readonly T[];
@@ -28,16 +32,18 @@ interface ShapeListProps<T> {
 }
 
 export function ShapeList<T>(props: ShapeListProps<T>) {
-  const { titleID, icon, texts, all, find, mayChange, search, idOf, row, onNew, onFind } = props;
+  const { titleID, icon, texts, all, readMs, error, find, mayChange, search, idOf, row, onNew, onFind } =
+    props;
   const { zones } = useWords(zoneWords);
   const { state } = useValue(connection);
+  const knowledge = useKnowledge(readMs, error !== null);
   const found = useMemo(() => search(all, find), [search, all, find]);
   return (
     <>
       <header>
         <div className="row">
           <h2 id={titleID}>{texts.title}</h2>
-          <span className="faint">{numberText(all.length)}</span>
+          <span className="faint">{countText(all.length, knowledge)}</span>
           {mayChange ? (
             <ActionButton className="button secondary small push" isOff={state !== 'live'} onPress={onNew}>
               <Icon name="plus" />
@@ -48,9 +54,11 @@ export function ShapeList<T>(props: ShapeListProps<T>) {
         <FindField label={texts.find} value={find} onChange={onFind} />
       </header>
       {found.length === 0 ? (
-        <Empty icon={icon} title={all.length === 0 ? texts.empty : texts.noMatch}>
-          {all.length === 0 ? <p>{mayChange ? texts.emptyHint : texts.viewer}</p> : null}
-        </Empty>
+        <Known readMs={readMs} error={error}>
+          <Empty icon={icon} title={all.length === 0 ? texts.empty : texts.noMatch}>
+            {all.length === 0 ? <p>{mayChange ? texts.emptyHint : texts.viewer}</p> : null}
+          </Empty>
+        </Known>
       ) : (
         <ul className="list" aria-label={texts.list}>
           {found.slice(0, rowsMost).map((one) => (

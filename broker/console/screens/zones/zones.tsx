@@ -45,7 +45,7 @@ function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected
   );
 }
 
-function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readonly mayChange: boolean }) {
+function List({ zones, readMs, error, mayChange }: ReturnType<typeof useZoneList>) {
   const { pages, zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { find = '', zone: selected } = useSearch({ from: '/shell/zones' });
@@ -55,6 +55,8 @@ function List({ zones, mayChange }: { readonly zones: readonly Geozone[]; readon
       icon="hexagon"
       texts={{ ...texts, title: pages.zones.title }}
       all={zones}
+      readMs={readMs}
+      error={error}
       find={find}
       mayChange={mayChange}
       search={zonesFound}
@@ -106,7 +108,8 @@ export function ZonesScreen() {
   const { pages, zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
   const { zone: selected, edit: editing, shape } = useSearch({ from: '/shell/zones' });
-  const { zones, isLoaded, error, mayChange } = useZoneList();
+  const known = useZoneList();
+  const { zones, isLoaded, error, mayChange } = known;
   const edit = useDraft({
     shape,
     first: newDraft,
@@ -133,7 +136,7 @@ export function ZonesScreen() {
       opened={opened}
       isLoaded={isLoaded}
       error={error}
-      list={<List zones={zones} mayChange={mayChange} />}
+      list={<List {...known} />}
       selected={selected}
       isFound={zone !== undefined}
       side={

@@ -1,7 +1,8 @@
 // Finds what became of orders that have no answer: by their late answer, or in the ledger once the service is there again. An order that was
 // taken back meanwhile is followed by a further restore or lock, for the service lets the newest one count.
 import { foundIn, isGivenUp, isOverdue, type SentOrder } from '../../state/orders/sent-orders.ts';
-import { call, serviceNowS } from '../call.ts';
+import { call } from '../call.ts';
+import { serviceNowS } from '../clock.ts';
 import { isLive } from '../live.ts';
 import { askSafe } from './safe-orders.ts';
 import { recordFound, sentOrders, settleSent } from './sent-orders.ts';

@@ -2,7 +2,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useValue } from '../../components/use.ts';
-import { alarms, connection } from '../../service/live.ts';
+import { alarms, alarmsReadMs, connection } from '../../service/live.ts';
 import { notLoaded } from '../../words/word-set.ts';
 import { newAlarms, say, toasts } from './toast-queue.ts';
 
@@ -31,12 +31,17 @@ function useNewAlarms(): void {
   const open = useValue(alarms);
   const { pathname } = useLocation();
   const isShown = pathname === '/alarms';
-  const [sinceS] = useState(() => Math.floor(Date.now() / 1000));
+  // What was open when it was read first is no toast. By the alarms themselves: no two clocks are compared.
+  const [known, setKnown] = useState<ReadonlySet<string> | null>(null);
+  const readMs = useValue(alarmsReadMs);
+  useEffect(() => {
+    if (readMs !== null) setKnown((before) => before ?? new Set(alarms.get().keys()));
+  }, [readMs]);
   const viewed = useRef<ReadonlySet<string>>(new Set());
   const key = useRef<string | null>(null);
   useEffect(() => {
     const all = [...open.values()].filter(
-      ({ alarmState, opened }) => alarmState === 'new' && opened >= sinceS,
+      ({ alarmID, alarmState }) => alarmState === 'new' && known?.has(alarmID) === false,
     );
     if (isShown) viewed.current = new Set(all.map(({ alarmID }) => alarmID));
     const fresh = all
@@ -49,7 +54,7 @@ function useNewAlarms(): void {
         key.current = null;
         viewed.current = new Set([...viewed.current, ...newAlarms.get().map(({ alarmID }) => alarmID)]);
       });
-  }, [open, isShown, sinceS]);
+  }, [open, isShown, known]);
 }
 
 export function useOccasions(): void {

@@ -33,9 +33,24 @@ const sentMemberOf = (name: ZoneSwitch): SentMember =>
 export const switchesOf = (zone: Geozone): ReadonlySet<ZoneSwitch> =>
   new Set(zoneSwitches.filter((name) => zone[memberOf(name)]));
 
+/** What a crossing of a zone becomes besides its record. */
+export const notices = ['nothing', 'notification', 'alarm'] as const;
+export type Notice = (typeof notices)[number];
+
+const noticeSwitches = {
+  arrival: { alert: 'alertEntry', alarm: 'alarmEntry' },
+  departure: { alert: 'alertExit', alarm: 'alarmExit' },
+} as const;
+
+export const isNotice = (name: ZoneSwitch): boolean => name.startsWith('alert') || name.startsWith('alarm');
+
+export function noticeOf(switches: ReadonlySet<ZoneSwitch>, moment: Moment): Notice {
+  const { alert, alarm } = noticeSwitches[moment];
+  return switches.has(alarm) ? 'alarm' : switches.has(alert) ? 'notification' : 'nothing';
+}
+
 /** Switches that move a lock or open the engine's circuit: they are looked at twice. The release of an engine is never in the way. */
-export const needsLook = (name: ZoneSwitch): boolean =>
-  name !== 'alertEntry' && name !== 'alertExit' && !name.endsWith('EngineOn');
+export const needsLook = (name: ZoneSwitch): boolean => !isNotice(name) && !name.endsWith('EngineOn');
 
 const nameOf = (zone: Geozone): string => zone.geozoneDisplayName || zone.geozoneID;
 
@@ -78,6 +93,16 @@ export function withAct(
   const switches = new Set(form.switches);
   for (const one of zoneParts[part]) switches.delete(switchOf(moment, one));
   if (act !== null) switches.add(switchOf(moment, act));
+  return { ...form, switches };
+}
+
+export function withNotice(form: ZoneForm, moment: Moment, notice: Notice): ZoneForm {
+  const switches = new Set(form.switches);
+  const { alert, alarm } = noticeSwitches[moment];
+  for (const [name, isOn] of [[alert, notice !== 'nothing'] as const, [alarm, notice === 'alarm'] as const]) {
+    if (isOn) switches.add(name);
+    else switches.delete(name);
+  }
   return { ...form, switches };
 }
 

@@ -41,6 +41,7 @@ export const mapTexts: MapTexts = {
       alarm: 'إنذار',
       moving: 'تسير',
       standing: 'واقفة',
+      unknown: 'السرعة غير معروفة',
       offline: 'غير متصلة',
       doubtful: 'مشكوك فيها',
     },
@@ -57,7 +58,11 @@ export const mapTexts: MapTexts = {
     zoomIn: 'تكبير',
     zoomOut: 'تصغير',
     fit: 'اعرض كل المركبات',
-    actNow: 'تصرّف الآن',
+    rings: {
+      act: 'إنذار دون مسؤول',
+      'act-taken': 'إنذار له مسؤول',
+      look: 'إنذار منخفض',
+    },
     credit: 'Natural Earth, © GeoNames',
     cluster: (count, open) =>
       open === 0 ? many(count, vehicles) : `${many(open, alarms)}، ${many(count, vehicles)}`,

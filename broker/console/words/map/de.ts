@@ -46,6 +46,7 @@ export const mapTexts: MapTexts = {
       alarm: 'Alarm',
       moving: 'Fährt',
       standing: 'Steht',
+      unknown: 'Tempo nicht bekannt',
       offline: 'Offline',
       doubtful: 'Zweifelhaft',
     },
@@ -62,7 +63,11 @@ export const mapTexts: MapTexts = {
     zoomIn: 'Vergrößern',
     zoomOut: 'Verkleinern',
     fit: 'Alle Fahrzeuge zeigen',
-    actNow: 'Jetzt handeln',
+    rings: {
+      act: 'Alarm ohne Bearbeiter',
+      'act-taken': 'Alarm mit Bearbeiter',
+      look: 'Niedriger Alarm',
+    },
     credit: 'Natural Earth, © GeoNames',
     cluster: (count, alarms) =>
       `${alarms === 0 ? '' : `${many(alarms, 'Alarm', 'Alarme')}, `}${many(count, 'Fahrzeug', 'Fahrzeuge')}`,

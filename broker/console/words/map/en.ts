@@ -45,6 +45,7 @@ export const mapTexts = {
       alarm: 'Alarm',
       moving: 'Moving',
       standing: 'Standing',
+      unknown: 'Speed not known',
       offline: 'Offline',
       doubtful: 'Doubtful',
     },
@@ -61,7 +62,11 @@ export const mapTexts = {
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
     fit: 'Show all vehicles',
-    actNow: 'Act now',
+    rings: {
+      act: 'Alarm without owner',
+      'act-taken': 'Alarm with owner',
+      look: 'Low alarm',
+    },
     credit: 'Natural Earth, © GeoNames',
     cluster: (count: number, alarms: number) =>
       alarms === 0

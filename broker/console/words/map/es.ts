@@ -45,6 +45,7 @@ export const mapTexts: MapTexts = {
       alarm: 'Alarma',
       moving: 'En marcha',
       standing: 'Parados',
+      unknown: 'Velocidad desconocida',
       offline: 'Sin conexión',
       doubtful: 'Dudosos',
     },
@@ -61,7 +62,11 @@ export const mapTexts: MapTexts = {
     zoomIn: 'Acercar',
     zoomOut: 'Alejar',
     fit: 'Mostrar todos los vehículos',
-    actNow: 'Actuar ya',
+    rings: {
+      act: 'Alarma sin responsable',
+      'act-taken': 'Alarma con responsable',
+      look: 'Alarma baja',
+    },
     credit: 'Natural Earth, © GeoNames',
     cluster: (count, alarms) =>
       `${alarms === 0 ? '' : `${many(alarms, 'alarma', 'alarmas')}, `}${many(count, 'vehículo', 'vehículos')}`,

@@ -45,6 +45,7 @@ export const mapTexts: MapTexts = {
       alarm: 'Alarme',
       moving: 'En mouvement',
       standing: 'À l’arrêt',
+      unknown: 'Vitesse inconnue',
       offline: 'Hors ligne',
       doubtful: 'Douteux',
     },
@@ -61,7 +62,11 @@ export const mapTexts: MapTexts = {
     zoomIn: 'Zoom avant',
     zoomOut: 'Zoom arrière',
     fit: 'Montrer tous les véhicules',
-    actNow: 'Agir',
+    rings: {
+      act: 'Alarme sans responsable',
+      'act-taken': 'Alarme avec responsable',
+      look: 'Alarme faible',
+    },
     credit: 'Natural Earth, © GeoNames',
     cluster: (count, alarms) =>
       `${alarms === 0 ? '' : `${many(alarms, 'alarme', 'alarmes')}, `}${many(count, 'véhicule', 'véhicules')}`,

@@ -23,6 +23,7 @@ export const offlineTexts: OfflineTexts = {
     was: {
       moving: 'كانت تسير',
       standing: 'كانت واقفة',
+      unknown: 'كانت السرعة غير معروفة',
       offline: 'كانت غير متصلة',
       doubtful: 'كان الموقع مشكوكًا فيه',
     },

@@ -25,6 +25,7 @@ export const offlineTexts: OfflineTexts = {
     was: {
       moving: 'fuhr',
       standing: 'stand',
+      unknown: 'Tempo war nicht bekannt',
       offline: 'war offline',
       doubtful: 'Position war zweifelhaft',
     },

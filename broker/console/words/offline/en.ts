@@ -25,6 +25,7 @@ export const offlineTexts = {
     was: {
       moving: 'was moving',
       standing: 'was standing',
+      unknown: 'speed was not known',
       offline: 'was offline',
       doubtful: 'position was doubtful',
     },

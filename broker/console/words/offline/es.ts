@@ -25,6 +25,7 @@ export const offlineTexts: OfflineTexts = {
     was: {
       moving: 'estaba en marcha',
       standing: 'estaba parado',
+      unknown: 'la velocidad era desconocida',
       offline: 'estaba sin conexión',
       doubtful: 'la posición era dudosa',
     },

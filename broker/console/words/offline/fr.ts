@@ -25,6 +25,7 @@ export const offlineTexts: OfflineTexts = {
     was: {
       moving: 'roulait',
       standing: 'était à l’arrêt',
+      unknown: 'vitesse était inconnue',
       offline: 'était hors ligne',
       doubtful: 'position était douteuse',
     },

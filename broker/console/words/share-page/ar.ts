@@ -27,6 +27,7 @@ export const sharePageTexts: SharePageTexts = {
     revoked: 'أُنهيت قبل موعدها. اسأل من أرسل إليك الرابط',
   },
   speed: 'السرعة',
+  speedUnknown: 'غير معروفة',
   place: 'الموقع',
   reported: 'آخر بلاغ',
   noPosition: 'لا موقع بعد',

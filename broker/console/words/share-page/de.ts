@@ -27,6 +27,7 @@ export const sharePageTexts: SharePageTexts = {
     revoked: 'Es wurde vor der Zeit beendet. Fragen Sie die Person, die den Link gesendet hat',
   },
   speed: 'Geschwindigkeit',
+  speedUnknown: 'nicht bekannt',
   place: 'Position',
   reported: 'Gemeldet',
   noPosition: 'Noch keine Position',

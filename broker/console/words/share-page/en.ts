@@ -27,6 +27,7 @@ export const sharePageTexts = {
     revoked: 'It was ended before its time. Ask the person who sent the link to you',
   },
   speed: 'Speed',
+  speedUnknown: 'not known',
   place: 'Position',
   reported: 'Reported',
   noPosition: 'No position yet',

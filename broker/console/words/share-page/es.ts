@@ -26,6 +26,7 @@ export const sharePageTexts: SharePageTexts = {
     revoked: 'Terminó antes de tiempo. Pregunte a la persona que le envió el enlace',
   },
   speed: 'Velocidad',
+  speedUnknown: 'desconocida',
   place: 'Posición',
   reported: 'Comunicado',
   noPosition: 'Aún sin posición',

@@ -26,6 +26,7 @@ export const sharePageTexts: SharePageTexts = {
     revoked: 'Il a été arrêté avant la fin. Demandez à la personne qui vous a envoyé le lien',
   },
   speed: 'Vitesse',
+  speedUnknown: 'inconnue',
   place: 'Position',
   reported: 'Signalé',
   noPosition: 'Pas encore de position',

@@ -36,11 +36,15 @@ export const zoneTexts: ZoneTexts = {
       CargoUnlock: 'يُفتح قفل الحمولة',
       CabinLock: 'تُقفل المقصورة',
       CabinUnlock: 'يُفتح قفل المقصورة',
-      Alert: 'تنبيه',
+      Alert: 'تنبيه في الوارد',
+      Alarm: 'إنذار',
     },
     parts: { Engine: 'المحرك', Cargo: 'الحمولة', Cabin: 'المقصورة' },
     nothing: 'لا شيء',
-    alert: 'تنبيه',
+    notice: 'الإشعار',
+    notices: { nothing: 'لا شيء', notification: 'تنبيه', alarm: 'إنذار' },
+    noticeHint:
+      'التنبيه في الوارد. والإنذار في القائمة أيضًا إلى أن يغلقه شخص. والمركبة الموجودة في الداخل من قبل لم تصل',
     held: 'على المركبات',
     heldHint: 'تصل المناطق إلى المركبة مع إعداداتها في إصدار واحد',
     heldStates: {

@@ -36,11 +36,15 @@ export const zoneTexts: ZoneTexts = {
       CargoUnlock: 'die Ladung wird entriegelt',
       CabinLock: 'die Kabine wird verriegelt',
       CabinUnlock: 'die Kabine wird entriegelt',
-      Alert: 'eine Meldung',
+      Alert: 'eine Meldung im Eingang',
+      Alarm: 'ein Alarm',
     },
     parts: { Engine: 'Motor', Cargo: 'Ladung', Cabin: 'Kabine' },
     nothing: 'nichts',
-    alert: 'Meldung',
+    notice: 'Meldung',
+    notices: { nothing: 'nichts', notification: 'Meldung', alarm: 'Alarm' },
+    noticeHint:
+      'Eine Meldung steht im Eingang. Ein Alarm steht auch in der Liste, bis ihn jemand schließt. Ein Fahrzeug, das schon darin ist, ist nicht angekommen',
     held: 'Auf den Fahrzeugen',
     heldHint: 'Zonen erreichen ein Fahrzeug zusammen mit seinen Einstellungen, als eine Version',
     heldStates: {

@@ -42,11 +42,15 @@ export const zoneTexts = {
       CargoUnlock: 'the cargo is unlocked',
       CabinLock: 'the cabin is locked',
       CabinUnlock: 'the cabin is unlocked',
-      Alert: 'an alert',
+      Alert: 'a notification in the inbox',
+      Alarm: 'an alarm',
     },
     parts: { Engine: 'Engine', Cargo: 'Cargo', Cabin: 'Cabin' },
     nothing: 'nothing',
-    alert: 'Alert',
+    notice: 'Notice',
+    notices: { nothing: 'nothing', notification: 'notification', alarm: 'alarm' },
+    noticeHint:
+      'A notification is in the inbox. An alarm is in the queue too, until a person closes it. A vehicle that is inside already has not arrived',
     held: 'On the vehicles',
     heldHint: 'Zones reach a vehicle together with its settings, as one version',
     heldStates: {

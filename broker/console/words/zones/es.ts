@@ -36,11 +36,15 @@ export const zoneTexts: ZoneTexts = {
       CargoUnlock: 'se desbloquea la carga',
       CabinLock: 'se bloquea la cabina',
       CabinUnlock: 'se desbloquea la cabina',
-      Alert: 'un aviso',
+      Alert: 'un aviso en la bandeja',
+      Alarm: 'una alarma',
     },
     parts: { Engine: 'Motor', Cargo: 'Carga', Cabin: 'Cabina' },
     nothing: 'nada',
-    alert: 'Aviso',
+    notice: 'Aviso',
+    notices: { nothing: 'nada', notification: 'aviso', alarm: 'alarma' },
+    noticeHint:
+      'Un aviso está en la bandeja. Una alarma está además en la cola, hasta que una persona la cierra. Un vehículo que ya está dentro no ha llegado',
     held: 'En los vehículos',
     heldHint: 'Las zonas llegan a un vehículo junto con sus ajustes, como una sola versión',
     heldStates: {

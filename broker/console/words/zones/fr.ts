@@ -36,11 +36,15 @@ export const zoneTexts: ZoneTexts = {
       CargoUnlock: 'le chargement est déverrouillé',
       CabinLock: 'la cabine est verrouillée',
       CabinUnlock: 'la cabine est déverrouillée',
-      Alert: 'une alerte',
+      Alert: 'une notification dans la boîte',
+      Alarm: 'une alarme',
     },
     parts: { Engine: 'Moteur', Cargo: 'Chargement', Cabin: 'Cabine' },
     nothing: 'rien',
-    alert: 'Alerte',
+    notice: 'Avis',
+    notices: { nothing: 'rien', notification: 'notification', alarm: 'alarme' },
+    noticeHint:
+      'Une notification est dans la boîte. Une alarme est aussi dans la file, jusqu’à ce qu’une personne la ferme. Un véhicule déjà à l’intérieur n’est pas arrivé',
     held: 'Sur les véhicules',
     heldHint: 'Les zones parviennent à un véhicule avec ses réglages, en une seule version',
     heldStates: {

@@ -43,10 +43,7 @@ export function ReplayMap({ track, time, isFollowed }: ReplayMapProps) {
     if (map === null) return undefined;
     const show = (): void => {
       const { place: to, heading, speed, isMissing } = momentAt(track, time.get());
-      const isMoving = speed !== null && speed > 0;
-      map.showReplay(
-        to === null ? null : { place: to, heading: isMoving ? heading : null, isMissing, isFollowed },
-      );
+      map.showReplay(to === null ? null : { place: to, speed, heading, isMissing, isFollowed });
     };
     show();
     return time.subscribe(show);

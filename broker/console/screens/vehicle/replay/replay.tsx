@@ -1,8 +1,10 @@
 // A period of a vehicle under one cursor: map, speed, fuel, ignition and alarms, and what was known at that moment.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { failureText } from '../../../components/failure.ts';
+import { Known } from '../../../components/known.tsx';
 import { Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
 import {
   Badge,
@@ -10,7 +12,6 @@ import {
   Empty,
   Fact,
   iconOf,
-  Loading,
   Notice,
   placeText,
   spanText,
@@ -262,7 +263,11 @@ interface ReplayProps {
 /** Two cards of the page's grid: the replay, and the moment. */
 export function Replay({ deviceID, fromS, toS, startS, isChosen }: ReplayProps) {
   const words = useWords(tabWords);
-  const { data: track, error } = useQuery({
+  const {
+    data: track,
+    error,
+    dataUpdatedAt,
+  } = useQuery({
     queryKey: ['replay', deviceID, fromS, toS],
     queryFn: ({ signal }) => readTrack({ deviceID, fromS, toS }, signal),
     staleTime: toS === 0 ? 0 : 60_000,
@@ -277,12 +282,12 @@ export function Replay({ deviceID, fromS, toS, startS, isChosen }: ReplayProps) 
           <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
             {failure.hint}
           </Notice>
-        ) : track === undefined ? (
-          <Loading rows={6} />
         ) : (
-          <Empty icon="map" title={words.replay.empty}>
-            <p>{words.replay.emptyHint}</p>
-          </Empty>
+          <Known readMs={dataUpdatedAt} isDated>
+            <Empty icon="map" title={words.replay.empty}>
+              <p>{words.replay.emptyHint}</p>
+            </Empty>
+          </Known>
         )}
       </section>
     );
