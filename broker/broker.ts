@@ -7,6 +7,7 @@ import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer }
 import { waitAtMost } from '../src/timeout.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
 import { createDeviceRequests, type DeviceRequests } from './commands/device-requests.ts';
+import { type Completion, completed, completeWith } from './core/completion.ts';
 import { authenticateDevice, type Login } from './devices/device-login.ts';
 import { createOfflineRecorder, type OfflineRecorder } from './devices/offline-recorder.ts';
 import { watchRevocations } from './devices/revocations.ts';
@@ -25,6 +26,7 @@ import { type ConfigRollout, createConfigRollout } from './rollout/config-rollou
 import { encodeZones } from './rollout/config-zones.ts';
 import { createGroupCommit } from './scheduling/group-commit.ts';
 import { alwaysHeld, createLeases, type Leases } from './scheduling/leases.ts';
+import { createPeriodicTask, type PeriodicTask } from './scheduling/periodic-task.ts';
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
@@ -101,6 +103,7 @@ interface BrokerParts extends UplinkDeps {
   readonly options: BrokerOptions;
   readonly leases: Leases;
   readonly offlineRecorder: OfflineRecorder;
+  readonly storeWatch: PeriodicTask;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -172,8 +175,9 @@ function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
 
 /** In this order: what writes ends before what it writes through. */
 async function closeStoreOf(parts: BrokerParts): Promise<void> {
-  const { storeRetry, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
+  const { storeRetry, storeWatch, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
   storeRetry.close();
+  await storeWatch.close();
   offlineRecorder.close();
   await ingest.close();
   await rollout.close();
@@ -218,6 +222,20 @@ function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
     );
   };
   return createStoreRetry({ clock, log, probe });
+}
+
+/** How often an idle store is asked whether its files are still there. */
+const storeWatchMs = 3000;
+
+/** Finds files that were taken away from under a store that nothing is written to. */
+function watchStore({ db, clock }: BrokerOptions, storeRetry: StoreRetry): PeriodicTask {
+  const begin = (completion: Completion): void =>
+    completeWith(completion, async () => void (await db.write([])));
+  const run = async (): Promise<number> => {
+    await completed((completion) => storeRetry.run({ begin }, completion)).catch(() => undefined);
+    return storeWatchMs;
+  };
+  return createPeriodicTask({ clock, firstMs: storeWatchMs, run });
 }
 
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
@@ -275,6 +293,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     rollout,
     requests,
     leases,
+    storeWatch: watchStore(options, storeRetry),
     offlineRecorder: openOfflineRecorder(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
     isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),

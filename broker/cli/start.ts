@@ -249,6 +249,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     database: config.database,
     environment: readEnvironment(),
     use: 'service',
+    held,
   });
   const db = meter.watchDatabase(opened);
   const entropy = createSystemEntropy();
