@@ -34,6 +34,7 @@ import { migrations } from './store/migrations.ts';
 import { recordClone } from './store/notifications/occurrences.ts';
 import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
+import { type AgingClock, createAgingClock } from './upkeep/aging-clock.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 
 export interface BrokerOptions {
@@ -58,6 +59,8 @@ export interface BrokerServices {
   /** Other processes write to the database what this one writes too. */
   readonly isShared: boolean;
   readonly leases: Leases;
+  /** The time that removals by age go by. */
+  readonly aging: AgingClock;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
@@ -104,6 +107,7 @@ interface BrokerParts extends UplinkDeps {
   readonly leases: Leases;
   readonly offlineRecorder: OfflineRecorder;
   readonly storeWatch: PeriodicTask;
+  readonly aging: AgingClock;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -141,13 +145,14 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
 
 function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
-  const { commits, ingest, ledger, requests, leases } = parts;
+  const { commits, ingest, ledger, requests, leases, aging } = parts;
   const { db } = parts.options;
   const isShared = parts.options.ingress === 'cluster';
   return {
     db,
     isShared,
     leases,
+    aging,
     clock,
     entropy,
     log,
@@ -249,6 +254,9 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   await db.write([dateEmptySlice(nowMs), liftFleetRevisions(nowMs * 1000)]);
   // Behind a cluster connections outlive the start of a broker.
   if (!isShared) await db.write([setAllOffline(nowMs)]);
+  // Before the first event of this run: later ones bear the time of a clock that may be wrong.
+  const aging = createAgingClock(options);
+  await aging.read();
   const commits = createGroupCommit({ db, clock, log });
   const storeRetry = openStoreRetry(options);
   const grouped: Database = {
@@ -294,6 +302,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     requests,
     leases,
     storeWatch: watchStore(options, storeRetry),
+    aging,
     offlineRecorder: openOfflineRecorder(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
     isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),

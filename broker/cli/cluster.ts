@@ -13,14 +13,9 @@ import type { BrokerConfig } from '../config/broker-config.ts';
 import { clusterAddress } from '../config/cluster-config.ts';
 import type { OpenMqttServer } from '../ports/mqtt-server.ts';
 import { createGroupCommit } from '../scheduling/group-commit.ts';
-import {
-  findDeviceRef,
-  isTurnOver,
-  nextClusterTurn,
-  recordClusterLogin,
-  shareClusterFact,
-} from '../store/cluster.ts';
+import { findDeviceRef, isTurnOver, nextClusterTurn, recordClusterLogin } from '../store/cluster.ts';
 import { hashSecret } from '../store/devices/device-secret.ts';
+import { shareFact } from '../store/service-facts.ts';
 
 interface ClusterPorts {
   readonly db: Database;
@@ -95,13 +90,13 @@ function watchers(ports: ClusterPorts, management: Management) {
 
 /** Every bridge must sign with the key that vehicles know: with another one they would refuse its commands. */
 async function needSameKey({ db, publicKey }: ClusterPorts): Promise<void> {
-  if ((await shareClusterFact(db, { name: 'signing-key', value: publicKey })) === publicKey) return;
+  if ((await shareFact(db, { name: 'signing-key', value: publicKey })) === publicKey) return;
   throw new AppError(
     'config',
     'This bridge has another signing key than those that work on the same database',
     {
       hint: `Copy the file of signingKeyFile from another bridge. Where the key was replaced on purpose, remove the row
-  'signing-key' of the table cluster_facts first.`,
+  'signing-key' of the table service_facts first.`,
     },
   );
 }

@@ -172,7 +172,12 @@ function retentionCommands(parser: Argv, handlers: Handlers): Argv {
       'run',
       'Remove expired events now; the running broker does so every hour',
       (more) =>
-        withJson(more, true).option('dry-run', { describe: 'Count only, remove nothing', type: 'boolean' }),
+        withJson(more, true)
+          .option('dry-run', { describe: 'Count only, remove nothing', type: 'boolean' })
+          .option('accept-clock', {
+            describe: 'Confirm this clock where the service refuses it as far ahead (clock_leap in the log)',
+            type: 'boolean',
+          }),
       handlers.retention,
     )
     .demandCommand(1, 'Name a subcommand: run');

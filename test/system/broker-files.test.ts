@@ -52,17 +52,18 @@ async function openScene() {
   const path = `${folder}/fleet.db`;
   const acknowledged: number[] = [];
   let sent = 0;
-  const start = async (at = folder): Promise<Program> => {
-    const broker = await startBroker(Object.assign(setup, { folder: at }));
+  const start = async (at = folder, env: Readonly<Record<string, string>> = {}): Promise<Program> => {
+    const broker = await startBroker(Object.assign(setup, { folder: at }), [], env);
     running.push(broker);
     return broker;
   };
   /** Sends so many events; each that is acknowledged is noted. False: the broker turned the vehicle away. */
-  const send = async (count: number): Promise<boolean> => {
+  const send = async (count: number, first = sent + 1): Promise<boolean> => {
     const client = await connectRaw(setup.mqttPort);
     client.send(connectPacket('demo/truck-1', secret));
     if ((await client.next('connack')).returnCode !== 0) return false;
-    const numbers = Array.from({ length: count }, () => (sent += 1));
+    const numbers = Array.from({ length: count }, (_unused, at) => first + at);
+    sent = Math.max(sent, ...numbers);
     for (const seq of numbers) {
       const event = { seq, timestamp: 1_767_614_400 + seq, statusCode: 61_472, latitude: 52, longitude: 5 };
       const payload = JSON.stringify({ boot: 'b1', events: [event] });
@@ -266,6 +267,48 @@ describe.skipIf(missing !== null)(
     );
   },
 );
+
+const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
+  .map((folder) => `${folder}/faketime/libfaketime.so.1`)
+  .find((path) => existsSync(path));
+const noClock =
+  missing ?? (library === undefined ? 'skipped, faketime is missing: apt install faketime' : null);
+
+describe.skipIf(noClock !== null)(`a clock that is ahead${noClock === null ? '' : ` [${noClock}]`}`, () => {
+  it('removes nothing at one start by 400 days, and what the vehicle sends again is there', async () => {
+    const scene = await openScene();
+    const env = {
+      LD_PRELOAD: library ?? '',
+      FAKETIME: '+400d',
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+    const command = (args: readonly string[], wall = {}) =>
+      spawnSync(process.execPath, ['dist/broker/main.js', ...args, '--database', scene.path], {
+        encoding: 'utf8',
+        env: { ...process.env, ...wall },
+      });
+    expect(command(['account', 'limit', 'demo', '--retained-days', '30']).status).toBe(0);
+    const right = await scene.start();
+    expect(await scene.send(50)).toBe(true);
+    right.signal('SIGTERM');
+    await right.ended();
+    const ahead = await scene.start(scene.folder, env);
+    expect(
+      ahead.lines.some(({ msg, hint }) => msg === 'clock_leap' && String(hint).includes('--accept-clock')),
+    ).toBe(true);
+    await waitUntil('a run of the retention', () => ahead.lines.some(({ msg }) => msg === 'retention_run'));
+    expect(await scene.send(10, 41)).toBe(true);
+    ahead.signal('SIGKILL');
+    await ahead.ended();
+    expect(new Set(scene.stored())).toEqual(new Set(Array.from({ length: 50 }, (_unused, at) => at + 1)));
+    const refused = command(['retention', 'run'], env);
+    expect([refused.status, refused.stderr]).toEqual([65, expect.stringContaining('--accept-clock')]);
+    expect(command(['retention', 'run']).status).toBe(0);
+    expect(scene.stored()).toHaveLength(50);
+    expect(command(['retention', 'run', '--accept-clock'], env).status).toBe(0);
+  });
+});
 
 describe.skipIf(missing !== null)(`a second broker${missing === null ? '' : ` [${missing}]`}`, () => {
   const names: readonly [string, (path: string, folder: string) => string][] = [
