@@ -2,7 +2,6 @@
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
 import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/wire/topics.ts';
-import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer } from '../src/ports.ts';
 import { waitAtMost } from '../src/timeout.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
@@ -30,7 +29,7 @@ import { createPeriodicTask, type PeriodicTask } from './scheduling/periodic-tas
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
-import { migrations } from './store/migrations.ts';
+import { prepareDatabase } from './store/known-database.ts';
 import { recordClone } from './store/notifications/occurrences.ts';
 import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
@@ -247,7 +246,7 @@ function watchStore({ db, clock }: BrokerOptions, storeRetry: StoreRetry): Perio
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
   const isShared = options.ingress === 'cluster';
-  await migrate(db, migrations);
+  await prepareDatabase(db);
   const nowMs = Math.round(clock.utcMs());
   if (await renumberIfRestored(db, nowMs))
     log.warn('numbers_begin_higher', { reason: 'the database was restored' });

@@ -5,13 +5,13 @@ import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
 import { brokerSchema } from '../config/broker-config.ts';
 import { notesOf } from '../config/listener-config.ts';
 import { acceptClock, createAgingClock } from '../upkeep/aging-clock.ts';
 import { runRetention } from '../upkeep/retention.ts';
 import type { Flags } from './command-line.ts';
+import { loadFleetKey } from './known-fleet.ts';
 import { administer, configOf, needDatabase, print, readText } from './program.ts';
 
 /** Between two batches, so that a running broker has the disk in between. */
@@ -22,18 +22,18 @@ export async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promis
   needDatabase(config);
   const accountID = typeof flags['account'] === 'string' ? flags['account'] : null;
   const file = flags['head'];
-  const key = () => loadSigningKey(config.signingKeyFile);
   await administer(config, async ({ db, clock }) => {
+    const key = () => loadFleetKey(config, db, flags);
     if (action === 'heads') {
       return print(
         flags,
-        await reportHeads({ db, clock, signer: createSigner(key().privatePem) }, accountID),
+        await reportHeads({ db, clock, signer: createSigner((await key()).privatePem) }, accountID),
       );
     }
     const kept = typeof file === 'string' ? readText(file, 'the saved heads') : null;
     // Without its file the key would be made anew here, and could have signed nothing.
     const isKeyHere = kept !== null || existsSync(config.signingKeyFile);
-    const verifier = isKeyHere ? createVerifier(key().publicKey) : null;
+    const verifier = isKeyHere ? createVerifier((await key()).publicKey) : null;
     const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
     const report = await reportVerify({ db, clock, accountID, verifier, kept, onProgress });
     print(flags, report);

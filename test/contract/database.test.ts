@@ -540,6 +540,14 @@ describe('a lock', () => {
       writeFileSync(at('new.db'), '');
       expect(early.descriptor()).not.toBeNull();
       early.close();
+      // A lock file that a power cut broke is no reason not to start.
+      writeFileSync(at('new.db-lock'), 'x'.repeat(5000));
+      const again = holdSqlite(at('new.db'), 'the outbox');
+      expect(again.recordStart('17')).toBe('0');
+      expect(again.recordStart('18')).toBe('17');
+      expect(() => holdSqlite(at('new.db'), 'the outbox')).toThrow(busy);
+      again.close();
+      expect(existsSync(at('new.db-lock-journal'))).toBe(false);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

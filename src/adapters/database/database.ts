@@ -7,6 +7,7 @@ import { type HoldMode, holdPostgres } from './postgres-hold.ts';
 import type { PostgresEnvironment } from './postgres-server.ts';
 import { createPostgresSessions } from './postgres-sessions.ts';
 import { holdSqlite, openSqlite, openSqliteThreads } from './sqlite.ts';
+import { needOwnLog } from './sqlite-files.ts';
 
 export interface DatabaseOptions {
   /** File path, or `postgres://user@host/database`. */
@@ -46,6 +47,7 @@ export async function openDatabase({
     });
   }
   const options = { path: database, pageSize, checkpointPages, cacheKib } as const;
+  needOwnLog(database, held?.descriptor() ?? null);
   if (use === 'command') return openSqlite(options);
   // A new file is made before it is locked, and locked before the service works on it.
   if (held?.descriptor() === null) await openSqlite(options).close();
@@ -58,6 +60,8 @@ export type { HoldMode } from './postgres-hold.ts';
 export interface HeldDatabase {
   /** Of a file that is there: see `HeldSqlite`. */
   descriptor(): number | null;
+  /** Of a file: see `HeldSqlite`. */
+  recordStart?(start: string): string;
   close(): Promise<void>;
 }
 
@@ -72,7 +76,7 @@ export async function holdDatabase(
 ): Promise<HeldDatabase> {
   if (!isPostgresUrl(database)) {
     const lock = holdSqlite(database, `the database ${database}`);
-    return { descriptor: lock.descriptor, close: async () => lock.close() };
+    return { descriptor: lock.descriptor, recordStart: lock.recordStart, close: async () => lock.close() };
   }
   const sessions = createPostgresSessions({ url: database, environment });
   const held = await holdPostgres({ sessions, ...terms });

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
+  existsSync,
   fstatSync,
   openSync,
   readdirSync,
@@ -88,13 +89,39 @@ function headOf(fd: number): Buffer {
   return head.subarray(0, readSync(fd, head, 0, headerBytes, 0));
 }
 
+/** Whether it is the header of a database, and how that is written: 2 with a write-ahead log (SQLite, "Database File Format", 1.3.3). */
+const formatOf = (head: Buffer): number | null =>
+  head.length === headerBytes && head.toString('latin1', 0, 15) === 'SQLite format 3'
+    ? (head[18] ?? null)
+    : null;
+
 /**
- * Change counter of a database that is in WAL mode (SQLite, "Database File Format", 1.3.3 and 1.3.7); null for any other content. It
- * never goes back while one database stands there: a copy of an earlier moment has a lower one.
+ * Pages and change counter of a database with a log (1.3.7 and 1.3.8); null for any other content. Neither goes back while one
+ * database stands there, as it is never vacuumed meanwhile: a copy of an earlier moment is shorter.
  */
-function counterIn(head: Buffer): number | null {
-  const isWal = head.length === headerBytes && head.toString('latin1', 0, 15) === 'SQLite format 3';
-  return isWal && head[18] === 2 && head[19] === 2 ? head.readUInt32BE(24) : null;
+const growthOf = (head: Buffer): readonly number[] | null =>
+  formatOf(head) === 2 ? [head.readUInt32BE(28), head.readUInt32BE(24)] : null;
+
+/**
+ * Refuses a database that was put beside the log of another one, before SQLite reads both as one.
+ * @param descriptor of the file; null: it is opened here, so no connection to it may be open in this process.
+ * @throws AppError `storage`.
+ */
+export function needOwnLog(path: string, descriptor: number | null): void {
+  const real = realPathOf(path);
+  const log = `${real}-wal`;
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0 || !existsSync(real)) return;
+  const file = descriptor ?? openSync(real, 'r');
+  const format = formatOf(headOf(file));
+  if (descriptor === null) closeSync(file);
+  if (format !== 1) return;
+  throw new AppError(
+    'storage',
+    `${log} is the log of another database than ${real}, which was put there as a file`,
+    {
+      hint: `Nothing was changed. Move both away, with ${real}-shm, and put a backup in their place: fleetward-broker restore FILE.`,
+    },
+  );
 }
 
 export interface FileWatch {
@@ -113,7 +140,7 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
   const real = realPathOf(path);
   const known = new Map<string, Inode>();
   const saving: Saving = { known, isSaved: false };
-  let counter = 0;
+  let grown: readonly number[] = [0, 0];
   const changeAt = (suffix: string): Fault | null => {
     try {
       // The name as it was given, so that a link that leads elsewhere now shows.
@@ -132,9 +159,10 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
   };
   const overwritten = (): Fault | null => {
     if (descriptor !== null) {
-      const found = counterIn(headOf(descriptor));
-      if (found === null || found < counter) return { suffix: '', became: 'overwritten' };
-      counter = found;
+      const found = growthOf(headOf(descriptor));
+      if (found === null || found.some((value, at) => value < (grown[at] ?? 0)))
+        return { suffix: '', became: 'overwritten' };
+      grown = found;
     }
     const log = known.has('-wal') ? openSync(`${real}-wal`, 'r') : null;
     if (log === null) return null;
@@ -175,7 +203,7 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
 }
 
 /** Paths that something is mounted at (proc_pid_mountinfo(5)); none where the kernel does not list them. */
-function mountPoints(): readonly string[] {
+export function mountPoints(): readonly string[] {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')

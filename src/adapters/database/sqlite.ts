@@ -1,7 +1,7 @@
 // Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` has
 // one writing and two reading threads, so that neither a commit nor a long query blocks the caller's event loop; only point
 // reads are answered in the calling thread, by a connection that cannot write. The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
-import { closeSync } from 'node:fs';
+import { closeSync, existsSync, rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { AppError, codeOf, messageOf } from '../../core/errors.ts';
@@ -196,6 +196,8 @@ export interface HeldSqlite {
   readonly lockFile: string;
   /** Descriptor of the file, locked by now; null while there is none. Kept open until `close`. */
   descriptor(): number | null;
+  /** Records a whole number of 31 bits in the lock file, which stays when the database is exchanged; gives the one before, `0` at first. */
+  recordStart(start: string): string;
   /** After every connection. */
   close(): void;
 }
@@ -216,9 +218,12 @@ export function holdSqlite(path: string, what: string): HeldSqlite {
   try {
     lock = new SqliteConnection(lockFile, { timeout: 0 });
     lock.pragma('locking_mode = EXCLUSIVE');
+    // No file beside it: what a power cut breaks of it is made anew.
+    lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
     needOneName(real);
     let descriptor = lockInode(real, busy);
+    const held = lock;
     return {
       lockFile,
       descriptor() {
@@ -226,14 +231,27 @@ export function holdSqlite(path: string, what: string): HeldSqlite {
         if (descriptor === null || !isOpenOn(descriptor, real)) descriptor = lockInode(real, busy);
         return descriptor;
       },
+      recordStart(start) {
+        const before = String(held.pragma('user_version', { simple: true }));
+        // The lock outlasts the transaction: SQLite, "PRAGMA locking_mode".
+        held.exec('COMMIT');
+        held.pragma(`user_version = ${Number(start)}`);
+        held.exec('BEGIN EXCLUSIVE');
+        return before;
+      },
       close() {
-        lock?.close();
+        held.close();
         if (descriptor !== null) closeSync(descriptor);
       },
     };
   } catch (thrown) {
     lock?.close();
     if (thrown instanceof AppError) throw thrown;
+    const isBroken = /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(thrown)) && existsSync(lockFile);
+    if (isBroken) {
+      rmSync(lockFile);
+      return holdSqlite(path, what);
+    }
     throw codeOf(thrown).startsWith('SQLITE_BUSY') ? busy() : storageError(thrown, lockFile);
   }
 }
