@@ -2,11 +2,11 @@
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
 import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/wire/topics.ts';
-import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer } from '../src/ports.ts';
 import { waitAtMost } from '../src/timeout.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
 import { createDeviceRequests, type DeviceRequests } from './commands/device-requests.ts';
+import { type Completion, completed, completeWith } from './core/completion.ts';
 import { type EventLimits } from './core/scheduling/event-budget.ts';
 import { authenticateDevice, type Login } from './devices/device-login.ts';
 import { createOfflineRecorder, type OfflineRecorder } from './devices/offline-recorder.ts';
@@ -27,13 +27,15 @@ import { type ConfigRollout, createConfigRollout } from './rollout/config-rollou
 import { encodeZones } from './rollout/config-zones.ts';
 import { createGroupCommit } from './scheduling/group-commit.ts';
 import { alwaysHeld, createLeases, type Leases } from './scheduling/leases.ts';
+import { createPeriodicTask, type PeriodicTask } from './scheduling/periodic-task.ts';
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
-import { migrations } from './store/migrations.ts';
+import { prepareDatabase } from './store/known-database.ts';
 import { recordClone } from './store/notifications/occurrences.ts';
 import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
+import { type AgingClock, createAgingClock } from './upkeep/aging-clock.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 
 export interface BrokerOptions {
@@ -60,6 +62,8 @@ export interface BrokerServices {
   /** Other processes write to the database what this one writes too. */
   readonly isShared: boolean;
   readonly leases: Leases;
+  /** The time that removals by age go by. */
+  readonly aging: AgingClock;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
@@ -106,6 +110,8 @@ interface BrokerParts extends UplinkDeps {
   readonly options: BrokerOptions;
   readonly leases: Leases;
   readonly offlineRecorder: OfflineRecorder;
+  readonly storeWatch: PeriodicTask;
+  readonly aging: AgingClock;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -146,13 +152,14 @@ const unlimited: BrokerMetrics['limited'] = { held: { device: 0, pace: 0, accoun
 
 function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
-  const { commits, ingest, ledger, requests, leases } = parts;
+  const { commits, ingest, ledger, requests, leases, aging } = parts;
   const { db } = parts.options;
   const isShared = parts.options.ingress === 'cluster';
   return {
     db,
     isShared,
     leases,
+    aging,
     clock,
     entropy,
     log,
@@ -182,9 +189,10 @@ function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
 
 /** In this order: what writes ends before what it writes through. */
 async function closeStoreOf(parts: BrokerParts): Promise<void> {
-  const { storeRetry, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
+  const { storeRetry, storeWatch, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
   storeRetry.close();
   parts.limiter?.close();
+  await storeWatch.close();
   offlineRecorder.close();
   await ingest.close();
   await rollout.close();
@@ -245,17 +253,34 @@ function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
   return createStoreRetry({ clock, log, probe });
 }
 
+/** How often an idle store is asked whether its files are still there. */
+const storeWatchMs = 3000;
+
+/** Finds files that were taken away from under a store that nothing is written to. */
+function watchStore({ db, clock }: BrokerOptions, storeRetry: StoreRetry): PeriodicTask {
+  const begin = (completion: Completion): void =>
+    completeWith(completion, async () => void (await db.write([])));
+  const run = async (): Promise<number> => {
+    await completed((completion) => storeRetry.run({ begin }, completion)).catch(() => undefined);
+    return storeWatchMs;
+  };
+  return createPeriodicTask({ clock, firstMs: storeWatchMs, run });
+}
+
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log, eventLimits: limits } = options;
   const isShared = options.ingress === 'cluster';
-  await migrate(db, migrations);
+  await prepareDatabase(db);
   const nowMs = Math.round(clock.utcMs());
   if (await renumberIfRestored(db, nowMs))
     log.warn('numbers_begin_higher', { reason: 'the database was restored' });
   await db.write([dateEmptySlice(nowMs), liftFleetRevisions(nowMs * 1000)]);
   // Behind a cluster connections outlive the start of a broker.
   if (!isShared) await db.write([setAllOffline(nowMs)]);
+  // Before the first event of this run: later ones bear the time of a clock that may be wrong.
+  const aging = createAgingClock(options);
+  await aging.read();
   const commits = createGroupCommit({ db, clock, log });
   const storeRetry = openStoreRetry(options);
   const grouped: Database = {
@@ -301,6 +326,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     rollout,
     requests,
     leases,
+    storeWatch: watchStore(options, storeRetry),
+    aging,
     offlineRecorder: openOfflineRecorder(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
     isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),

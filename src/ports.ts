@@ -169,7 +169,8 @@ export interface Database {
   read(statement: Statement): Promise<readonly Row[]>;
   /**
    * All or nothing, durable (fsync) when it resolves. Rejects with an AppError; then nothing was written, unless the code
-   * of its cause is `UNKNOWN_OUTCOME`: a server took the commit, and was gone for half a minute before it answered.
+   * of its cause is `UNKNOWN_OUTCOME`: a server took the commit, and was gone for half a minute before it answered. An empty
+   * batch writes nothing: it rejects when the files of the database are no longer at their paths.
    */
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   close(): Promise<void>;

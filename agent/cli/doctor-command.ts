@@ -1,5 +1,5 @@
 // Joins ports and adapters for `doctor`, which needs more of them than the other commands together.
-import { holdLock, inspectSqlite } from '../../src/adapters/database/sqlite.ts';
+import { holdSqlite, inspectSqlite } from '../../src/adapters/database/sqlite.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { untilAsked } from '../../src/adapters/program.ts';
 import { createVerifier } from '../../src/adapters/signing.ts';
@@ -42,7 +42,7 @@ export async function doctor(flags: Flags): Promise<void> {
   process.exitCode = await runDoctor(flags, {
     ports,
     askAgent: (socket) => askIfRunning(askUnixSocket, socket),
-    holdLock,
+    holdSqlite,
     ask: (question) => askPerson(question, stopped),
     print: (text) => void process.stdout.write(`${text}\n`),
     say: (text) => void process.stderr.write(`${text}\n`),

@@ -42,7 +42,7 @@ export interface DoctorIo {
    */
   askAgent(socket: string): Promise<AgentFacts | null>;
   /** Keeps an agent from starting meanwhile. @throws AppError `config` when one runs already. */
-  holdLock(path: string, what: string): { close(): void };
+  holdSqlite(path: string, what: string): { close(): void };
   ask(question: string): Promise<string>;
   /** Results on standard output, the rest on the error output. */
   print(text: string): void;
@@ -259,8 +259,8 @@ function formatResult({ verdict, title, seen, todo }: CheckResult): string {
 function keepAway(file: AgentFile | null, io: DoctorIo): { close(): void } {
   const none = { close: (): void => undefined };
   if (file === null) return none;
-  const path = `${file.storage.path}-lock`;
-  return existsSync(path) ? io.holdLock(path, 'the vehicle (its outbox is locked)') : none;
+  const { path } = file.storage;
+  return existsSync(`${path}-lock`) ? io.holdSqlite(path, 'the vehicle (its outbox is locked)') : none;
 }
 
 /** Shows each change of each input until it is stopped. */

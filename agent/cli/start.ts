@@ -1,7 +1,7 @@
 // Composition root of the agent as a service: joins ports and adapters. `commands.ts` does it for every other command.
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { holdLock, openSqlite } from '../../src/adapters/database/sqlite.ts';
+import { holdSqlite, openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { endSoon, untilStopped } from '../../src/adapters/program.ts';
@@ -71,7 +71,7 @@ export async function start(flags: Flags): Promise<void> {
   // First of all: a terminal may be closed while the agent starts.
   const stopped = untilStopped(() => log.info('hang_up_ignored'));
   const config = await readAgentConfig(file);
-  const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
+  const lock = holdSqlite(file.storage.path, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
   const updater = openUpdater({ flags, settings: file, running: readVersion(), log });
@@ -96,7 +96,11 @@ export async function start(flags: Flags): Promise<void> {
       openOutbox({
         path: file.storage.path,
         maxBytes: mostBytesOf(file),
-        openDatabase: openSqlite,
+        openDatabase(options) {
+          const database = openSqlite(options);
+          lock.descriptor();
+          return database;
+        },
         boot,
         bootMonoMs,
         clock,

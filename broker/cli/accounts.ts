@@ -6,6 +6,7 @@ import { createAccount, generatePassword } from '../accounts/administration.ts';
 import { createAdminToken } from '../adapters/keys/admin-token-file.ts';
 import { runAccountCommand } from './account-commands.ts';
 import type { AccountAction, Flags } from './command-line.ts';
+import { needNoSignOfFleet } from './known-fleet.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
 /** The first line of a file; `-` is standard input. */
@@ -21,7 +22,9 @@ export async function runAccountCreate(flags: Flags): Promise<void> {
   const accountID = String(flags['accountID']);
   const userID = String(flags['admin']);
   const file = flags['password-file'];
-  await administer(configOf(flags).value, async (ports) => {
+  const config = configOf(flags).value;
+  needNoSignOfFleet(config, flags);
+  await administer(config, async (ports) => {
     const generated = file === undefined ? generatePassword(ports.entropy) : undefined;
     const password = generated ?? readPassword(String(file));
     await createAccount(ports, { accountID, userID, password });

@@ -3,7 +3,7 @@
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { openDatabase } from '../../src/adapters/database/database.ts';
-import { holdLock, openSqliteFile } from '../../src/adapters/database/sqlite.ts';
+import { holdSqlite, openSqliteFile } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
@@ -144,9 +144,8 @@ export function runRestore(flags: Flags): void {
   const { database, signingKeyFile, vapidKeyFile } = config;
   const file = String(flags['file']);
   const clock = createSystemClock();
-  const lockFile = `${database}-lock`;
-  const lock = holdLock(lockFile, `the database ${database}`);
-  changeOwner(lockFile);
+  const lock = holdSqlite(database, `the database ${database}`);
+  changeOwner(lock.lockFile);
   const result = restoreBackup({
     file,
     database,

@@ -13,13 +13,7 @@ import type { BrokerConfig } from '../config/broker-config.ts';
 import { clusterAddress } from '../config/cluster-config.ts';
 import type { OpenMqttServer } from '../ports/mqtt-server.ts';
 import { createGroupCommit } from '../scheduling/group-commit.ts';
-import {
-  findDeviceRef,
-  isTurnOver,
-  nextClusterTurn,
-  recordClusterLogin,
-  shareClusterFact,
-} from '../store/cluster.ts';
+import { findDeviceRef, isTurnOver, nextClusterTurn, recordClusterLogin } from '../store/cluster.ts';
 import { hashSecret } from '../store/devices/device-secret.ts';
 
 interface ClusterPorts {
@@ -27,8 +21,6 @@ interface ClusterPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
-  /** Of the key that signs commands. */
-  readonly publicKey: string;
 }
 
 const pathSecretLeast = 16;
@@ -79,19 +71,6 @@ function watchers(ports: ClusterPorts, management: Management) {
   };
 }
 
-/** Every bridge must sign with the key that vehicles know: with another one they would refuse its commands. */
-async function needSameKey({ db, publicKey }: ClusterPorts): Promise<void> {
-  if ((await shareClusterFact(db, { name: 'signing-key', value: publicKey })) === publicKey) return;
-  throw new AppError(
-    'config',
-    'This bridge has another signing key than those that work on the same database',
-    {
-      hint: `Copy the file of signingKeyFile from another bridge. Where the key was replaced on purpose, remove the row
-  'signing-key' of the table cluster_facts first.`,
-    },
-  );
-}
-
 /**
  * What takes the place of the MQTT server when `ingress` is set; null without it. Reads every file at once.
  * @throws AppError `config` when one cannot be used.
@@ -112,7 +91,6 @@ export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts)
   const listening = { host: cluster.authHost, port: cluster.authPort, setting: 'cluster-auth' } as const;
   return (ports) => async (options) => {
     const { db, clock, entropy, log } = ports;
-    await needSameKey(ports);
     const { presence, start } = watchers(ports, management);
     // A whole fleet logs in at once after an outage: as few commits as possible.
     const logins = createGroupCommit({ db, clock, log });

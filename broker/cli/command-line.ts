@@ -67,8 +67,15 @@ const withDevice = (parser: Argv): Argv =>
   withJson(parser, true)
     .positional('accountID', { describe: 'The account', type: 'string', demandOption: true })
     .positional('deviceID', { describe: 'The device', type: 'string', demandOption: true });
+/** Overrules what shows that there was a fleet before. */
+const withNewFleet = (parser: Argv): Argv =>
+  parser.option('new-fleet', {
+    describe:
+      'Begin a fleet where another one was, or with another signing key: every vehicle must enrol again',
+    type: 'boolean',
+  });
 const withAccount = (parser: Argv): Argv =>
-  withJson(parser, true)
+  withNewFleet(withJson(parser, true))
     .positional('accountID', { describe: 'The new account', type: 'string', demandOption: true })
     .option('admin', { describe: 'User id of its first administrator', type: 'string', demandOption: true })
     .option('password-file', {
@@ -172,7 +179,12 @@ function retentionCommands(parser: Argv, handlers: Handlers): Argv {
       'run',
       'Remove expired events now; the running broker does so every hour',
       (more) =>
-        withJson(more, true).option('dry-run', { describe: 'Count only, remove nothing', type: 'boolean' }),
+        withJson(more, true)
+          .option('dry-run', { describe: 'Count only, remove nothing', type: 'boolean' })
+          .option('accept-clock', {
+            describe: 'Confirm this clock where the service refuses it as far ahead (clock_leap in the log)',
+            type: 'boolean',
+          }),
       handlers.retention,
     )
     .demandCommand(1, 'Name a subcommand: run');
@@ -312,7 +324,12 @@ export function createCommandLine(handlers: Handlers, version: string, columns =
     .scriptName('fleetward-broker')
     .usage('$0 <command>\n\nMQTT broker, command ledger and HTTP/JSON service of Fleetward.')
     .parserConfiguration({ 'camel-case-expansion': false, 'parse-positional-numbers': false })
-    .command('start', 'Run the broker until SIGTERM or SIGINT', (more) => withSettings(more), handlers.start)
+    .command(
+      'start',
+      'Run the broker until SIGTERM or SIGINT',
+      (more) => withNewFleet(withSettings(more)),
+      handlers.start,
+    )
     .command('account', 'Create, limit, suspend, delete accounts; the broker may run meanwhile', (parser) =>
       accountCommands(parser, handlers),
     )

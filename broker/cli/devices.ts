@@ -3,7 +3,6 @@ import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createDevice } from '../accounts/administration.ts';
 import { issueDeviceSecret } from '../accounts/issue-device-secret.ts';
-import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { showServiceCode } from '../commands/service-codes.ts';
 import { codeHoursMost } from '../config/enrolment-config.ts';
 import { makeEnrolmentCode } from '../devices/enrolment.ts';
@@ -12,6 +11,7 @@ import { type DeviceKey } from '../store/devices/device-key.ts';
 import { isThere } from '../store/devices/device-limit.ts';
 import { findDevice } from '../store/devices/devices.ts';
 import type { Flags } from './command-line.ts';
+import { loadFleetKey } from './known-fleet.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
 const keyOf = (flags: Flags): DeviceKey => ({
@@ -25,7 +25,7 @@ export async function runDevice(flags: Flags, action: 'create' | 'secret'): Prom
   const config = configOf(flags).value;
   needDatabase(config);
   await administer(config, async (ports) => {
-    const { publicKey } = loadSigningKey(config.signingKeyFile);
+    const { publicKey } = await loadFleetKey(config, ports.db, flags);
     const secret =
       action === 'create'
         ? await createDevice(ports, key)

@@ -11,12 +11,11 @@ import { createSystemClock, createSystemEntropy } from '../../src/adapters/syste
 import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError, codeOf, errorKinds, messageOf } from '../../src/core/errors.ts';
-import { migrate } from '../../src/migrate.ts';
 import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import { type BrokerConfig, loadBrokerConfig } from '../config/broker-config.ts';
-import { migrations } from '../store/migrations.ts';
+import { prepareDatabase } from '../store/known-database.ts';
 import type { Flags } from './command-line.ts';
 
 /** The settings of the installed service; taken where neither a file nor a database is named. */
@@ -66,7 +65,7 @@ export async function administer(
   const { database } = config;
   const db = await openDatabase({ database, environment: readEnvironment(), use: 'command' });
   try {
-    await migrate(db, migrations);
+    await prepareDatabase(db);
     await work({
       db,
       clock: createSystemClock(),

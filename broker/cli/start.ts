@@ -13,7 +13,7 @@ import type { Clock, Database, Log } from '../../src/ports.ts';
 import { openSenders } from '../adapters/delivery/senders.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from '../adapters/http/fastify.ts';
 import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
-import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
+import type { SigningKey } from '../adapters/keys/signing-key-file.ts';
 import { createMqttServer } from '../adapters/mqtt/aedes.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import { openPracticeWorld } from '../adapters/practice-channel.ts';
@@ -32,11 +32,15 @@ import { createServiceStatus, type ServerAccess } from '../metrics/service-statu
 import type { IdentityProvider } from '../ports/identity-provider.ts';
 import type { ServiceStatus } from '../ports/service-status.ts';
 import { createServices, type Services } from '../services.ts';
+import { prepareDatabase } from '../store/known-database.ts';
+import { markRestored } from '../store/renumbering.ts';
+import { putFact, readFact } from '../store/service-facts.ts';
 import { createDatabaseCheck } from '../upkeep/database-check.ts';
 import { createReadiness } from '../upkeep/readiness.ts';
 import { readClusterIngress } from './cluster.ts';
 import type { Flags } from './command-line.ts';
 import { inspectFiles, needNoFault, needPorts } from './config-check.ts';
+import { loadFleetKey, needNoSignOfFleet } from './known-fleet.ts';
 import { hasAdmin, mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
 import { type Operating, startOperating } from './operating.ts';
 import { configOf, holdFor } from './program.ts';
@@ -249,15 +253,42 @@ const deviceSideOf = (config: BrokerConfig, tls: TlsState) => {
  */
 async function holdChecked(
   config: BrokerConfig,
+  flags: Flags,
   { clock, log, isAlone }: { readonly clock: Clock; readonly log: Log; readonly isAlone: boolean },
 ): Promise<HeldDatabase> {
   needNoFault(await inspectFiles(config, clock.utcMs()));
+  needNoSignOfFleet(config, flags);
   const held = await holdFor(config, { log, mode: isAlone ? 'alone' : 'shared' });
   await needPorts(config);
   return held;
 }
 
-async function open(config: BrokerConfig): Promise<Running> {
+/** Of the newest start; the lock file of an SQLite database names the same. */
+const startFact = 'start';
+
+interface Prepared {
+  readonly config: BrokerConfig;
+  readonly flags: Flags;
+  readonly db: Database;
+  readonly held: HeldDatabase;
+  readonly log: Log;
+}
+
+/** Makes sure that database, key and lock belong together. @throws AppError `config` or `storage` when they do not. */
+async function prepare({ config, flags, db, held, log }: Prepared): Promise<SigningKey> {
+  await prepareDatabase(db);
+  const key = await loadFleetKey(config, db, flags);
+  if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
+  // The lock file stays when a database is exchanged for an older copy: then the two name different starts.
+  if (held.recordStart === undefined) return key;
+  const start = String(Math.floor(createSystemEntropy().fraction() * 2 ** 31));
+  const last = (await readFact(db, startFact)) ?? '0';
+  const isExchanged = held.recordStart(start) !== last;
+  await db.write([putFact(startFact, start), ...(isExchanged ? [markRestored()] : [])]);
+  return key;
+}
+
+async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
   const clock = createSystemClock();
   const meter = createMeter(clock);
   const log = meter.watchLog(createLog(config.logLevel));
@@ -267,19 +298,21 @@ async function open(config: BrokerConfig): Promise<Running> {
   const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
-  const held = await holdChecked(config, { clock, log, isAlone: cluster === null });
-  const key = loadSigningKey(config.signingKeyFile);
-  if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
+  const held = await holdChecked(config, flags, { clock, log, isAlone: cluster === null });
   const opened = await openDatabase({
     database: config.database,
     environment: readEnvironment(),
     use: 'service',
+    held,
   });
   const db = meter.watchDatabase(opened);
+  const key = await prepare({ config, flags, db, held, log }).catch(async (thrown: unknown) => {
+    await db.close();
+    throw thrown;
+  });
   const entropy = createSystemEntropy();
-  const { publicKey } = key;
   const broker = await createBroker({
-    openMqttServer: meter.watchMqtt(cluster?.({ db, clock, entropy, log, publicKey }) ?? createMqttServer),
+    openMqttServer: meter.watchMqtt(cluster?.({ db, clock, entropy, log }) ?? createMqttServer),
     ingress: cluster === null ? 'own' : 'cluster',
     db,
     clock,
@@ -345,7 +378,7 @@ export async function start(flags: Flags): Promise<void> {
   let opened: Running | null = null;
   // Before `broker_ready`: its reader may send a signal at once.
   const stopped = untilStopped(() => opened?.reload());
-  const running = await open(config);
+  const running = await open(config, flags);
   opened = running;
   await stopped;
   running.markStopping();

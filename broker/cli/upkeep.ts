@@ -1,15 +1,18 @@
 // `fleetward-broker audit`, `retention` and `config`, on the machine itself.
 import { existsSync } from 'node:fs';
+import { createLog } from '../../src/adapters/log.ts';
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
-import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
 import { brokerSchema } from '../config/broker-config.ts';
+import { acceptClock, createAgingClock } from '../upkeep/aging-clock.ts';
 import { runRetention } from '../upkeep/retention.ts';
 import type { Flags } from './command-line.ts';
 import { inspectConfig, needNoFault } from './config-check.ts';
+import { loadFleetKey } from './known-fleet.ts';
 import { administer, configOf, needDatabase, print, readText } from './program.ts';
 
 /** Between two batches, so that a running broker has the disk in between. */
@@ -20,18 +23,18 @@ export async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promis
   needDatabase(config);
   const accountID = typeof flags['account'] === 'string' ? flags['account'] : null;
   const file = flags['head'];
-  const key = () => loadSigningKey(config.signingKeyFile);
   await administer(config, async ({ db, clock }) => {
+    const key = () => loadFleetKey(config, db, flags);
     if (action === 'heads') {
       return print(
         flags,
-        await reportHeads({ db, clock, signer: createSigner(key().privatePem) }, accountID),
+        await reportHeads({ db, clock, signer: createSigner((await key()).privatePem) }, accountID),
       );
     }
     const kept = typeof file === 'string' ? readText(file, 'the saved heads') : null;
     // Without its file the key would be made anew here, and could have signed nothing.
     const isKeyHere = kept !== null || existsSync(config.signingKeyFile);
-    const verifier = isKeyHere ? createVerifier(key().publicKey) : null;
+    const verifier = isKeyHere ? createVerifier((await key()).publicKey) : null;
     const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
     const report = await reportVerify({ db, clock, accountID, verifier, kept, onProgress });
     print(flags, report);
@@ -40,13 +43,28 @@ export async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promis
   });
 }
 
+/** A clock that is ahead would remove what is not old. */
+function leapError(nowMs: number, leapMs: number): AppError {
+  const [at, expected] = [nowMs + leapMs, nowMs].map((ms) => new Date(ms).toISOString());
+  return new AppError(
+    'conflict',
+    `This clock says ${at}; by the last run of the service it should be about ${expected}`,
+    {
+      hint: 'Set the clock right. If it is right, and the service was off for so long, give --accept-clock.',
+    },
+  );
+}
+
 export async function runRetentionOnce(flags: Flags): Promise<void> {
   const config = configOf(flags).value;
   needDatabase(config);
   const isDry = flags['dry-run'] === true;
   await administer(config, async ({ db, clock }) => {
+    if (flags['accept-clock'] === true) await acceptClock(db, clock);
+    const { nowMs, leapMs } = await createAgingClock({ db, clock, log: createLog('silent') }).read();
+    if (leapMs > 0) throw leapError(nowMs, leapMs);
     const rest = (): Promise<void> => new Promise((resolve) => void clock.after(retentionRestMs, resolve));
-    const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry };
+    const run = { db, clock, nowMs, rest, isDry };
     const { slices, accounts } = await runRetention(run);
     const whole = slices.map(({ sliceNo, openedMs, closedMs, events, became }) => {
       const [from, to] = [openedMs, closedMs].map((ms) => new Date(ms).toISOString().slice(0, 10));

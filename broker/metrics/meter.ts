@@ -106,6 +106,7 @@ function watchDatabase<Store extends Database>({ clock, commits, reads }: Counte
       const sinceMs = clock.monoMs();
       try {
         const results = await db.write(batch);
+        if (batch.length === 0) return results;
         commits.durations.observe((clock.monoMs() - sinceMs) / 1000);
         commits.statements.observe(batch.length);
         return results;

@@ -32,6 +32,8 @@ export interface NoticesOptions {
   readonly log: Log;
   readonly senders: Senders;
   readonly reader: ReportReader;
+  /** The time that removals by age go by. */
+  readonly aging: { read(): Promise<{ readonly nowMs: number }> };
   /** Address of the console, for links in mails; empty: not known. */
   readonly consoleUrl: string;
   onCommitted(listener: (committed: Committed) => void): Cancel;
@@ -126,7 +128,7 @@ export function createNotices(options: NoticesOptions): Notices {
   const notifier = createNotifier({ ...options, onDeliveries, onAlarms: () => alarms.wake() });
   const clear = async (): Promise<void> => {
     await clearOccurrences(db, log);
-    await clearAll(db, Math.round(clock.utcMs()));
+    await clearAll(db, (await options.aging.read()).nowMs);
   };
   const clearing = createPeriodicTask({
     clock,

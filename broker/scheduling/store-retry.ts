@@ -160,7 +160,8 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
     outage = createOutage(sinceMs);
-    log.error('store_unavailable', { reason: messageOf(thrown) });
+    const hint = thrown instanceof AppError ? thrown.hint : undefined;
+    log.error('store_unavailable', { reason: messageOf(thrown), ...(hint === undefined ? {} : { hint }) });
     // The failure may belong to work that was given up long ago, so no other timer need be running.
     schedule();
   };

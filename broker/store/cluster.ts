@@ -86,18 +86,6 @@ export async function isTurnOver(db: Database, deviceNo: number, turn: number): 
   return rows.length > 0;
 }
 
-/** Records a fact unless one of that name exists; returns the recorded one. */
-export async function shareClusterFact(
-  db: Database,
-  { name, value }: { readonly name: string; readonly value: string },
-): Promise<string> {
-  await db.write([
-    sql`INSERT INTO cluster_facts (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
-  ]);
-  const [row] = await db.read(sql`SELECT value FROM cluster_facts WHERE name = ${name}`);
-  return row === undefined ? '' : textOf(row, 'value');
-}
-
 /** The recorded state of a device's connection. */
 export interface PresenceRecord extends DeviceRef {
   readonly isOnline: boolean;

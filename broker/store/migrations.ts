@@ -1,5 +1,6 @@
 // The broker's tables, as migrations: one creates today's tables (`schema/`), and each later change of a released version is
 // one more entry at the end. An entry that was released never changes.
+import { createHash } from 'node:crypto';
 import type { Migration } from '../../src/migrate.ts';
 import { accountTables } from './schema/accounts.ts';
 import { alarmTables } from './schema/alarms.ts';
@@ -13,8 +14,9 @@ import { notificationTables } from './schema/notifications.ts';
 import { occurrenceTables } from './schema/occurrences.ts';
 import { releaseTables } from './schema/releases.ts';
 import { reportTables } from './schema/reports.ts';
+import { putFact } from './service-facts.ts';
 
-export const migrations: readonly Migration[] = [
+const changes: readonly Migration[] = [
   {
     name: '1-schema',
     statements: [
@@ -33,3 +35,24 @@ export const migrations: readonly Migration[] = [
     ],
   },
 ];
+
+/** The fact that names the build which has made the tables. */
+export const buildFact = 'build';
+
+/** Of all statements: two builds with the same names of migrations may still differ. */
+export const buildHash = createHash('sha256')
+  .update(
+    changes
+      .flatMap(({ name, statements }) => [name, ...statements.map((one) => one.sql)])
+      .join('\n')
+      .replace(/\s+/g, ' '),
+  )
+  .digest('hex')
+  .slice(0, 16);
+
+/** The last one of them records the build, in its own batch. */
+export const migrations: readonly Migration[] = changes.map((change, at) =>
+  at < changes.length - 1
+    ? change
+    : { ...change, statements: [...change.statements, putFact(buildFact, buildHash)] },
+);

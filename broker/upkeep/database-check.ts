@@ -1,5 +1,6 @@
 // Whether the database takes writes, asked by a write that really reaches the disk: an update of no rows succeeds on a
 // full disk too. Frequent checks, which any client may request, must not cost a commit each.
+import { AppError, causeCodeOf, filesGoneCode, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 
@@ -33,8 +34,10 @@ export function createDatabaseCheck(db: Database, clock: Clock): () => Promise<D
     try {
       await db.write(probe);
       return { name: 'database', fault: null };
-    } catch {
-      return { name: 'database', fault: 'cannot be written' };
+    } catch (thrown) {
+      // Which file it is, without its folder: anyone may ask.
+      const isGone = thrown instanceof AppError && causeCodeOf(thrown) === filesGoneCode;
+      return { name: 'database', fault: isGone ? messageOf(thrown.cause) : 'cannot be written' };
     } finally {
       isAsking = false;
     }

@@ -20,6 +20,7 @@ import {
 } from '../store/events/retention.ts';
 import { spansOf } from '../store/slices/slice-retention.ts';
 import { allSlices } from '../store/slices/slices.ts';
+import type { AgingClock } from './aging-clock.ts';
 import { batchTargetMs, createPacedBatches, createPauses, type PacedBatches } from './paced-batches.ts';
 import {
   graceOf,
@@ -39,6 +40,7 @@ export interface RetentionOptions {
   readonly log: Log;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
+  readonly aging: AgingClock;
   /** False while another process does it; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
@@ -259,7 +261,8 @@ export function createRetention(options: RetentionOptions): Retention {
     if (isOurs?.() === false) return waitMs;
     const startedMs = clock.monoMs();
     try {
-      const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false, cleared };
+      const { nowMs } = await options.aging.read();
+      const run = { db, clock, nowMs, rest, isDry: false, cleared };
       const { slices, accounts } = await runRetention(run);
       for (const { sliceNo, became, events } of slices) {
         if (became === 'dropped') counts.events += events;

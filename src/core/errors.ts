@@ -77,6 +77,9 @@ export function messageOf(thrown: unknown): string {
 /** Code of a cause when it is unknown whether a batch was stored. */
 export const unknownOutcome = 'UNKNOWN_OUTCOME';
 
+/** Code of a cause when a file of the database is not at its path any more: what is committed to it ends with the process. */
+export const filesGoneCode = 'FILES_GONE';
+
 /** The code of what an AppError wraps; '' when it wraps nothing, has none, or is no AppError. */
 export function causeCodeOf(thrown: unknown): string {
   return thrown instanceof AppError ? codeOf(thrown.cause) : '';

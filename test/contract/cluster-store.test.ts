@@ -8,7 +8,6 @@ import {
   isTurnOver,
   nextClusterTurn,
   recordClusterLogin,
-  shareClusterFact,
   staleClusterLogins,
 } from '../../broker/store/cluster.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
@@ -20,6 +19,7 @@ import {
   setOnline,
 } from '../../broker/store/devices/devices.ts';
 import { setHeartbeat } from '../../broker/store/events/projections.ts';
+import { shareFact } from '../../broker/store/service-facts.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Hello } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
@@ -138,8 +138,8 @@ for (const { name, open, missing } of ways) {
     });
 
     test('a shared fact keeps its first value', async () => {
-      expect(await shareClusterFact(db, { name: 'key', value: 'one' })).toBe('one');
-      expect(await shareClusterFact(db, { name: 'key', value: 'two' })).toBe('one');
+      expect(await shareFact(db, { name: 'key', value: 'one' })).toBe('one');
+      expect(await shareFact(db, { name: 'key', value: 'two' })).toBe('one');
     });
 
     test('a login is stale once its secret, its device or its account has changed', async () => {

@@ -1,12 +1,21 @@
 // The contract of the Database port, run against every implementation: SQLite in the calling thread and on threads of its
 // own, and PostgreSQL. What is promised here is all that product code may rely on.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import {
-  holdLock,
+  holdSqlite,
   openSqlite,
   openSqliteThreads,
   type SqliteOptions,
@@ -495,14 +504,50 @@ for (const { name, open: openWay, missing } of sqliteWays) {
 }
 
 describe('a lock', () => {
-  test('is one holder’s alone, and free again when it is given back', () => {
+  test('is one holder’s alone, by whatever name, and free again when it is given back', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetward-lock-'));
+    const at = (name: string): string => join(folder, name);
     try {
-      const path = join(folder, 'outbox.db-lock');
-      const held = holdLock(path, 'the outbox');
-      expect(() => holdLock(path, 'the outbox')).toThrow('the outbox is in use by another process');
+      writeFileSync(at('outbox.db'), '');
+      mkdirSync(at('other'));
+      symlinkSync(at('outbox.db'), at('link.db'));
+      symlinkSync(folder, at('other/folder'));
+      const ways = [
+        'outbox.db',
+        'link.db',
+        'other/folder/outbox.db',
+        'other/folder/link.db',
+        './other/../outbox.db',
+      ];
+      const held = holdSqlite(at('outbox.db'), 'the outbox');
+      const busy = 'the outbox is in use by another process';
+      for (const way of ways) expect(() => holdSqlite(`${folder}/${way}`, 'the outbox')).toThrow(busy);
+      // Neither a lost lock file nor another name of the file lets a second one in.
+      rmSync(at('outbox.db-lock'));
+      expect(() => holdSqlite(at('outbox.db'), 'the outbox')).toThrow(busy);
+      renameSync(at('outbox.db'), at('other/moved.db'));
+      expect(() => holdSqlite(at('other/moved.db'), 'the outbox')).toThrow(busy);
+      linkSync(at('other/moved.db'), at('outbox.db'));
+      for (const name of ['outbox.db', 'other/moved.db'])
+        expect(() => holdSqlite(at(name), 'the outbox')).toThrow('has 2 names (hard links)');
+      rmSync(at('outbox.db'));
       held.close();
-      holdLock(path, 'the outbox').close();
+      holdSqlite(at('other/moved.db'), 'the outbox').close();
+      // A file that is not there yet is locked once it is.
+      const early = holdSqlite(at('new.db'), 'the outbox');
+      expect(early.descriptor()).toBeNull();
+      expect(() => holdSqlite(at('new.db'), 'the outbox')).toThrow(busy);
+      writeFileSync(at('new.db'), '');
+      expect(early.descriptor()).not.toBeNull();
+      early.close();
+      // A lock file that a power cut broke is no reason not to start.
+      writeFileSync(at('new.db-lock'), 'x'.repeat(5000));
+      const again = holdSqlite(at('new.db'), 'the outbox');
+      expect(again.recordStart('17')).toBe('0');
+      expect(again.recordStart('18')).toBe('17');
+      expect(() => holdSqlite(at('new.db'), 'the outbox')).toThrow(busy);
+      again.close();
+      expect(existsSync(at('new.db-lock-journal'))).toBe(false);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -217,7 +217,7 @@ describe.skipIf(why !== null).concurrent(why === null ? 'on the road' : `on the 
       const held = heldSeqs(folder);
       const before = await readStatus(folder);
       const foreign = copyForeignBroker(template, `${folder}/foreign`, broker.mqttPort);
-      const program = await startBroker(foreign);
+      const program = await startBroker(foreign, ['--new-fleet']);
       await watchSession(folder, 30_000).finally(() => program.signal('SIGTERM'));
       await program.ended();
       const after = await readStatus(folder);

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DeviceRef } from '../../broker/store/devices/devices.ts';
+import { acceptClock, createAgingClock, leapMostMs } from '../../broker/upkeep/aging-clock.ts';
 import { createRetention, runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -239,11 +240,13 @@ describe('what a vehicle sends again', () => {
 describe('the background work', () => {
   test('waits while vehicles wait for the disk, reports what it did, and ends at once when asked', async () => {
     const { deviceNo } = device;
+    const log = createBenchLog();
+    const aging = createAgingClock({ db, clock, log });
+    await aging.read();
     await storeMany(db, { device: deviceNo, count: 1200, boot: 'b', of: (i) => ({ timestampMs: i }) });
     await keep(1);
-    const log = createBenchLog();
     let lag = 5000;
-    const retention = createRetention({ db, clock, log, lagMs: () => lag });
+    const retention = createRetention({ db, clock, log, aging, lagMs: () => lag });
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 100)
         await advanceUntilSettled(
@@ -261,5 +264,101 @@ describe('the background work', () => {
       { fields: { accountID: 'acme', days: 1, events: 1200 } },
     ]);
     await retention.close();
+  });
+});
+
+describe('a clock that is ahead', () => {
+  const hourMs = 3_600_000;
+  /** A start of the service with its clock, as it stands: gives the time that removals go by, and what the log says. */
+  const start = () => {
+    const log = createBenchLog();
+    const aging = createAgingClock({ db, clock, log });
+    const leaps = (): number => log.lines.filter(({ event }) => event === 'clock_leap').length;
+    return { aging, leaps };
+  };
+  const removeBy = async (nowMs: number) =>
+    void (await runRetention({ db, clock, nowMs, rest: () => Promise.resolve(), isDry: false }));
+  const trueMs = Date.UTC(2026, 0, 10);
+  const storeRecent = async (): Promise<void> => {
+    await storeEvents(
+      db,
+      Array.from({ length: 30 }, (_unused, at) => ({
+        deviceNo: device.deviceNo,
+        boot: 'b',
+        seq: at + 1,
+        timestampMs: trueMs - (29 - at) * hourMs,
+        receivedMs: trueMs - (29 - at) * hourMs,
+      })),
+    );
+    await keep(30);
+  };
+
+  test.each([400, 90, 31, 2])(
+    'by %i days removes nothing, at a start or while running, and says so',
+    async (days) => {
+      clock.setUtc(trueMs);
+      await start().aging.read();
+      await storeRecent();
+      const running = start();
+      for (const { aging, leaps } of [running, start()]) {
+        clock.setUtc(trueMs + days * dayMs);
+        for (let hour = 1; hour <= 3; hour += 1) {
+          clock.advance(hourMs);
+          const { nowMs, leapMs } = await aging.read();
+          expect(leapMs).toBeGreaterThan(leapMostMs);
+          expect(nowMs).toBeLessThan(trueMs + dayMs);
+          await removeBy(nowMs);
+        }
+        expect(leaps()).toBe(3);
+        expect(await stored()).toHaveLength(30);
+      }
+      // Events that arrive meanwhile bear the wrong time, and make it no truer.
+      await storeEvents(db, [
+        { deviceNo: device.deviceNo, boot: 'c', seq: 1, timestampMs: trueMs, receivedMs: clock.utcMs() },
+      ]);
+      expect((await start().aging.read()).leapMs).toBeGreaterThan(0);
+      // Set right, it is believed at once.
+      clock.setUtc(trueMs + hourMs * 8);
+      expect((await running.aging.read()).leapMs).toBe(0);
+      expect((await start().aging.read()).leapMs).toBe(0);
+    },
+  );
+
+  test('is believed when a person confirms it, or a vehicle’s GNSS time', async () => {
+    clock.setUtc(trueMs);
+    await start().aging.read();
+    await storeRecent();
+    clock.setUtc(trueMs + 60 * dayMs);
+    const { aging } = start();
+    expect((await aging.read()).leapMs).toBeGreaterThan(0);
+    await acceptClock(db, clock);
+    expect(await aging.read()).toEqual({ nowMs: clock.utcMs(), leapMs: 0 });
+    clock.setUtc(trueMs + 120 * dayMs);
+    expect((await aging.read()).leapMs).toBeGreaterThan(0);
+    const live = {
+      deviceNo: device.deviceNo,
+      boot: 'c',
+      receivedMs: clock.utcMs(),
+      timestampMs: clock.utcMs(),
+    };
+    await storeEvents(db, [{ ...live, seq: 1, timeQuality: 'system' }]);
+    expect((await aging.read()).leapMs).toBeGreaterThan(0);
+    await storeEvents(db, [{ ...live, seq: 2 }]);
+    expect((await aging.read()).leapMs).toBe(0);
+  });
+
+  test('is measured from the newest receipt where nothing was recorded, and a day without a start is none', async () => {
+    await storeRecent();
+    clock.setUtc(trueMs + 40 * dayMs);
+    expect((await start().aging.read()).leapMs).toBeGreaterThan(leapMostMs);
+    clock.setUtc(trueMs + dayMs - hourMs);
+    expect((await start().aging.read()).leapMs).toBe(0);
+    // Without a clock of its own a machine begins in 1970 and is set right later: no leap.
+    clock.setUtc(0);
+    const { aging, leaps } = start();
+    expect(await aging.read()).toEqual({ nowMs: clock.utcMs(), leapMs: 0 });
+    clock.setUtc(trueMs + dayMs);
+    expect((await aging.read()).leapMs).toBe(0);
+    expect(leaps()).toBe(0);
   });
 });

@@ -15,6 +15,7 @@ import { dirname, resolve } from 'node:path';
 import { openSqliteFile, storageError } from '../../../src/adapters/database/sqlite.ts';
 import { AppError, codeOf, messageOf } from '../../../src/core/errors.ts';
 import type { Clock } from '../../../src/ports.ts';
+import { noteTable } from '../../store/known-database.ts';
 import { freeBytesAt } from './disk-sizes.ts';
 import {
   copySqlite,
@@ -24,9 +25,6 @@ import {
   type RowCounts,
   sizeOfSqlite,
 } from './sqlite-copy.ts';
-
-/** The table that a backup has besides those of the database; a restore reads it and takes it away. */
-export const noteTable = 'backup_notes';
 
 /** Private keys (PEM) by what they are for. */
 export interface BrokerKeys {

@@ -15,7 +15,8 @@ import { dirname, resolve } from 'node:path';
 import { openSqliteFile, storageError } from '../../../src/adapters/database/sqlite.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { Clock, Statement } from '../../../src/ports.ts';
-import { createPrivateFile, needSpace, noteTable, publishFile, readNotes } from './backup-file.ts';
+import { noteTable } from '../../store/known-database.ts';
+import { createPrivateFile, needSpace, publishFile, readNotes } from './backup-file.ts';
 import { needKnownSchema, needSound } from './sqlite-copy.ts';
 
 export interface RestoreOptions {

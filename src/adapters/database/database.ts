@@ -6,7 +6,8 @@ import { openPostgres } from './postgres.ts';
 import { type HoldMode, holdPostgres } from './postgres-hold.ts';
 import type { PostgresEnvironment } from './postgres-server.ts';
 import { createPostgresSessions } from './postgres-sessions.ts';
-import { holdLock, openSqlite, openSqliteThreads } from './sqlite.ts';
+import { holdSqlite, openSqlite, openSqliteThreads } from './sqlite.ts';
+import { needOwnLog } from './sqlite-files.ts';
 
 export interface DatabaseOptions {
   /** File path, or `postgres://user@host/database`. */
@@ -15,6 +16,8 @@ export interface DatabaseOptions {
   readonly environment: PostgresEnvironment;
   /** `service`: nothing may hold up the caller's loop, many read at once. `command`: one piece of work. */
   readonly use: 'service' | 'command';
+  /** Of a program that works on it alone. */
+  readonly held?: HeldDatabase;
 }
 
 /** Bytes of a page of a new SQLite file. */
@@ -34,6 +37,7 @@ export async function openDatabase({
   database,
   environment,
   use,
+  held,
 }: DatabaseOptions): Promise<NotifyingDatabase> {
   if (isPostgresUrl(database)) {
     return openPostgres({
@@ -43,17 +47,26 @@ export async function openDatabase({
     });
   }
   const options = { path: database, pageSize, checkpointPages, cacheKib } as const;
-  return use === 'service' ? openSqliteThreads(options) : openSqlite(options);
+  needOwnLog(database, held?.descriptor() ?? null);
+  if (use === 'command') return openSqlite(options);
+  // A new file is made before it is locked, and locked before the service works on it.
+  if (held?.descriptor() === null) await openSqlite(options).close();
+  const descriptor = held?.descriptor() ?? null;
+  return openSqliteThreads(descriptor === null ? options : { ...options, descriptor });
 }
 
 export type { HoldMode } from './postgres-hold.ts';
 
 export interface HeldDatabase {
+  /** Of a file that is there: see `HeldSqlite`. */
+  descriptor(): number | null;
+  /** Of a file: see `HeldSqlite`. */
+  recordStart?(start: string): string;
   close(): Promise<void>;
 }
 
 /**
- * Keeps others off a database while this program works on it: by a file beside an SQLite database, by a lock at a
+ * Keeps others off a database while this program works on it: by a lock on an SQLite file and beside it, by a lock at a
  * PostgreSQL server, where several programs that hold it `shared` may work together.
  * @throws AppError `config` when another program has it, `storage`.
  */
@@ -62,12 +75,10 @@ export async function holdDatabase(
   terms: { readonly mode: HoldMode; readonly onLost: (error: AppError) => void },
 ): Promise<HeldDatabase> {
   if (!isPostgresUrl(database)) {
-    const lock = holdLock(lockFileOf(database), `the database ${database}`);
-    return { close: async () => lock.close() };
+    const lock = holdSqlite(database, `the database ${database}`);
+    return { descriptor: lock.descriptor, recordStart: lock.recordStart, close: async () => lock.close() };
   }
   const sessions = createPostgresSessions({ url: database, environment });
-  return holdPostgres({ sessions, ...terms });
+  const held = await holdPostgres({ sessions, ...terms });
+  return { descriptor: () => null, close: () => held.close() };
 }
-
-/** The file that a program which works on an SQLite database holds. */
-const lockFileOf = (path: string): string => `${path}-lock`;

@@ -215,6 +215,7 @@ function createWriter(sessions: PostgresSessions, writer: string) {
     },
     write(batch: readonly Statement[]): Promise<readonly WriteResult[]> {
       if (isClosed) return Promise.reject(new AppError('storage', `${sessions.shown} is closed`));
+      if (batch.length === 0) return Promise.resolve([]);
       const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
       if (waiting + size > waitingMost) {
         return Promise.reject(

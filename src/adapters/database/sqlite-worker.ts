@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { lowerThreadPriority } from '../thread-priority.ts';
-import { connectSqlite, type ThreadOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
+import { connectSqlite, hintOf, type ThreadOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
 import type { Table } from './sqlite-reads.ts';
 
 const { niceness, ...options } = workerData as ThreadOptions;
@@ -16,7 +16,7 @@ function answer(request: WorkerRequest): WorkerReply {
     return { id: request.id, ok: true, result };
   } catch (thrown) {
     const code = codeOf(thrown) || 'SQLITE_ERROR';
-    return { id: request.id, ok: false, code, message: messageOf(thrown) };
+    return { id: request.id, ok: false, code, message: messageOf(thrown), hint: hintOf(thrown) };
   }
 }
 

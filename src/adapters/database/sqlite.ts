@@ -1,11 +1,13 @@
 // Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` has
 // one writing and two reading threads, so that neither a commit nor a long query blocks the caller's event loop; only point
 // reads are answered in the calling thread, by a connection that cannot write. The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
+import { closeSync, existsSync, rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { AppError, codeOf, messageOf } from '../../core/errors.ts';
 import type { NotifyingDatabase, Row, Statement, WriteResult } from '../../ports.ts';
 import { createNotificationBoard, notifying } from './commit-notifications.ts';
+import { isOpenOn, lockInode, needOneName, realPathOf, watchFiles } from './sqlite-files.ts';
 import { openPointReads } from './sqlite-points.ts';
 import { createPreparer, createReader, rowsOf, type Table, valuesOf } from './sqlite-reads.ts';
 import { type RowsStep, stepsOf } from './sqlite-rows.ts';
@@ -24,6 +26,8 @@ export interface SqliteOptions {
   readonly checkpointPages?: number;
   /** Most memory for pages of the connection, in KiB; else 16,000. Of `openSqliteThreads` that of the writer. */
   readonly cacheKib?: number;
+  /** Of the database file, open until the process ends: see `holdSqlite`. */
+  readonly descriptor?: number;
 }
 
 /** Opens, sets the pragmas that durability rests on, and returns plain synchronous read and write. */
@@ -70,27 +74,54 @@ export function connectSqlite(options: SqliteOptions) {
     return result;
   };
   const runAll = connection.transaction((batch: readonly Statement[]) => batch.map(run));
+  const saveLog = (): boolean => {
+    const [found] = connection.pragma('wal_checkpoint(FULL)') as Record<
+      'busy' | 'log' | 'checkpointed',
+      number
+    >[];
+    return found !== undefined && found.busy === 0 && found.log === found.checkpointed;
+  };
+  const files =
+    options.path === ':memory:' ? null : watchFiles(options.path, options.descriptor ?? null, saveLog);
   return {
     ...createReader(prepare),
-    write: (batch: readonly Statement[]): WriteResult[] => runAll.immediate(batch),
+    /** An empty batch only asks whether the database can be written, and is still at its path. */
+    write: (batch: readonly Statement[]): WriteResult[] => {
+      files?.check();
+      try {
+        return runAll.immediate(batch);
+      } finally {
+        // Once more: a commit to a file that lost its name meanwhile would end with this process, and is why a read failed.
+        files?.check();
+      }
+    },
+    isLogSaved: (): boolean => files?.isSaved() ?? false,
     pragma: (text: string): unknown => connection.pragma(text, { simple: true }),
     close: (): void => void connection.close(),
   };
 }
 
+/** The remedy that a fault brings along. */
+export const hintOf = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'hint' in thrown && typeof thrown.hint === 'string' ? thrown.hint : undefined;
+
 /** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
 export function storageError(thrown: unknown, path: string): AppError {
   const code = codeOf(thrown) || 'SQLITE_ERROR';
+  const hint =
+    code === 'SQLITE_FULL'
+      ? 'Free some disk space or raise the limit.'
+      : 'Check the disk, the rights on the file and its folder, and that no other process holds it.';
   return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
     cause: thrown,
-    hint:
-      code === 'SQLITE_FULL'
-        ? 'Free some disk space or raise the limit.'
-        : 'Check the disk, the rights on the file and its folder, and that no other process holds it.',
+    hint: hintOf(thrown) ?? hint,
   });
 }
 
-/** Database in the calling thread. Throws an AppError when the file cannot be opened. */
+/**
+ * Database in the calling thread. A log that was removed is made anew once what it held is in the database; nothing is lost then.
+ * @throws AppError when the file cannot be opened.
+ */
 export function openSqlite(options: SqliteOptions): NotifyingDatabase {
   const guard = <T>(work: () => T): T => {
     try {
@@ -99,12 +130,24 @@ export function openSqlite(options: SqliteOptions): NotifyingDatabase {
       throw storageError(thrown, options.path);
     }
   };
-  const connection = guard(() => connectSqlite(options));
+  let connection = guard(() => connectSqlite(options));
   const board = createNotificationBoard();
+  const pragmas: Statement[] = [];
+  const write = (batch: readonly Statement[]): WriteResult[] => {
+    if (connection.isLogSaved()) {
+      connection.close();
+      connection = connectSqlite(options);
+      for (const pragma of pragmas) connection.read(pragma);
+    }
+    return connection.write(batch);
+  };
   return {
     onCommit: board.onCommit,
-    read: async (statement) => guard(() => connection.read(statement)),
-    write: notifying(board, async (batch) => guard(() => connection.write(batch))),
+    read: async (statement) => {
+      if (/^PRAGMA \w+ = /.test(statement.sql)) pragmas.push(statement);
+      return guard(() => connection.read(statement));
+    },
+    write: notifying(board, async (batch) => guard(() => write(batch))),
     close: async () => connection.close(),
   };
 }
@@ -147,21 +190,69 @@ export function openSqliteFile(
   }
 }
 
+/** A database file that this process alone may work on. */
+export interface HeldSqlite {
+  /** Beside the database: keeps two programs from making it at once. */
+  readonly lockFile: string;
+  /** Descriptor of the file, locked by now; null while there is none. Kept open until `close`. */
+  descriptor(): number | null;
+  /** Records a whole number of 31 bits in the lock file, which stays when the database is exchanged; gives the one before, `0` at first. */
+  recordStart(start: string): string;
+  /** After every connection. */
+  close(): void;
+}
+
 /**
- * Holds `path` for this process alone until `close`, or until the process ends, however it ends: the lock is the
- * operating system's on a small database file. Throws AppError `config` when another process holds it.
+ * Holds a database for this process alone until `close`, or until the process ends, however it ends: by a lock file beside its real
+ * path, and by a lock on the file itself, whatever name others reach it by.
+ * @throws AppError `config` when another process holds it, or when the file has several names.
  */
-export function holdLock(path: string, what: string): { close(): void } {
-  try {
-    const connection = new SqliteConnection(path, { timeout: 0 });
-    connection.pragma('locking_mode = EXCLUSIVE');
-    connection.exec('BEGIN EXCLUSIVE');
-    return { close: () => void connection.close() };
-  } catch (thrown) {
-    if (!codeOf(thrown).startsWith('SQLITE_BUSY')) throw storageError(thrown, path);
-    throw new AppError('config', `${what} is in use by another process`, {
+export function holdSqlite(path: string, what: string): HeldSqlite {
+  const real = realPathOf(path);
+  const lockFile = `${real}-lock`;
+  const busy = (): AppError =>
+    new AppError('config', `${what} is in use by another process`, {
       hint: "Stop that one first: two on one store would take each other's events and commands.",
     });
+  let lock: SqliteConnection.Database | null = null;
+  try {
+    lock = new SqliteConnection(lockFile, { timeout: 0 });
+    lock.pragma('locking_mode = EXCLUSIVE');
+    // No file beside it: what a power cut breaks of it is made anew.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('BEGIN EXCLUSIVE');
+    needOneName(real);
+    let descriptor = lockInode(real, busy);
+    const held = lock;
+    return {
+      lockFile,
+      descriptor() {
+        // A file that was made, or put in its place, meanwhile.
+        if (descriptor === null || !isOpenOn(descriptor, real)) descriptor = lockInode(real, busy);
+        return descriptor;
+      },
+      recordStart(start) {
+        const before = String(held.pragma('user_version', { simple: true }));
+        // The lock outlasts the transaction: SQLite, "PRAGMA locking_mode".
+        held.exec('COMMIT');
+        held.pragma(`user_version = ${Number(start)}`);
+        held.exec('BEGIN EXCLUSIVE');
+        return before;
+      },
+      close() {
+        held.close();
+        if (descriptor !== null) closeSync(descriptor);
+      },
+    };
+  } catch (thrown) {
+    lock?.close();
+    if (thrown instanceof AppError) throw thrown;
+    const isBroken = /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(thrown)) && existsSync(lockFile);
+    if (isBroken) {
+      rmSync(lockFile);
+      return holdSqlite(path, what);
+    }
+    throw codeOf(thrown).startsWith('SQLITE_BUSY') ? busy() : storageError(thrown, lockFile);
   }
 }
 
@@ -177,7 +268,13 @@ export type WorkerRequest =
 
 export type WorkerReply =
   | { readonly id: number; readonly ok: true; readonly result: Table | readonly WriteResult[] }
-  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string };
+  | {
+      readonly id: number;
+      readonly ok: false;
+      readonly code: string;
+      readonly message: string;
+      readonly hint: string | undefined;
+    };
 
 // Node 20 cannot start a thread from TypeScript: when this file runs from source (tests), the thread's code comes from
 // the build, which `npm test` makes first.
@@ -206,7 +303,10 @@ function startThread(options: ThreadOptions) {
     if (reply.ok) entry?.resolve(reply.result);
     else
       entry?.reject(
-        storageError(Object.assign(new Error(reply.message), { code: reply.code }), options.path),
+        storageError(
+          Object.assign(new Error(reply.message), { code: reply.code, hint: reply.hint }),
+          options.path,
+        ),
       );
   };
   worker.on('message', (replies: readonly WorkerReply[]) => replies.forEach(take));
@@ -253,7 +353,7 @@ export async function openSqliteThreads(options: SqliteOptions): Promise<Notifyi
     WorkerRequest,
     'id'
   >);
-  const { cacheKib: _, ...reading } = options;
+  const { cacheKib: _, descriptor: _held, ...reading } = options;
   const prompt = startThread(reading);
   const patient = startThread({ ...reading, niceness: patientNiceness });
   const points = openPointReads(openSqliteFile(options.path, 'read', 0));

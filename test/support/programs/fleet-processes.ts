@@ -95,19 +95,27 @@ export function createBrokerSetup(name: string): BrokerSetup {
 }
 
 /** Starts the broker on its folder's database; the first start takes free ports, later ones the same again, also after a kill. */
-export async function startBroker(setup: BrokerSetup, flags: readonly string[] = []): Promise<Program> {
+export async function startBroker(
+  setup: BrokerSetup,
+  flags: readonly string[] = [],
+  env: NodeSetup['env'] = {},
+): Promise<Program> {
   if (setup.httpPort === 0) setup.httpPort = await freePort();
   if (setup.mqttPort === 0) setup.mqttPort = await freePort();
-  const broker = startProgram('broker', [
-    'start',
-    '--database',
-    `${setup.folder}/fleet.db`,
-    '--http-port',
-    String(setup.httpPort),
-    '--mqtt-port',
-    String(setup.mqttPort),
-    ...flags,
-  ]);
+  const broker = startProgram(
+    'broker',
+    [
+      'start',
+      '--database',
+      `${setup.folder}/fleet.db`,
+      '--http-port',
+      String(setup.httpPort),
+      '--mqtt-port',
+      String(setup.mqttPort),
+      ...flags,
+    ],
+    { flags: [], env },
+  );
   const ready = (): LogLine | undefined => broker.lines.find((line) => line.msg === 'broker_ready');
   const line = await waitUntil('the broker to be ready', () => ready() ?? broker.exitCode() !== null).catch(
     (thrown: unknown) => {
