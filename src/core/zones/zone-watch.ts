@@ -2,14 +2,13 @@
 // border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
 // and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
 // Neither time alone nor a doubtful fix changes anything, and a vehicle at rest crosses nothing (`zone-rest.ts`). It
-// never acts; see `zone-automation.ts`.
-import { zoneContains, zoneDepthM } from '../../../src/core/geo/geozone.ts';
-import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
-import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
-import type { Fix } from '../gnss/epochs.ts';
+// never acts. A vehicle watches its own zones; the service those of a device without an agent.
+import { zoneContains, zoneDepthM } from '../geo/geozone.ts';
+import type { ZoneConfig } from '../geo/zone-config.ts';
+import type { ZonesSettings } from '../settings/zones.ts';
 import { zoneClearanceM } from './zone-clearance.ts';
 import { zonesNear } from './zone-index.ts';
-import { isAtRest, stepRest, type ZoneRest } from './zone-rest.ts';
+import { isAtRest, stepRest, type ZoneFix, type ZoneRest } from './zone-rest.ts';
 import { type ZoneSet, zoneFingerprint, zoneOf } from './zone-set.ts';
 
 export const zoneWatchLimits = {
@@ -126,7 +125,7 @@ export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSe
 export interface ZoneInput {
   readonly set: ZoneSet;
   /** Plausible; see `isPlausible`. */
-  readonly fix: Fix;
+  readonly fix: ZoneFix;
   /** UTC at the fix as the vehicle knows it; null while it does not. */
   readonly utcMs: number | null;
   readonly settings: ZonesSettings;
