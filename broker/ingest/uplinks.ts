@@ -8,6 +8,7 @@ import type { MqttServer, Uplink } from '../ports/mqtt-server.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
 import type { RetriableWork, StoreRetry } from '../scheduling/store-retry.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
+import { markHeard } from '../store/devices/heard-devices.ts';
 import { setHeartbeat } from '../store/events/projections.ts';
 import type { Ingest } from './ingest.ts';
 import type { Outcome } from './open-payloads.ts';
@@ -114,7 +115,12 @@ async function handlePresence(deps: UplinkDeps, device: DeviceRef, { payload, tu
     return deps.ledger.onOffline(device, turn);
   }
   if (text === 'online') {
-    await deps.commits.write([setHeartbeat(device.deviceNo, Math.round(deps.options.clock.utcMs()))]);
+    const { deviceNo } = device;
+    const lastContactMs = Math.round(deps.options.clock.utcMs());
+    await deps.commits.write([
+      setHeartbeat(deviceNo, lastContactMs),
+      markHeard([{ deviceNo, lastContactMs }]),
+    ]);
     return;
   }
   const reason = 'presence is neither online nor offline';

@@ -343,9 +343,11 @@ const takeTurn = (turn: number | undefined): Statement =>
 const isNotOver = (turn: number | undefined): Statement =>
   turn === undefined ? sql`` : sql` AND session_turn <= ${turn}`;
 
-/** Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so. */
-export const presenceCauses = ['hello', 'closed', 'service', 'cluster'] as const;
-export type PresenceCause = (typeof presenceCauses)[number];
+/**
+ * Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so; of a
+ * device that says no hello: it was `heard`, or has been `silent` for too long.
+ */
+type PresenceCause = 'hello' | 'closed' | 'service' | 'cluster';
 
 /** When a presence was recorded, and why. */
 export interface PresenceMark {
@@ -356,24 +358,27 @@ export interface PresenceMark {
 
 /** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
 function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
-  const isChanged = sql`is_online = ${isOnline ? 0 : 1}`;
+  const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'heard')` : sql`is_online = 1`;
   return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,
     presence_cause = CASE WHEN ${isChanged} THEN ${cause} ELSE presence_cause END`;
 }
+
+/** A device that was heard without a hello is not gone because a connection ended: it may connect for each message. */
+const isByHello = sql`presence_cause <> 'heard'`;
 
 /** Marks a device online or offline. */
 export function setOnline(deviceNo: number, isOnline: boolean, mark: PresenceMark, turn?: number): Statement {
   return followed(sql`UPDATE devices SET
       linked_ms = CASE WHEN is_online = ${isOnline ? 0 : 1} THEN ${mark.atMs} ELSE linked_ms END,
       ${presentSince(isOnline, mark)}, is_online = ${isOnline ? 1 : 0}${takeTurn(turn)}
-    WHERE device_no = ${deviceNo}${isNotOver(turn)}`);
+    WHERE device_no = ${deviceNo}${isNotOver(turn)}${isOnline ? sql`` : sql` AND ${isByHello}`}`);
 }
 
-/** For a process that has all connections: after its start no device is connected. @param atMs broker's time, UTC ms. */
+/** For a process that has all connections: after its start no unit that says hello is connected. @param atMs broker's time, UTC ms. */
 export function setAllOffline(atMs: number): Statement {
   return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'service',
       is_online = 0
-    WHERE is_online = 1`);
+    WHERE is_online = 1 AND ${isByHello}`);
 }
 
 /** False after the device was deleted. */
