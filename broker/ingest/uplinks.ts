@@ -39,6 +39,7 @@ export interface UplinkDeps {
   readonly ingest: Ingest;
   readonly ledger: PresenceRecord;
   readonly rollout: ConnectionObserver;
+  readonly zones: Pick<ConnectionObserver, 'onHello'>;
   readonly requests: HelloHandler;
   /** For what goes back to the device. */
   readonly mqtt: MqttServer | null;
@@ -99,6 +100,7 @@ async function handleHello(deps: UplinkDeps, device: DeviceRef, { payload, turn 
     // Ignore a hello whose connection has closed while it waited for the store: the boot of the newest connection counts.
     if (!deps.isPresent(device)) return;
     if (!(await deps.ledger.onHello(device, hello, turn))) return;
+    deps.zones.onHello(device, hello);
     await deps.requests.onHello(device, hello);
     if (!deps.isPresent(device)) return;
     return deps.rollout.onHello(device, hello);

@@ -4,13 +4,7 @@ import { featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { crossingCode } from '../../../src/core/zones/crossing.ts';
 import type { ZoneSet } from '../../../src/core/zones/zone-set.ts';
-import {
-  type Crossing,
-  type Mark,
-  stepZones,
-  type ZoneWatch,
-  zoneWatchLimits,
-} from '../../../src/core/zones/zone-watch.ts';
+import { type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../../../src/core/zones/zone-watch.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';

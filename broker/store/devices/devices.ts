@@ -77,6 +77,8 @@ export interface DeviceState {
   readonly state: string;
   /** Event time of the newest report of this state; 0 before the first. */
   readonly changedMs: number;
+  /** False: it is what a new device has. */
+  readonly isReported: boolean;
 }
 
 /** The sensors and features of every new device, all in state '0'. */
@@ -177,10 +179,16 @@ export async function listDeviceIDs(
 /** Most devices per read. */
 const devicesMost = 1000;
 
-const toState = (row: Row): DeviceState => ({
-  state: textOf(row, 'state'),
-  changedMs: numberOf(row, 'changed_ms'),
-});
+const toState = (row: Row): DeviceState => {
+  const state = textOf(row, 'state');
+  const changedMs = numberOf(row, 'changed_ms');
+  // A report without a time has a tie-breaker.
+  return {
+    state,
+    changedMs,
+    isReported: changedMs > 0 || textOf(row, 'changed_tie') !== '' || state !== '0',
+  };
+};
 
 /** First and last device id of a page, both included. */
 export interface DeviceSpan {
@@ -197,7 +205,7 @@ export async function listStates(
   span: DeviceSpan,
 ): Promise<ReadonlyMap<number, ReadonlyMap<string, DeviceState>>> {
   const rows = await db.read(sql`
-    SELECT s.device_no, s.name, s.state, s.changed_ms
+    SELECT s.device_no, s.name, s.state, s.changed_ms, s.changed_tie
     FROM device_states s JOIN devices d ON d.device_no = s.device_no
     WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to}
       AND ${isNewSince(span.since ?? null)}
@@ -218,7 +226,7 @@ export async function deviceStates(
   deviceNo: number,
 ): Promise<ReadonlyMap<string, DeviceState>> {
   const rows = await db.read(
-    sql`SELECT name, state, changed_ms FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
+    sql`SELECT name, state, changed_ms, changed_tie FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
   );
   return new Map(rows.map((row) => [textOf(row, 'name'), toState(row)]));
 }
