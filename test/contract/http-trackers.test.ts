@@ -179,12 +179,15 @@ const circle = (geozoneID: string, latitude: number) =>
     geozoneAlertExit: true,
     geozoneArrivalEngineOff: true,
   });
-/** Records of crossings, in the order in which they were stored. */
+/** Records of crossings, in the order of their times. */
 async function crossingsOf(deviceID: string): Promise<readonly string[]> {
-  const rows = await service.rows(`SELECT e.status_code, e.geozone_id, e.timestamp_ms FROM events e
-    JOIN devices d ON d.device_no = e.device_no
-    WHERE d.device_id = '${deviceID}' AND e.status_code IN (61968, 62000) ORDER BY e.event_no`);
-  return rows.map((row) => `${row['status_code'] === 61968 ? 'in' : 'out'} ${String(row['geozone_id'])}`);
+  const { eventdata } = await ask(`eventdata/devicedata/${deviceID}/0/0`);
+  const crossed = (eventdata as { devices: Json[] }).devices.filter(({ statusCode }) =>
+    [61_968, 62_000].includes(Number(statusCode)),
+  );
+  return crossed.map(
+    ({ statusCode, geozoneID }) => `${statusCode === 61_968 ? 'in' : 'out'} ${String(geozoneID)}`,
+  );
 }
 const settled = (deviceID: string, expected: readonly string[]) =>
   waitUntil('the crossings', async () => (await crossingsOf(deviceID)).length >= expected.length)
@@ -214,10 +217,23 @@ describe('a zone', () => {
     const own = (alarms as Json[]).filter(({ deviceID }) => deviceID === 'tracker');
     expect(own.map(({ statusCode, geozoneID }) => [statusCode, geozoneID])).toContainEqual([61968, 'yard']);
     expect(await service.rows('SELECT 1 AS one FROM commands')).toEqual([]);
-    const [{ attributes } = { attributes: '' }] = await service.rows(
-      "SELECT attributes FROM events WHERE status_code = 61968 AND geozone_id = 'yard'",
-    );
-    expect(JSON.parse(String(attributes))).toMatchObject({ alert: true, by: 'service' });
+  });
+
+  it('does not alert in the service for a unit with an agent, which watches by itself', async () => {
+    await service.device('acme', 'agent');
+    await service.sql(`UPDATE devices SET hello_ms = ${Math.round(nowMs())}, is_online = 1, presence_cause = 'hello'
+      WHERE device_id = 'agent'`);
+    const before = (await crossingsOf('tracker')).length;
+    for (const latitude of [43, 43.02, 43]) {
+      advance(minuteMs);
+      await send('agent', { latitude });
+    }
+    // What came later is done, so this would be.
+    await goTo(2, { speed: 60 });
+    await waitUntil('the tracker', async () => (await crossingsOf('tracker')).length > before);
+    await goTo(0.1, { speed: 30 });
+    await waitUntil('the tracker', async () => (await crossingsOf('tracker')).length > before + 1);
+    expect(await crossingsOf('agent')).toEqual([]);
   });
 
   it('does not alert by late, repeated or doubtful positions, nor when it is drawn around the tracker', async () => {
@@ -229,7 +245,7 @@ describe('a zone', () => {
     await goTo(0.1);
     await goTo(0.1);
     await goTo(3, { speed: 60 });
-    await settled('tracker', ['out yard', 'in yard', 'out yard', 'out drawn']);
+    await settled('tracker', ['out yard', 'in yard', 'out yard', 'in yard', 'out yard', 'out drawn']);
   });
 
   it('goes on where it stood when the service starts again, and with a second one beside it', async () => {
@@ -242,11 +258,10 @@ describe('a zone', () => {
         submit: service.ingest.submit,
       }),
     );
-    const before = ['out yard', 'in yard', 'out yard', 'out drawn'];
+    const before = ['out yard', 'in yard', 'out yard', 'in yard', 'out yard', 'out drawn'];
     await goTo(0.05, { speed: 20 });
     await settled('tracker', [...before, 'in yard', 'in drawn']);
     // Two processes that know nothing but the store take the same position.
-    const [last] = await service.rows('SELECT MAX(event_no) AS event_no FROM events');
     advance(minuteMs);
     const event = {
       seq: 0,
@@ -262,7 +277,7 @@ describe('a zone', () => {
         device: row,
         boot: null,
         fresh: [event],
-        eventNos: [Number(last?.['event_no']) + 1],
+        eventNos: [2 ** 40],
         receivedMs: Math.round(nowMs()),
         projection: projectBatch({ boot: '', events: [event] }, nowMs()),
       });

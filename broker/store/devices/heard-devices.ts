@@ -14,7 +14,7 @@ export const usualSilence = ((): string => {
   const gap = '(r.heard_ms - devices.heartbeat_ms)';
   const most = `2 * (CASE WHEN ${missing} * ${usual} > ${leastMs} THEN ${missing} * ${usual} ELSE ${leastMs} END)`;
   return `CASE WHEN devices.heartbeat_ms = 0 OR r.heard_ms <= devices.heartbeat_ms THEN ${usual}
-    WHEN ${gap} <= ${usual} THEN ${usual} - ${usual} * ${gap} / ${forgottenMs}
+    WHEN ${gap} <= ${usual} THEN ${usual} - (${usual} - ${gap}) * ${gap} / ${forgottenMs}
     WHEN ${gap} > ${longestMs} AND ${most} > ${longestMs} THEN ${longestMs}
     WHEN ${gap} > ${most} THEN ${most} ELSE ${gap} END`;
 })();
