@@ -37,6 +37,7 @@ import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
 import { type AgingClock, createAgingClock } from './upkeep/aging-clock.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
+import { createZoneWatcher, type ZoneWatcher } from './zones/zone-watcher.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */
@@ -112,10 +113,27 @@ interface BrokerParts extends UplinkDeps {
   readonly offlineRecorder: OfflineRecorder;
   readonly storeWatch: PeriodicTask;
   readonly aging: AgingClock;
+  readonly zones: ZoneWatcher;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
   mqtt: MqttServer | null;
+}
+
+/**
+ * Shows why a device is refused among what could not be read of it: the device is not told, as MQTT 3.1.1 has no reasons. Each reason
+ * is kept once, however long the packets were.
+ */
+async function recordRefusal(
+  { ingest, options }: BrokerParts,
+  device: DeviceRef,
+  reason: string,
+): Promise<void> {
+  const payload = new TextEncoder().encode(reason.replaceAll(/\d{5,}/g, '#'));
+  await ingest.quarantine(device, { verb: 'connection', payload, reason }).catch((thrown: unknown) => {
+    const { accountID, deviceID } = device;
+    options.log.error('refusal_not_recorded', { accountID, deviceID, reason: messageOf(thrown) });
+  });
 }
 
 function openMqtt(parts: BrokerParts): Promise<MqttServer> {
@@ -134,6 +152,7 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
     // The queue has acknowledged it already.
     onUnprocessable: async (device, unreadable) =>
       void (await parts.ingest.quarantine(device, { ...unreadable, isForced: true })),
+    onRefused: (device, reason) => void recordRefusal(parts, device, reason),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
       parts.offlineRecorder.record(device);
@@ -194,6 +213,7 @@ async function closeStoreOf(parts: BrokerParts): Promise<void> {
   parts.limiter?.close();
   await storeWatch.close();
   offlineRecorder.close();
+  await parts.zones.close();
   await ingest.close();
   await rollout.close();
   await ledger.close();
@@ -313,9 +333,11 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     onCommitted: (committed) => {
       ledger.onCommitted(committed);
       rollout.onCommitted(committed);
+      zones.onCommitted(committed);
       for (const listener of parts.listeners) listener(committed);
     },
   });
+  const zones = createZoneWatcher({ db: grouped, clock, log, submit: ingest.submit });
   const parts: BrokerParts = {
     options,
     commits,
@@ -328,6 +350,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     leases,
     storeWatch: watchStore(options, storeRetry),
     aging,
+    zones,
     offlineRecorder: openOfflineRecorder(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
     isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),

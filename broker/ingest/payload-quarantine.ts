@@ -19,7 +19,8 @@ export interface QuarantineDeps {
 }
 
 export interface Unreadable {
-  readonly verb: UplinkVerb;
+  /** `connection`: nothing that was published, but why it was refused. */
+  readonly verb: UplinkVerb | 'connection';
   readonly payload: Uint8Array;
   readonly reason: string;
   /** True: its sender believes it acknowledged, as behind a message queue. It is kept although the quarantine is full. */

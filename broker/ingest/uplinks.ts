@@ -8,6 +8,7 @@ import type { MqttServer, Uplink } from '../ports/mqtt-server.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
 import type { RetriableWork, StoreRetry } from '../scheduling/store-retry.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
+import { markHeard } from '../store/devices/heard-devices.ts';
 import { setHeartbeat } from '../store/events/projections.ts';
 import type { EventLimiter } from './event-limiter.ts';
 import type { Ingest } from './ingest.ts';
@@ -41,6 +42,7 @@ export interface UplinkDeps {
   readonly limiter: Pick<EventLimiter, 'charge'> | null;
   readonly ledger: PresenceRecord;
   readonly rollout: ConnectionObserver;
+  readonly zones: Pick<ConnectionObserver, 'onHello'>;
   readonly requests: HelloHandler;
   /** For what goes back to the device. */
   readonly mqtt: MqttServer | null;
@@ -106,6 +108,7 @@ async function handleHello(deps: UplinkDeps, device: DeviceRef, { payload, turn 
     // Ignore a hello whose connection has closed while it waited for the store: the boot of the newest connection counts.
     if (!deps.isPresent(device)) return;
     if (!(await deps.ledger.onHello(device, hello, turn))) return;
+    deps.zones.onHello(device, hello);
     await deps.requests.onHello(device, hello);
     if (!deps.isPresent(device)) return;
     return deps.rollout.onHello(device, hello);
@@ -122,7 +125,12 @@ async function handlePresence(deps: UplinkDeps, device: DeviceRef, { payload, tu
     return deps.ledger.onOffline(device, turn);
   }
   if (text === 'online') {
-    await deps.commits.write([setHeartbeat(device.deviceNo, Math.round(deps.options.clock.utcMs()))]);
+    const { deviceNo } = device;
+    const lastContactMs = Math.round(deps.options.clock.utcMs());
+    await deps.commits.write([
+      setHeartbeat(deviceNo, lastContactMs),
+      markHeard([{ deviceNo, lastContactMs }]),
+    ]);
     return;
   }
   const reason = 'presence is neither online nor offline';

@@ -3,6 +3,7 @@
 // and the removal of the occurrence are one batch, on the condition that it is still there: neither a restart nor two processes
 // at once lose or repeat a notice.
 import { messageOf } from '../../src/core/errors.ts';
+import { silenceLimitMs } from '../../src/core/presence.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
 import { type Episode, episodeKey } from '../core/notifications/notification-rules.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type RuleOccurrence,
 } from '../core/notifications/occurrence-rules.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { quietDevices, setSilent } from '../store/devices/heard-devices.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
 import {
   absencesToRecord,
@@ -55,6 +57,8 @@ const decidedMost = 50;
 const statementsMost = 500;
 const recordedMost = 500;
 const absencesEveryMs = 10_000;
+/** The search reads a row for each device that says no hello and is quiet. */
+const silencesEveryMs = 60_000;
 /** Time for devices to come back after the start of this process, which may have ended their connections: units retry within 2 minutes. */
 const startGraceMs = 5 * 60_000;
 /** Later searches go back so far before the last one, because an absence may be recorded late. */
@@ -155,10 +159,27 @@ async function decideSome({ db, clock, onDeliveries }: OccurrenceNotifierOptions
   return isMine && (rows.length === decidedMost || upTo !== rows.at(-1)?.occurrenceNo);
 }
 
+/** Devices that say no hello and have been silent for longer than is usual for them go offline. */
+async function markSilent(db: Database, nowMs: number): Promise<void> {
+  const silent = (await quietDevices(db, nowMs)).filter(
+    ({ heartbeatMs, usualMs }) => nowMs - heartbeatMs >= silenceLimitMs(usualMs),
+  );
+  for (let from = 0; from < silent.length; from += recordedMost) {
+    const some = silent.slice(from, from + recordedMost);
+    await db.write(some.map(({ deviceNo, heartbeatMs }) => setSilent(deviceNo, heartbeatMs, nowMs)));
+  }
+}
+
 /** Starts to note and to decide, until `close`. */
 export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): OccurrenceNotifier {
   const { db, clock, log, isOurs } = options;
-  const state = { isClosed: false, absencesMs: never, certificatesMs: never, searchedMs: never };
+  const state = {
+    isClosed: false,
+    absencesMs: never,
+    silencesMs: never,
+    certificatesMs: never,
+    searchedMs: never,
+  };
   const startedMs = clock.monoMs();
   const mayGoOn = (): boolean => !state.isClosed && isOurs?.() !== false;
 
@@ -166,6 +187,10 @@ export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): Oc
     const monoMs = clock.monoMs();
     if (monoMs - startedMs < startGraceMs || monoMs - state.absencesMs < absencesEveryMs) return;
     state.absencesMs = monoMs;
+    if (monoMs - state.silencesMs >= silencesEveryMs) {
+      await markSilent(db, Math.round(clock.utcMs()));
+      state.silencesMs = monoMs;
+    }
     for (let changes = 1; changes > 0 && mayGoOn(); ) {
       const nowMs = Math.round(clock.utcMs());
       const sinceMs = Math.max(0, state.searchedMs - overlapMs);
@@ -206,6 +231,7 @@ export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): Oc
   return {
     runAll() {
       state.absencesMs = never;
+      state.silencesMs = never;
       state.certificatesMs = never;
       return task.runNow();
     },

@@ -95,6 +95,8 @@ export interface MqttServerOptions {
   readonly pacer?: PublishPacer | undefined;
   /** Keeps a payload that `onUplink` refuses again and again although the store works. For a server that cannot bounce it. */
   readonly onUnprocessable?: (device: DeviceRef, message: Unprocessable) => Promise<void>;
+  /** A connection of the device, which has logged in, was refused or ended for what it sent; must not throw. */
+  readonly onRefused?: (device: DeviceRef, reason: string) => void;
   /** The connection of a device ended and no newer one took its place. */
   readonly onOffline: (device: DeviceRef) => void;
   /** Two units seem to have the identity of this device; called at each of their connections; must not throw. */

@@ -165,7 +165,7 @@ describe('a restore', () => {
 
 describe('a unit', () => {
   it('that stays offline and comes back is reported, with the time since when', async () => {
-    await putRule({ kinds: ['device_offline', 'device_online'], offlineAfterS: 600 });
+    await putRule({ kinds: ['device_offline', 'device_online'], offlineAfterS: 600, devices: ['truck-18'] });
     const { deviceNo } = (await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-18' })) ?? {
       deviceNo: 0,
     };

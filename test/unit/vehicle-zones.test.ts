@@ -12,7 +12,6 @@ import { type StepContext, type VehicleState } from '../../agent/core/vehicle/ve
 import { type VehicleConfig } from '../../agent/core/vehicle/vehicle-types.ts';
 import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
-import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
 import { eventFault } from '../../src/core/events/event-check.ts';
@@ -20,6 +19,7 @@ import type { Point } from '../../src/core/geo/geo.ts';
 import type { ZoneSwitch } from '../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
+import type { Mark } from '../../src/core/zones/zone-watch.ts';
 import { away, createZones, startUtcMs, zone } from '../support/vehicle/zone-drive.ts';
 
 const home: Point = { latitude: 43.65, longitude: -79.34 };

@@ -1,9 +1,6 @@
 // The index over zones against looking at every zone: the same answer everywhere on Earth, at borders, poles, the antimeridian.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { zoneClearanceM } from '../../agent/core/zones/zone-clearance.ts';
-import { createZoneIndex, zonesNear } from '../../agent/core/zones/zone-index.ts';
-import { createZones } from '../../agent/core/zones/zone-set.ts';
 import type { Point } from '../../src/core/geo/geo.ts';
 import {
   type Box,
@@ -13,6 +10,9 @@ import {
   zoneContains,
   zoneDepthM,
 } from '../../src/core/geo/geozone.ts';
+import { zoneClearanceM } from '../../src/core/zones/zone-clearance.ts';
+import { createZoneIndex, zonesNear } from '../../src/core/zones/zone-index.ts';
+import { createZones } from '../../src/core/zones/zone-set.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 import { away, zone } from '../support/vehicle/zone-drive.ts';
 

@@ -9,10 +9,10 @@ import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import { isPlausible } from '../../agent/core/reporting.ts';
 import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts';
-import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../agent/core/zones/zone-watch.ts';
 import { distanceM, type Point } from '../../src/core/geo/geo.ts';
 import { zoneDepthM } from '../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
+import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../src/core/zones/zone-watch.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 import {

@@ -2,6 +2,9 @@
 // on the requests of zones. It moves nothing itself: requests become commands, which the interlock decides on.
 import { featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { crossingCode } from '../../../src/core/zones/crossing.ts';
+import type { ZoneSet } from '../../../src/core/zones/zone-set.ts';
+import { type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../../../src/core/zones/zone-watch.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
@@ -14,9 +17,7 @@ import {
   sideOf,
   type ZoneRequest,
 } from '../zones/zone-automation.ts';
-import type { ZoneSet } from '../zones/zone-set.ts';
 import { withSet, withWatch } from '../zones/zone-state.ts';
-import { type Crossing, type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../zones/zone-watch.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
 
 /** `requestLocal` and `reviewCommands` of the vehicle's commands. */
@@ -37,15 +38,6 @@ export function applyZones(context: StepContext, set: ZoneSet): void {
 
 /** Two fixes of one step can make some requests each; older ones than these would not be carried out. */
 const requestsMost = 8;
-
-const codes = {
-  inside: { place: statusCodes.GEOFENCE_ARRIVE, corridor: statusCodes.CORRIDOR_ARRIVE },
-  outside: { place: statusCodes.GEOFENCE_DEPART, corridor: statusCodes.CORRIDOR_DEPART },
-} as const;
-
-function codeOf({ zone, mark }: Crossing): number {
-  return codes[mark.to][zone.zone.type === 2 ? 'corridor' : 'place'].code;
-}
 
 /** The event of a border that was crossed before the start: only what the record knows of it. */
 function carriedEvent(context: StepContext, { utcMs, latitude, longitude }: Mark): StampedEvent {
@@ -95,7 +87,7 @@ function commitCrossings(
   const events = reports.map(({ crossing, attributes }): StampedEvent => {
     const { mark, zone } = crossing;
     const { event, priority } = held.get(mark) ?? carriedEvent(context, mark);
-    const statusCode = codeOf(crossing);
+    const statusCode = crossingCode(crossing);
     log(context, 'info', 'geozone', { geozoneID: zone.id, ...attributes, is: mark.to });
     return { event: { ...event, statusCode, geozoneID: zone.id, attributes }, priority };
   });

@@ -2,7 +2,8 @@
 // moment; an engine cut is never requested on a suspect position or while panic is active. Whether and when a relay moves is decided by the interlock alone.
 import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
-import type { Crossing, Mark } from './zone-watch.ts';
+import { circumstancesOf } from '../../../src/core/zones/crossing.ts';
+import type { Crossing, Mark } from '../../../src/core/zones/zone-watch.ts';
 
 /** One side of the border of a geozone. */
 export interface ZoneSide {
@@ -74,17 +75,6 @@ function hindrance(verb: Verb, crossings: readonly Crossing[], around: Automatio
   if (verb !== 'EngineOff') return null;
   if (around.panic !== false) return `not asked: panic is ${around.panic === null ? 'unknown' : 'active'}`;
   return around.isSuspect ? 'not asked: the position was suspect lately' : null;
-}
-
-function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValue> {
-  const alert = mark.to === 'inside' ? 'alertEntry' : 'alertExit';
-  const attributes: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };
-  if (mark.cause === 'start') attributes['reason'] = 'the border was crossed while the unit was off';
-  if (mark.gapMs !== null && mark.cause === 'seen') {
-    attributes['gapS'] = Math.round(mark.gapMs / 1000);
-    attributes['reason'] = 'the border was crossed without a position';
-  }
-  return attributes;
 }
 
 /**

@@ -1,7 +1,13 @@
 // State of the geozones over a restart: the zones that the vehicle is in and the borders that it crossed just now, by
 // id, and which zones it was compared with. Small: 64 zones with ids of 64 characters fit the 8 KiB of a state row.
 import { isName } from '../../../src/core/ids.ts';
-import { type Cause, createZoneWatch, type Mark, type ZoneWatch, zoneWatchLimits } from './zone-watch.ts';
+import {
+  type Cause,
+  createZoneWatch,
+  type Mark,
+  type ZoneWatch,
+  zoneWatchLimits,
+} from '../../../src/core/zones/zone-watch.ts';
 
 /** `[id, 1 inside or 0 outside, UTC ms or null, latitude and longitude in 1e-5 degrees, cause]`. */
 type KeptMark = readonly [string, 0 | 1, number | null, number, number, number];

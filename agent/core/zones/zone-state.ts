@@ -1,11 +1,11 @@
 // The geozones within the state of a vehicle: what it watches, what is kept of it, and pending crossings. Types and
 // small pure helpers; the transitions are in `vehicle-zones.ts`.
 import type { FleetEvent } from '../../../src/core/events/event.ts';
+import { type ZoneSet, zoneOf } from '../../../src/core/zones/zone-set.ts';
+import { adoptZones, type Mark, type ZoneWatch } from '../../../src/core/zones/zone-watch.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { ZoneRequest, ZoneSide } from './zone-automation.ts';
 import { recordZones, resumeZones, type ZoneRecord } from './zone-record.ts';
-import { type ZoneSet, zoneOf } from './zone-set.ts';
-import { adoptZones, type Mark, type ZoneWatch } from './zone-watch.ts';
 
 export interface VehicleZones {
   /** Null until the first configuration of this start: until then nothing is compared and nothing removed. */

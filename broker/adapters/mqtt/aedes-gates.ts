@@ -90,12 +90,14 @@ async function logIn(
   client: Client,
   secret: Uint8Array | null,
 ): Promise<DeviceRef | AuthenticateError> {
-  const { clock, log, authenticate, isOverloaded } = state.options;
+  const { clock, log, authenticate, isOverloaded, onRefused } = state.options;
   const connection = state.connections.get(client);
   const verdict = connection?.verdict ?? null;
   if (connection === undefined || verdict === null)
     return refusal(connackCodes.notAuthorized, 'no CONNECT was judged');
-  if (!verdict.ok) return refusal(verdict.code, verdict.reason);
+  const { device: named } = verdict;
+  const refused = verdict.ok ? null : refusal(verdict.code, verdict.reason);
+  if (named === undefined) return refused ?? refusal(connackCodes.badCredentials, 'no device is named');
   if (isOverloaded() || state.isClosing)
     return refusal(connackCodes.unavailable, 'the broker cannot keep up');
   connection.verdict = null;
@@ -108,8 +110,10 @@ async function logIn(
     await pause(clock, failureDelayMs);
   }
   try {
-    const device = await authenticate(verdict.device, { secret, certificate });
-    if (device !== null) return device;
+    const device = await authenticate(named, { secret, certificate });
+    // With the right secret only: anybody may name a device.
+    if (device !== null && refused !== null) onRefused?.(device, refused.message);
+    if (device !== null) return refused ?? device;
     state.failures.take(network, clock.monoMs());
     return refusal(connackCodes.badCredentials, 'unknown device, wrong secret or revoked certificate');
   } catch (thrown) {
@@ -129,7 +133,8 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
       cancel();
       if (outcome instanceof Error) {
         const user = (username ?? '').slice(0, 140);
-        log.info('connection_refused', { user, address: addressOf(state, client), reason: outcome.message });
+        const facts = { user, clientId: client.id.slice(0, 140), address: addressOf(state, client) };
+        log.info('connection_refused', { ...facts, reason: outcome.message });
         count?.(countOf(outcome));
         done(outcome, false);
         return;
@@ -180,6 +185,7 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
     const reason = verdict.ok ? 'it was not taken' : verdict.reason;
     state.options.count?.('publish_refused');
     log.warn('publish_refused', { accountID, deviceID, topic: packet.topic.slice(0, 200), reason });
+    state.options.onRefused?.(session.device, reason);
     done(new Error(reason));
   };
 }

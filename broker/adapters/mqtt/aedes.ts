@@ -119,8 +119,11 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
     clock,
     limits: readerLimits,
     onFault(client, reason) {
-      log.warn('packet_refused', { address: addressOf(state, client), reason });
+      const device = sessionOf(state, client)?.device;
+      const user = device === undefined ? '' : formatDeviceUser(device);
+      log.warn('packet_refused', { user, address: addressOf(state, client), reason });
       state.options.count?.('refused_packet');
+      if (device !== undefined) state.options.onRefused?.(device, reason);
     },
     holdFor: (wake) => holdFor(state.pressure, wake),
     onPuback: (client) => acknowledge(state, client),

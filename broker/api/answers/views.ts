@@ -70,19 +70,31 @@ function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof fur
   return Object.fromEntries(known);
 }
 
+/** What the device never reported is unknown. The interface has a newly created device, which was not heard yet, with all states `0`. */
+function stateOf({ row, states }: DeviceDetails, name: keyof typeof sensorTexts): string | null {
+  const known = states.get(name);
+  if (known?.isReported === true) return known.state;
+  return row.heartbeatMs === 0 ? '0' : null;
+}
+
+/** `true` or `false` as text; empty: not known. */
+const textOfState = (state: string | null): string =>
+  state === null ? '' : state === '1' ? 'true' : 'false';
+
 function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
   const pending = details.pending.find((command) => command.feature === name);
   return {
     ...sensorTexts[name],
     isNegativeTriggered: false,
     pendingState: pending?.state ?? null,
-    state: details.states.get(name)?.state ?? '0',
+    state: stateOf(details, name),
   };
 }
 
 /** Like every sensor it has two states; how much there is stands in `fuelLevelAverage`, and what is 0 there is empty here. */
 function fuelSensor(details: DeviceDetails): SensorView {
   const sensor = sensorOf(details, 'fuel');
+  if (sensor.state === null) return sensor;
   return { ...sensor, state: levelText(Number(sensor.state)) === '0' ? '0' : '1' };
 }
 
@@ -173,9 +185,9 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     vehicleBus,
     hasPendingCommands: hasPending ? 'true' : 'false',
     hasUpdateDevicePrivileges: mayUpdate,
-    cargoUnlocked: state.cargoaccess.state === '1' ? 'true' : 'false',
+    cargoUnlocked: textOfState(state.cargoaccess.state),
     cabinUnlocked: '',
-    deviceEngineOff: state.enginecutoff.state === '1' ? 'true' : 'false',
+    deviceEngineOff: textOfState(state.enginecutoff.state),
     ...ok,
   };
 }

@@ -50,7 +50,10 @@ export const sensorMembers = {
   pendingState: Type.Union([Type.String(), Type.Null()], {
     description: 'State that an unfinished command requests; null when nothing is pending',
   }),
-  state: text('`0` (`offText`) or `1` (`onText`)'),
+  state: Type.Union([Type.String(), Type.Null()], {
+    description:
+      '`0` (`offText`) or `1` (`onText`); null: the device has never reported it, so it is not known',
+  }),
 } as const;
 
 const sensorState = Type.Object(sensorMembers, { description: 'A sensor and its last reported state' });
@@ -241,9 +244,13 @@ export const device = Type.Object({
   vehicleBus,
   hasPendingCommands: Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'As text' }),
   hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
-  cargoUnlocked: text('`true` while cargo access is allowed, else `false`'),
+  cargoUnlocked: text(
+    '`true` while cargo access is allowed, `false` while it is not, empty while that is not known',
+  ),
   cabinUnlocked: text('Empty: no cabin lock is fitted'),
-  deviceEngineOff: text('`true` while the engine cutoff is enabled, else `false`'),
+  deviceEngineOff: text(
+    '`true` while the engine cutoff is enabled, `false` while it is not, empty while that is not known',
+  ),
   ...envelope,
 });
 export type DeviceView = Static<typeof device>;

@@ -42,6 +42,10 @@ function pendingOf(feature: Feature | undefined, by: 'asked' | 'own'): string | 
   return isAsked === (by === 'asked') ? feature.commandState : null;
 }
 
+/** A state as the unit reported it; null: never. Of one that was not heard the service has the state of a new device. */
+const readOf = ({ deviceLastHeartbeat }: ListedDevice, state: string | null | undefined): string | null =>
+  deviceLastHeartbeat === 0 ? null : (state ?? null);
+
 /** A device of the list; what only the stream, the alarms or the diagnostics say is taken from `before`. */
 export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Vehicle {
   const { isOnline, isDoubtful, alarm, fitted } = before ?? noVehicle;
@@ -63,11 +67,11 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
     fixS,
     heartbeatS: device.deviceLastHeartbeat ?? 0,
     fuel: fuelOf(device.fuelLevelAverage),
-    ignition: device.sensors?.ignition.state ?? null,
-    cutoff: cutoff?.state ?? null,
+    ignition: readOf(device, device.sensors?.ignition.state),
+    cutoff: readOf(device, cutoff?.state),
     pendingCut: pendingOf(cutoff, 'asked'),
     ownCut: pendingOf(cutoff, 'own'),
-    cargo: cargo?.state ?? null,
+    cargo: readOf(device, cargo?.state),
     pendingUnlock: pendingOf(cargo, 'asked'),
     ownUnlock: pendingOf(cargo, 'own'),
     fitted,

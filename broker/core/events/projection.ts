@@ -91,6 +91,7 @@ export const aheadOfClockMs = 300_000;
 const earliestMs = 978_307_200_000;
 
 const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY } = statusCodes;
+const departures: readonly number[] = [statusCodes.GEOFENCE_DEPART.code, statusCodes.CORRIDOR_DEPART.code];
 const passengerCodes: readonly number[] = [PERSON_ENTER.code, PERSON_EXIT.code, PERSON_INVENTORY.code];
 
 /** One for all: nearly every payload reports and answers nothing. */
@@ -211,7 +212,8 @@ function positionOf(candidate: Candidate | null, boot: string): Position | null 
     speed: event.speed ?? null,
     heading: event.heading ?? null,
     altitude: event.altitude ?? 0,
-    geozoneID: event.geozoneID ?? '',
+    // A departure names the zone that was left.
+    geozoneID: departures.includes(event.statusCode) ? '' : (event.geozoneID ?? ''),
   };
 }
 

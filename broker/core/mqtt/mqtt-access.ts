@@ -41,7 +41,13 @@ export interface PublishFacts {
 
 export type ConnectVerdict =
   | { readonly ok: true; readonly device: DeviceAddress }
-  | { readonly ok: false; readonly code: ConnackCode; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly code: ConnackCode;
+      readonly reason: string;
+      /** Whose connection it is, if its secret is right: only a limit is broken, which people should learn of. */
+      readonly device?: DeviceAddress;
+    };
 
 /**
  * Longest keep alive that is taken, in seconds; an agent may be set to 1740. Without one a connection that is long dead
@@ -49,7 +55,7 @@ export type ConnectVerdict =
  */
 const keepaliveMostS = 1800;
 
-const refuse = (code: ConnackCode, reason: string): ConnectVerdict => ({ ok: false, code, reason });
+const refuse = (code: ConnackCode, reason: string) => ({ ok: false, code, reason }) as const;
 
 /** Judges a CONNECT before any secret is looked at. */
 export function judgeConnect(facts: ConnectFacts): ConnectVerdict {
@@ -64,13 +70,17 @@ export function judgeConnect(facts: ConnectFacts): ConnectVerdict {
   if (facts.clientId !== facts.username)
     return refuse(connackCodes.badIdentifier, 'client id is not the user name');
   if (facts.keepaliveS < 1 || facts.keepaliveS > keepaliveMostS) {
-    return refuse(connackCodes.notAuthorized, `keep alive must be 1 to ${keepaliveMostS} s`);
+    const reason = `keep alive of ${facts.keepaliveS} s: set one of 1 to ${keepaliveMostS} s in the device`;
+    return { ...refuse(connackCodes.notAuthorized, reason), device };
   }
   if (facts.will === null) return { ok: true, device };
   const verdict = judgePublish(device, facts.will);
-  if (!verdict.ok) return refuse(connackCodes.notAuthorized, `will: ${verdict.reason}`);
-  if (verdict.verb !== 'presence')
-    return refuse(connackCodes.notAuthorized, 'will: only on the topic presence');
+  const fault = verdict.ok
+    ? verdict.verb === 'presence'
+      ? null
+      : 'only on the topic presence'
+    : verdict.reason;
+  if (fault !== null) return { ...refuse(connackCodes.notAuthorized, `will: ${fault}`), device };
   return { ok: true, device };
 }
 
@@ -82,8 +92,10 @@ export type PublishVerdict =
 export function judgePublish(device: DeviceAddress, facts: PublishFacts): PublishVerdict {
   const verb = parseUplink(facts.topic, device);
   if (verb === null) return { ok: false, reason: 'topic is not one of this device' };
-  if (facts.qos !== 0 && facts.qos !== 1) return { ok: false, reason: 'QoS 2 is not supported' };
-  if (facts.retain) return { ok: false, reason: 'retained messages are not supported' };
+  if (facts.qos !== 0 && facts.qos !== 1)
+    return { ok: false, reason: 'QoS 2 is not supported: publish with QoS 1 or 0' };
+  if (facts.retain)
+    return { ok: false, reason: 'retained messages are not supported: publish without the retain flag' };
   // MQTT-2.3.1-1: a packet id of 0 is a protocol violation.
   if (facts.messageId === 0) return { ok: false, reason: 'packet id 0' };
   return { ok: true, verb };

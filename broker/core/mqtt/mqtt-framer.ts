@@ -85,7 +85,10 @@ class StreamFramer implements Framer {
     const header = readHeader(store, from, to);
     if (header === null) return this.#wait();
     if ('reason' in header) return { kind: 'fault', fault: header };
-    if (header.end - from > bytesMost) return faulty(`packet of ${header.end - from} bytes is too long`);
+    if (header.end - from > bytesMost)
+      return faulty(
+        `packet of ${header.end - from} bytes: send at most ${bytesMost}, with a payload of at most 65536 bytes`,
+      );
     if (header.end > to) return this.#wait();
     if (!this.#isFirst && header.type === packetTypes.connect) return faulty('second CONNECT (MQTT-3.1.0-2)');
     const wrong = judgePacket(store, header);

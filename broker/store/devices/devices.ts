@@ -77,6 +77,8 @@ export interface DeviceState {
   readonly state: string;
   /** Event time of the newest report of this state; 0 before the first. */
   readonly changedMs: number;
+  /** False: it is what a new device has. */
+  readonly isReported: boolean;
 }
 
 /** The sensors and features of every new device, all in state '0'. */
@@ -177,10 +179,16 @@ export async function listDeviceIDs(
 /** Most devices per read. */
 const devicesMost = 1000;
 
-const toState = (row: Row): DeviceState => ({
-  state: textOf(row, 'state'),
-  changedMs: numberOf(row, 'changed_ms'),
-});
+const toState = (row: Row): DeviceState => {
+  const state = textOf(row, 'state');
+  const changedMs = numberOf(row, 'changed_ms');
+  // A report without a time has a tie-breaker.
+  return {
+    state,
+    changedMs,
+    isReported: changedMs > 0 || textOf(row, 'changed_tie') !== '' || state !== '0',
+  };
+};
 
 /** First and last device id of a page, both included. */
 export interface DeviceSpan {
@@ -197,7 +205,7 @@ export async function listStates(
   span: DeviceSpan,
 ): Promise<ReadonlyMap<number, ReadonlyMap<string, DeviceState>>> {
   const rows = await db.read(sql`
-    SELECT s.device_no, s.name, s.state, s.changed_ms
+    SELECT s.device_no, s.name, s.state, s.changed_ms, s.changed_tie
     FROM device_states s JOIN devices d ON d.device_no = s.device_no
     WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to}
       AND ${isNewSince(span.since ?? null)}
@@ -218,7 +226,7 @@ export async function deviceStates(
   deviceNo: number,
 ): Promise<ReadonlyMap<string, DeviceState>> {
   const rows = await db.read(
-    sql`SELECT name, state, changed_ms FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
+    sql`SELECT name, state, changed_ms, changed_tie FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
   );
   return new Map(rows.map((row) => [textOf(row, 'name'), toState(row)]));
 }
@@ -343,9 +351,11 @@ const takeTurn = (turn: number | undefined): Statement =>
 const isNotOver = (turn: number | undefined): Statement =>
   turn === undefined ? sql`` : sql` AND session_turn <= ${turn}`;
 
-/** Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so. */
-export const presenceCauses = ['hello', 'closed', 'service', 'cluster'] as const;
-export type PresenceCause = (typeof presenceCauses)[number];
+/**
+ * Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so; of a
+ * device that says no hello: it was `heard`, or has been `silent` for too long.
+ */
+type PresenceCause = 'hello' | 'closed' | 'service' | 'cluster';
 
 /** When a presence was recorded, and why. */
 export interface PresenceMark {
@@ -356,24 +366,27 @@ export interface PresenceMark {
 
 /** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
 function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
-  const isChanged = sql`is_online = ${isOnline ? 0 : 1}`;
+  const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'heard')` : sql`is_online = 1`;
   return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,
     presence_cause = CASE WHEN ${isChanged} THEN ${cause} ELSE presence_cause END`;
 }
+
+/** A device that was heard without a hello is not gone because a connection ended: it may connect for each message. */
+const isByHello = sql`presence_cause <> 'heard'`;
 
 /** Marks a device online or offline. */
 export function setOnline(deviceNo: number, isOnline: boolean, mark: PresenceMark, turn?: number): Statement {
   return followed(sql`UPDATE devices SET
       linked_ms = CASE WHEN is_online = ${isOnline ? 0 : 1} THEN ${mark.atMs} ELSE linked_ms END,
       ${presentSince(isOnline, mark)}, is_online = ${isOnline ? 1 : 0}${takeTurn(turn)}
-    WHERE device_no = ${deviceNo}${isNotOver(turn)}`);
+    WHERE device_no = ${deviceNo}${isNotOver(turn)}${isOnline ? sql`` : sql` AND ${isByHello}`}`);
 }
 
-/** For a process that has all connections: after its start no device is connected. @param atMs broker's time, UTC ms. */
+/** For a process that has all connections: after its start no unit that says hello is connected. @param atMs broker's time, UTC ms. */
 export function setAllOffline(atMs: number): Statement {
   return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'service',
       is_online = 0
-    WHERE is_online = 1`);
+    WHERE is_online = 1 AND ${isByHello}`);
 }
 
 /** False after the device was deleted. */

@@ -14,6 +14,7 @@ import {
 import { advanceCommand } from '../commands/commands.ts';
 import { markDelivered } from '../commands/messages.ts';
 import { answerStatements } from '../devices/device-requests.ts';
+import { markHeard, usualSilence } from '../devices/heard-devices.ts';
 
 /** An update of one device, with the time of receipt of the newest payload. */
 export interface DevicePresent {
@@ -74,6 +75,7 @@ const revisionText = `UPDATE accounts SET fleet_revision = fleet_revision + 1
 // Updates every device, so that a deleted one is noticed.
 const presentText = `UPDATE devices SET
     revision = (SELECT a.fleet_revision FROM accounts a WHERE a.account_no = devices.account_no),
+    usual_silence_ms = ${usualSilence},
     heartbeat_ms = CASE WHEN devices.heartbeat_ms < r.heard_ms THEN r.heard_ms ELSE devices.heartbeat_ms END,
     ${whenNewer('fix', ['fix_ms', 'fix_tie', 'latitude', 'longitude', 'speed', 'heading', 'altitude', 'geozone_id'])},
     address = CASE WHEN ${isNewerFix} THEN '' ELSE devices.address END,
@@ -139,6 +141,7 @@ export function presentStatements(devices: readonly DevicePresent[]): readonly S
       rows: toRows(deviceShape, devices),
       mustChange: devices.length,
     },
+    markHeard(devices),
   ];
   const states: StateRow[] = [];
   for (const { deviceNo, present } of devices) {

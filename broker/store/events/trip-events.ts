@@ -212,3 +212,17 @@ export async function* trackEvents(
 ): AsyncGenerator<readonly TrackEvent[], void, undefined> {
   for await (const page of eventsInOrder(db, span)) yield page.map(({ event }) => event);
 }
+
+/** Those that were stored before `eventNo`, at most some thousands. */
+export async function trackEventsBefore(
+  db: Database,
+  span: TrackSpan,
+  eventNo: number,
+): Promise<readonly TrackEvent[]> {
+  const found: TrackEvent[] = [];
+  for await (const page of eventsInOrder(db, span)) {
+    for (const one of page) if (one.eventNo < eventNo) found.push(one.event);
+    if (found.length >= earlierMost) break;
+  }
+  return found;
+}

@@ -6,8 +6,11 @@ import {
   type Zone,
   type ZoneSwitch,
   type ZoneType,
+  zoneBox,
   zoneSwitches,
 } from '../../../src/core/geo/geozone.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
+import { isId } from '../../../src/core/ids.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
@@ -189,6 +192,12 @@ export async function listGeozones(db: Database, page: GeozonePage): Promise<rea
     ORDER BY geozone_id LIMIT ${page.limit}`);
   return rows.map(toGeozone);
 }
+
+/** Geozones as zones that are watched; those that no vehicle can be in are left out. */
+export const watchedZones = (rows: readonly GeozoneRow[]): readonly ZoneConfig[] =>
+  rows
+    .filter(({ geozoneID, zone }) => isId(geozoneID) && zoneBox(zone) !== null)
+    .map(({ geozoneID, zone, switches }) => ({ id: geozoneID, zone, switches }));
 
 /** Geozones `offset`..`offset + limit` in the order of their ids; one index walks to the offset. */
 export async function listGeozonesFrom(

@@ -85,6 +85,12 @@ interface Absence {
   readonly sinceMs: number;
 }
 
+// A unit is absent since its connection ended; one that says no hello since it was last heard.
+const absentSince: Statement = {
+  sql: "(CASE WHEN d.presence_cause = 'silent' THEN d.heartbeat_ms ELSE d.presence_ms END)",
+  params: [],
+};
+
 /**
  * Absences to note (at most `limit`): those that became as long as a rule waits after the rule was last changed, so that a new rule
  * does not report all that has been switched off for months.
@@ -97,18 +103,18 @@ export async function absencesToRecord(
   const waitMs = sql`r.offline_after_s * 1000`;
   const sinceMs = sql`CASE WHEN r.changed_ms > ${at.sinceMs} THEN r.changed_ms ELSE ${at.sinceMs} END`;
   const rows = await db.read(sql`
-    SELECT d.device_no, r.offline_after_s, d.presence_ms
+    SELECT d.device_no, r.offline_after_s, ${absentSince} AS since_ms
     FROM (SELECT account_id, offline_after_s, MIN(changed_ms) AS changed_ms FROM notification_rules
         WHERE offline_after_s IS NOT NULL GROUP BY account_id, offline_after_s) r
       JOIN devices d ON d.account_id = r.account_id AND d.is_online = 0
-    WHERE d.hello_ms > 0 AND d.presence_ms > ${sinceMs} - ${waitMs} AND d.presence_ms <= ${at.nowMs} - ${waitMs}
+    WHERE d.presence_ms > 0 AND d.presence_ms > ${sinceMs} - ${waitMs} AND ${absentSince} <= ${at.nowMs} - ${waitMs}
       AND NOT EXISTS (SELECT 1 FROM absences a
         WHERE a.device_no = d.device_no AND a.after_s = r.offline_after_s)
     LIMIT ${at.limit}`);
   return rows.map((row) => ({
     deviceNo: numberOf(row, 'device_no'),
     afterS: numberOf(row, 'offline_after_s'),
-    sinceMs: numberOf(row, 'presence_ms'),
+    sinceMs: numberOf(row, 'since_ms'),
   }));
 }
 
@@ -116,8 +122,8 @@ export async function absencesToRecord(
 export function recordAbsence({ deviceNo, afterS, sinceMs }: Absence, nowMs: number): Statement {
   return sql`
     INSERT INTO absences (device_no, after_s, since_ms, noted_ms)
-    SELECT d.device_no, CAST(${afterS} AS BIGINT), d.presence_ms, CAST(${nowMs} AS BIGINT) FROM devices d
-    WHERE d.device_no = ${deviceNo} AND d.is_online = 0 AND d.presence_ms = ${sinceMs}
+    SELECT d.device_no, CAST(${afterS} AS BIGINT), ${absentSince}, CAST(${nowMs} AS BIGINT) FROM devices d
+    WHERE d.device_no = ${deviceNo} AND d.is_online = 0 AND ${absentSince} = ${sinceMs}
     ON CONFLICT (device_no, after_s) DO NOTHING`;
 }
 

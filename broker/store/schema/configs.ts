@@ -91,6 +91,14 @@ export const configTables: readonly Statement[] = [
     PRIMARY KEY (account_id, geozone_id))`),
   // Answers "which zones may hold this point" without touching the table.
   ddl('CREATE INDEX geozones_by_box ON geozones (account_id, south, north, west, east, geozone_id)'),
+  // What the service keeps of the watch over geozones for a device without an agent: zones that it is in (JSON list of ids), the
+  // fingerprint of the zones that it was compared with, and how many crossings are recorded. `revision`: an optimistic lock.
+  ddl(`CREATE TABLE zone_watches (
+    device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
+    revision BIGINT NOT NULL,
+    compared TEXT NOT NULL,
+    inside TEXT NOT NULL,
+    crossings BIGINT NOT NULL)`),
   // `points`: JSON list of [latitude, longitude] along the way.
   ddl(`CREATE TABLE routes (
     route_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -7,7 +7,7 @@ export const deviceTables: readonly Statement[] = [
   // `device_no` is never used again after a deletion: a connection that still holds it must not write to another's rows.
   // `edited_ms`: when people last changed something. `command_counter`: last one used in an envelope.
   // `presence_ms`, `presence_cause`: since when `is_online` is what it is, and why; `agent_since_ms`: since when it runs `agent_version`;
-  // `linked_ms`: the newer of the two.
+  // `linked_ms`: the newer of the two. `usual_silence_ms`: longest usual time between two messages, see `src/core/presence.ts`.
   // `revision`: the account's `fleet_revision` when something last changed that answers show of this device, see `fleet-revisions.ts`.
   // `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
   // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
@@ -50,6 +50,7 @@ export const deviceTables: readonly Statement[] = [
     linked_ms BIGINT NOT NULL DEFAULT 0,
     command_counter BIGINT NOT NULL DEFAULT 0,
     heartbeat_ms BIGINT NOT NULL DEFAULT 0,
+    usual_silence_ms BIGINT NOT NULL DEFAULT 0,
     fix_ms BIGINT NOT NULL DEFAULT 0,
     latitude DOUBLE PRECISION NOT NULL DEFAULT 0,
     longitude DOUBLE PRECISION NOT NULL DEFAULT 0,
@@ -175,6 +176,7 @@ export const deviceTables: readonly Statement[] = [
   // What live streams missed.
   ddl('CREATE INDEX devices_by_link ON devices (linked_ms, device_no)'),
   ddl('CREATE INDEX devices_online ON devices (account_id, device_no) WHERE is_online = 1'),
+  ddl("CREATE INDEX devices_heard ON devices (device_no) WHERE is_online = 1 AND presence_cause = 'heard'"),
   ddl('CREATE INDEX devices_offline ON devices (account_id, presence_ms) WHERE is_online = 0'),
   // Share links. `token_hash` as in `sessions`. `user_id`: who made it; `by_token_hash`: with which API token, or null. `kind`:
   // 'live' or 'trip', the latter with its event times. `uses`: seconds in which it was opened.

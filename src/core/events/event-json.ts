@@ -221,9 +221,10 @@ function readBatch(value: unknown): Decoded {
   // Some encoders write a text of digits as a number.
   const boot = Number.isSafeInteger(sentBoot) ? String(sentBoot) : sentBoot;
   if (typeof boot !== 'string' || !isId(boot)) return fail('boot must be 1 to 64 of [A-Za-z0-9_-]');
-  if (!Array.isArray(events) || events.length < 1 || events.length > eventLimits.events) {
+  if (!Array.isArray(events) || events.length < 1)
     return fail(`events must be an array of 1 to ${eventLimits.events}`);
-  }
+  if (events.length > eventLimits.events)
+    return fail(`${events.length} events: send at most ${eventLimits.events} in a batch`);
   const rejects = createRejects(boot);
   return rejects.decoded({ boot, events: readEvents(events, beside, rejects) });
 }

@@ -16,7 +16,7 @@ export interface DeviceAddress {
 }
 
 /** The topic of one verb of one device. */
-export function formatTopic(device: DeviceAddress, verb: UplinkVerb | DownlinkVerb): string {
+export function formatTopic(device: DeviceAddress, verb: UplinkVerb | DownlinkVerb | 'connection'): string {
   return `${topicRoot}/${device.accountID}/${device.deviceID}/${verb}`;
 }
 

@@ -17,7 +17,10 @@ const protobufFirstByte = 0x08;
 export function decodeEvents(payload: Uint8Array): Decoded {
   if (payload.length === 0) return { ok: false, reason: 'empty payload' };
   if (payload.length > eventLimits.payloadBytes) {
-    return { ok: false, reason: `longer than ${eventLimits.payloadBytes} bytes` };
+    return {
+      ok: false,
+      reason: `${payload.length} bytes: send at most ${eventLimits.payloadBytes} in a payload`,
+    };
   }
   return payload[0] === protobufFirstByte ? decodeProtobuf(payload) : decodeJson(payload);
 }

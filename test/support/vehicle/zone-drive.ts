@@ -2,18 +2,18 @@
 // looks at the whole drive at once, zone by zone, in runs on one side of the border, where the machine goes fix by fix.
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import { recordZones, resumeZones } from '../../../agent/core/zones/zone-record.ts';
-import { createZones, type ZoneSet } from '../../../agent/core/zones/zone-set.ts';
-import {
-  adoptZones,
-  createZoneWatch,
-  stepZones,
-  type ZoneWatch,
-} from '../../../agent/core/zones/zone-watch.ts';
 import { earthRadiusM, type Point, radians } from '../../../src/core/geo/geo.ts';
 import { type ZoneSwitch, type ZoneType, zoneDepthM } from '../../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { standardSettings } from '../../../src/core/settings/settings.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
+import { createZones, type ZoneSet } from '../../../src/core/zones/zone-set.ts';
+import {
+  adoptZones,
+  createZoneWatch,
+  stepZones,
+  type ZoneWatch,
+} from '../../../src/core/zones/zone-watch.ts';
 
 export const startUtcMs = Date.UTC(2026, 11, 1);
 const degreeM = radians(1) * earthRadiusM;

@@ -38,7 +38,7 @@ function Step({
 function Fitted({ device, health }: { readonly device: Device; readonly health: Health }) {
   const { devices, health: fitted, common } = useWords(deviceWords, tabWords);
   const titles: Readonly<Record<string, string>> = fitted.fittedNames;
-  const states: Readonly<Record<string, { readonly state: string } | undefined>> = {
+  const states: Readonly<Record<string, { readonly state: string | null } | undefined>> = {
     ...device.sensors,
     ...device.state,
   };

@@ -2,15 +2,15 @@
 // border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
 // and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
 // Neither time alone nor a doubtful fix changes anything, a vehicle at rest crosses nothing (`zone-rest.ts`), and one
-// that a new or moved zone finds inside has not entered it. It never acts; see `zone-automation.ts`.
-import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
-import { zoneContains, zoneDepthM } from '../../../src/core/geo/geozone.ts';
-import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
-import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
-import type { Fix } from '../gnss/epochs.ts';
+// that a new or moved zone finds inside has not entered it. It never acts. A vehicle watches its own zones; the service
+// those of a device without an agent.
+import { distanceM, type Point } from '../geo/geo.ts';
+import { zoneContains, zoneDepthM } from '../geo/geozone.ts';
+import type { ZoneConfig } from '../geo/zone-config.ts';
+import type { ZonesSettings } from '../settings/zones.ts';
 import { zoneClearanceM } from './zone-clearance.ts';
 import { zonesNear } from './zone-index.ts';
-import { isAtRest, stepRest, type ZoneRest } from './zone-rest.ts';
+import { isAtRest, stepRest, type ZoneFix, type ZoneRest } from './zone-rest.ts';
 import { type ZoneSet, zoneFingerprint, zoneOf } from './zone-set.ts';
 
 export const zoneWatchLimits = {
@@ -132,7 +132,7 @@ export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSe
 export interface ZoneInput {
   readonly set: ZoneSet;
   /** Plausible; see `isPlausible`. */
-  readonly fix: Fix;
+  readonly fix: ZoneFix;
   /** UTC at the fix as the vehicle knows it; null while it does not. */
   readonly utcMs: number | null;
   readonly settings: ZonesSettings;
@@ -167,7 +167,7 @@ function stepInputOf(watch: ZoneWatch, input: ZoneInput, rest: ZoneRest): ZoneSt
  * What is left to find out at this fix. A change of the zones stays pending until the vehicle has moved so far that it was
  * certainly outside of any border that it crosses then.
  */
-function pendingAt({ settling }: ZoneWatch, fix: Fix, certainM: number): PendingAdoption | null {
+function pendingAt({ settling }: ZoneWatch, fix: ZoneFix, certainM: number): PendingAdoption | null {
   if (settling === null || settling.from === null) return settling;
   return distanceM(settling.from, fix) > certainM ? null : settling;
 }

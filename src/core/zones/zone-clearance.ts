@@ -1,8 +1,8 @@
 // How deep a place can be inside a geozone, and from that how deep a vehicle must be before it has arrived: a fixed
 // depth would make small zones unreachable. Pure geometry, computed for the few zones near a fix.
-import { distanceM, type Point, radians } from '../../../src/core/geo/geo.ts';
-import { eastOf, edgesOf, metresPerDegree } from '../../../src/core/geo/geo-edge.ts';
-import { isSetPoint, type Zone, zoneBox } from '../../../src/core/geo/geozone.ts';
+import { distanceM, type Point, radians } from '../geo/geo.ts';
+import { eastOf, edgesOf, metresPerDegree } from '../geo/geo-edge.ts';
+import { isSetPoint, type Zone, zoneBox } from '../geo/geozone.ts';
 
 /** Metres from the middle of a rectangle to its nearest side; where it is narrowest, by the box about it. */
 function rectangleClearanceM(zone: Zone): number {

@@ -1,7 +1,7 @@
 // The geozones that a vehicle watches, prepared once per configuration: the index, the numbers by id, and a
 // fingerprint of each zone that shows a change from the same zone sent again. Pure; never changed once it is made.
-import { type Zone, zoneBox } from '../../../src/core/geo/geozone.ts';
-import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
+import { type Zone, zoneBox } from '../geo/geozone.ts';
+import type { ZoneConfig } from '../geo/zone-config.ts';
 import { createZoneIndex, type ZoneIndex } from './zone-index.ts';
 
 export interface ZoneSet {

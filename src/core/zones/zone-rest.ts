@@ -1,11 +1,20 @@
 // Whether the vehicle rests where it stopped, by the receiver's Doppler speed. The position of a parked receiver wanders
 // by a hundred metres; a vehicle that is shown at rest crosses no border by that. It asks what the alarm of towing asks:
 // a way is one that was seen as speed, or is too long for any wander. An unknown speed shows no rest.
-import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
-import { gnssLimits } from '../evidence/gnss-standing.ts';
-import type { Fix } from '../gnss/epochs.ts';
+import { distanceM, type Point } from '../geo/geo.ts';
 
-const restLimits = {
+/** A position as it is compared with zones: of a receiver, or as a tracker sent it. */
+export interface ZoneFix extends Point {
+  /** Monotonic, ms; of a tracker its own time of the position. */
+  readonly atMonoMs: number;
+  /** Null: not known. */
+  readonly speedKmh: number | null;
+  readonly hdop: number | null;
+}
+
+export const restLimits = {
+  /** Above this speed a vehicle moves; as for the receiver of a vehicle (`gnssLimits`). */
+  standstillKmh: 3,
   /** Fixes at rest in a row that show it: a receiver may settle for so long after a stop or a start. */
   fixes: 10,
   /** Two sigma of a fix at HDOP 1. */
@@ -32,9 +41,9 @@ export type ZoneRest = {
 
 export const isAtRest = (rest: ZoneRest): boolean => rest !== null && rest.fixes >= restLimits.fixes;
 
-function begun(fix: Fix): ZoneRest {
+function begun(fix: ZoneFix): ZoneRest {
   const { speedKmh, latitude, longitude, atMonoMs } = fix;
-  if (speedKmh === null || speedKmh > gnssLimits.standstillKmh) return null;
+  if (speedKmh === null || speedKmh > restLimits.standstillKmh) return null;
   return { at: { latitude, longitude }, fixes: 1, seenM: 0, farthestM: 0, lastMs: atMonoMs };
 }
 
@@ -43,7 +52,7 @@ function begun(fix: Fix): ZoneRest {
  * @param offSinceMs since when the ignition has been off; null while it is on or unknown. A vehicle whose ignition was
  * on may have driven where nothing was seen.
  */
-export function stepRest(rest: ZoneRest, fix: Fix, offSinceMs: number | null): ZoneRest {
+export function stepRest(rest: ZoneRest, fix: ZoneFix, offSinceMs: number | null): ZoneRest {
   if (rest === null) return begun(fix);
   const { speedKmh, atMonoMs } = fix;
   const unseenMs = atMonoMs - rest.lastMs;
@@ -52,7 +61,7 @@ export function stepRest(rest: ZoneRest, fix: Fix, offSinceMs: number | null): Z
   const wasOff = offSinceMs !== null && offSinceMs <= rest.lastMs;
   if (awayM > restLimits.farM || (isGap && (speedKmh === null || !wasOff))) return begun(fix);
   if (speedKmh === null) return rest;
-  const isMoving = speedKmh > gnssLimits.standstillKmh;
+  const isMoving = speedKmh > restLimits.standstillKmh;
   if (isMoving && !isAtRest(rest)) return null;
   const seenM = rest.seenM + (isMoving && !isGap ? (speedKmh / 3600) * unseenMs : 0);
   const farthestM = Math.max(rest.farthestM, awayM);

@@ -2,8 +2,8 @@
 // (sort-tile-recursive, Leutenegger 1997), built once and never changed. A matching box is a candidate;
 // `zoneContains` decides whether a point is in the zone itself. 10,000 zones take 36 bytes each plus a fifteenth for
 // the upper levels.
-import type { Point } from '../../../src/core/geo/geo.ts';
-import type { Box } from '../../../src/core/geo/geozone.ts';
+import type { Point } from '../geo/geo.ts';
+import type { Box } from '../geo/geozone.ts';
 
 /** Boxes of one node. */
 const fanOut = 16;

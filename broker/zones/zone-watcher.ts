@@ -1,0 +1,312 @@
+// Watches geozones for devices without an agent, which watches its own: reads what they have just stored, and records arrivals and
+// departures as events of the device, like those of a vehicle. It alerts only, and never asks a device for anything. It follows
+// commits and can delay none. An event of a crossing and the new state are one batch: neither a crash nor two processes at once
+// lose or repeat one.
+import { messageOf } from '../../src/core/errors.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { circumstancesOf, crossingCode } from '../../src/core/zones/crossing.ts';
+import { createZones, type ZoneSet } from '../../src/core/zones/zone-set.ts';
+import type { Crossing } from '../../src/core/zones/zone-watch.ts';
+import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
+import { aheadOfClockMs } from '../core/events/projection.ts';
+import {
+  resumeTracker,
+  stepTracker,
+  type TrackerEvent,
+  type TrackerZones,
+  trackerEvent,
+} from '../core/zones/tracker-zones.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import type { Committed } from '../ports/committed.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { isConflict, isDataFault, isUnknown } from '../store/base/store-faults.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
+import { type GeozoneRow, listGeozones, watchedZones } from '../store/geozones/geozones.ts';
+import {
+  earlierRecords,
+  findZoneWatch,
+  putZoneWatch,
+  type ZoneWatchRow,
+  zonesRevision,
+} from '../store/geozones/zone-watches.ts';
+
+export interface ZoneWatcherOptions {
+  /** Writes may be grouped with others. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly submit: Ingest['submit'];
+}
+
+export interface ZoneWatcher {
+  /** The device has an agent, which watches its zones. */
+  onHello(device: DeviceRef): void;
+  /** Must be called for every commit; never throws. */
+  onCommitted(committed: Committed): void;
+  /** Takes what has come in until now, and nothing more. */
+  close(): Promise<void>;
+}
+
+export const zoneWatcherLimits = {
+  /** Events that wait; beyond it the oldest of a device are left out. */
+  waiting: 50_000,
+  /** Devices that are remembered; what is forgotten is read again. */
+  devices: 50_000,
+  /** Zones that are kept prepared, of all accounts. */
+  zones: 100_000,
+  /** Time after which it is checked again whether a device has an agent. */
+  agentMs: 900_000,
+  agents: 500_000,
+  /** Crossings of one payload that are recorded, the newest; they must fit a payload. */
+  crossings: 100,
+  retryMs: 1000,
+} as const;
+
+const idleMs = 60_000;
+const pageRows = 500;
+
+/** The boot of the service's own records of crossings. */
+export const crossingBoot = 'service-zones';
+
+/** What has come in of one device. */
+interface Waiting {
+  readonly device: DeviceRef;
+  /** Number of the first of its events. */
+  readonly eventNo: number;
+  readonly receivedMs: number;
+  readonly events: readonly TrackerEvent[];
+}
+
+interface Tracker {
+  readonly row: ZoneWatchRow;
+  readonly zones: TrackerZones;
+}
+
+interface AccountZones {
+  readonly revision: number;
+  readonly set: ZoneSet;
+}
+
+interface WatcherState {
+  readonly options: ZoneWatcherOptions;
+  readonly waiting: Map<number, Waiting>;
+  /** The one longest silent first. */
+  readonly trackers: Map<number, Tracker>;
+  /** Devices with an agent, until when that holds (monotonic). */
+  readonly agents: Map<number, number>;
+  readonly accounts: Map<string, AccountZones>;
+  waitingCount: number;
+}
+
+/** Sets it as the newest, and forgets the oldest. */
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
+
+async function readZones(db: Database, accountID: string): Promise<ZoneSet> {
+  const rows: GeozoneRow[] = [];
+  for (let after = ''; ; after = rows.at(-1)?.geozoneID ?? '') {
+    const page = await listGeozones(db, { accountID, after, limit: pageRows });
+    rows.push(...page);
+    if (page.length < pageRows) return createZones(watchedZones(rows));
+  }
+}
+
+/** Forgets the accounts whose zones were read longest ago. */
+function forgetAccounts(accounts: Map<string, AccountZones>): void {
+  let count = 0;
+  for (const { set } of accounts.values()) count += set.zones.length + 1;
+  for (const [accountID, { set }] of accounts) {
+    if (count <= zoneWatcherLimits.zones || accounts.size === 1) return;
+    accounts.delete(accountID);
+    count -= set.zones.length + 1;
+  }
+}
+
+/** The account's zones as they are now: one small read, and more only after a change. */
+async function zonesOf({ options: { db }, accounts }: WatcherState, accountID: string): Promise<ZoneSet> {
+  const revision = await zonesRevision(db, accountID);
+  const known = accounts.get(accountID);
+  if (known?.revision === revision) return known.set;
+  const set = await readZones(db, accountID);
+  accounts.delete(accountID);
+  accounts.set(accountID, { revision, set });
+  forgetAccounts(accounts);
+  return set;
+}
+
+function rememberAgent({ agents, options: { clock } }: WatcherState, deviceNo: number): void {
+  remember(agents, deviceNo, clock.monoMs() + zoneWatcherLimits.agentMs, zoneWatcherLimits.agents);
+}
+
+/** Null: it is not watched. */
+async function trackerOf(
+  state: WatcherState,
+  { device, eventNo, receivedMs }: Waiting,
+): Promise<Tracker | null> {
+  const { db } = state.options;
+  const { deviceNo } = device;
+  const known = state.trackers.get(deviceNo);
+  if (known !== undefined) return known;
+  const row = await findZoneWatch(db, deviceNo);
+  if (row === 'agent') rememberAgent(state, deviceNo);
+  if (row === 'agent' || row === null) return null;
+  const nowMs = receivedMs + aheadOfClockMs;
+  return { row, zones: resumeTracker(row, await earlierRecords(db, device, { eventNo, nowMs })) };
+}
+
+function eventOf({ zone, mark, dwellMs }: Crossing, seq: number): FleetEvent {
+  const crossing = { zone, mark, dwellMs };
+  return {
+    seq,
+    timestamp: mark.utcMs,
+    upMs: null,
+    timeQuality: 'rtc',
+    statusCode: crossingCode(crossing),
+    latitude: mark.latitude,
+    longitude: mark.longitude,
+    geozoneID: zone.id,
+    attributes: { ...circumstancesOf(crossing), dwellS: Math.round(dwellMs / 1000), by: 'service' },
+  };
+}
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((id, at) => id === other[at]);
+
+/** Stores the crossings and the watch after them, both or neither. */
+async function record(
+  { db, log, submit }: ZoneWatcherOptions,
+  { device, kept, first }: { readonly device: DeviceRef; readonly kept: Statement; readonly first: number },
+  crossings: readonly Crossing[],
+): Promise<void> {
+  if (crossings.length === 0) return void (await db.write([kept]));
+  const events = crossings.map((crossing, at) => eventOf(crossing, first + at));
+  const payload = new TextEncoder().encode(JSON.stringify({ boot: crossingBoot, events }));
+  await submit(device, payload, [kept]);
+  const { accountID, deviceID } = device;
+  for (const { zone, mark } of crossings)
+    log.info('geozone', { accountID, deviceID, geozoneID: zone.id, is: mark.to });
+}
+
+/** Compares what came of one device with the zones, and records what it crossed. */
+async function watch(state: WatcherState, set: ZoneSet, waiting: Waiting): Promise<void> {
+  const { device, events } = waiting;
+  const tracker = await trackerOf(state, waiting);
+  if (tracker === null) return;
+  const { row } = tracker;
+  const step = stepTracker(tracker.zones, set, events);
+  const crossings = step.crossings.slice(-zoneWatcherLimits.crossings);
+  const { inside, compared } = step.state.watch;
+  let stored = row;
+  if (crossings.length > 0 || compared !== row.compared || !isSame(inside, row.inside)) {
+    const to = { compared, inside, crossings: row.crossings + crossings.length };
+    const kept = putZoneWatch(device.deviceNo, row, to);
+    await record(state.options, { device, kept, first: row.crossings + 1 }, crossings);
+    stored = { ...to, revision: row.revision + 1 };
+  }
+  remember(state.trackers, device.deviceNo, { row: stored, zones: step.state }, zoneWatcherLimits.devices);
+}
+
+/** Puts back what could not be written. */
+function putBack(state: WatcherState, failed: Waiting): void {
+  const newer = state.waiting.get(failed.device.deviceNo);
+  state.waiting.set(failed.device.deviceNo, {
+    ...failed,
+    events: newer === undefined ? failed.events : [...failed.events, ...newer.events],
+  });
+  state.waitingCount += failed.events.length;
+}
+
+/** Of one device; false when it has to be tried again. */
+async function watchSafely(state: WatcherState, set: ZoneSet, waiting: Waiting): Promise<boolean> {
+  const { accountID, deviceID, deviceNo } = waiting.device;
+  try {
+    await watch(state, set, waiting);
+    return true;
+  } catch (thrown) {
+    state.trackers.delete(deviceNo);
+    // It was deleted, or what is stored is newer than what is remembered: its next position is compared with that.
+    if (isDataFault(thrown) || isConflict(thrown) || isUnknown(thrown)) return true;
+    putBack(state, waiting);
+    state.options.log.error('zones_not_watched', { accountID, deviceID, reason: messageOf(thrown) });
+    return false;
+  }
+}
+
+/** Takes all that waits, account by account; false when some of it has to be tried again. */
+async function watchAll(state: WatcherState): Promise<boolean> {
+  const byAccount = new Map<string, Waiting[]>();
+  for (const waiting of state.waiting.values()) {
+    const { accountID } = waiting.device;
+    const ofAccount = byAccount.get(accountID);
+    if (ofAccount === undefined) byAccount.set(accountID, [waiting]);
+    else ofAccount.push(waiting);
+  }
+  state.waiting.clear();
+  state.waitingCount = 0;
+  let isDone = true;
+  for (const [accountID, all] of byAccount) {
+    const set = await zonesOf(state, accountID).catch((thrown: unknown) => {
+      state.options.log.error('zones_not_read', { accountID, reason: messageOf(thrown) });
+      return null;
+    });
+    if (set === null) {
+      for (const one of all) putBack(state, one);
+      isDone = false;
+    } else if (set.zones.length > 0) {
+      const done = await Promise.all(all.map((one) => watchSafely(state, set, one)));
+      isDone &&= done.every(Boolean);
+    }
+  }
+  return isDone;
+}
+
+/** The events of a payload that may concern zones; null: none. */
+function waitingOf({ device, boot, fresh, eventNos, receivedMs }: Committed): Waiting | null {
+  const [eventNo] = eventNos;
+  if (boot === crossingBoot || eventNo === undefined) return null;
+  const events = fresh.flatMap((event) => trackerEvent(event, receivedMs) ?? []);
+  return events.length === 0 ? null : { device, eventNo, receivedMs, events };
+}
+
+/** Starts to watch, until `close`. */
+export function createZoneWatcher(options: ZoneWatcherOptions): ZoneWatcher {
+  const { clock, log } = options;
+  const state: WatcherState = {
+    options,
+    waiting: new Map(),
+    trackers: new Map(),
+    agents: new Map(),
+    accounts: new Map(),
+    waitingCount: 0,
+  };
+  const run = async (): Promise<number> => ((await watchAll(state)) ? idleMs : zoneWatcherLimits.retryMs);
+  const task = createPeriodicTask({ clock, firstMs: idleMs, run });
+  return {
+    onHello({ deviceNo }) {
+      state.trackers.delete(deviceNo);
+      rememberAgent(state, deviceNo);
+    },
+    onCommitted(committed) {
+      const { deviceNo } = committed.device;
+      if ((state.agents.get(deviceNo) ?? 0) > clock.monoMs()) return;
+      const waiting = waitingOf(committed);
+      if (waiting === null) return;
+      const before = state.waiting.get(deviceNo);
+      const events = [...(before?.events ?? []), ...waiting.events];
+      const spare = state.waitingCount + waiting.events.length - zoneWatcherLimits.waiting;
+      if (spare > 0) log.warn('zones_watched_late', { deviceNo, leftOut: Math.min(spare, events.length) });
+      const kept = spare > 0 ? events.slice(spare) : events;
+      state.waitingCount += kept.length - (before?.events.length ?? 0);
+      state.waiting.set(deviceNo, { ...waiting, eventNo: before?.eventNo ?? waiting.eventNo, events: kept });
+      task.wake();
+    },
+    async close() {
+      await task.runNow();
+      await task.close();
+    },
+  };
+}
