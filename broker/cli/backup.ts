@@ -3,12 +3,14 @@
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { openDatabase } from '../../src/adapters/database/database.ts';
-import { holdSqlite, openSqliteFile } from '../../src/adapters/database/sqlite.ts';
+import { holdSqlite, openSqliteFile, openSqliteReader } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Database } from '../../src/ports.ts';
 import { makeBackup, readKeys } from '../adapters/storage/backup-file.ts';
+import { copyToRead } from '../adapters/storage/read-copy.ts';
 import { changeOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
 import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
 import { verifyAudit } from '../audit/verify.ts';
@@ -207,16 +209,20 @@ export async function runCheck(flags: Flags): Promise<void> {
   needDatabase(config);
   const sample = sampleOf(flags['sample']);
   yieldProcessor();
-  needCurrentSchema(config.database);
-  const db = await openDatabase({ database: config.database, environment: {}, use: 'command' });
+  const copy = copyToRead(config.database);
+  const path = copy?.path ?? config.database;
+  let db: Database | null = null;
   try {
+    needCurrentSchema(path);
+    const reader = openSqliteReader(path);
+    db = reader;
     const clock = createSystemClock();
     const report = await checkIntegrity({
-      db,
+      db: reader,
       clock,
       sample,
       verifyAudit: (onProgress) =>
-        verifyAudit({ db, clock, verifier: null, accountID: null, saved: [], onProgress }),
+        verifyAudit({ db: reader, clock, verifier: null, accountID: null, saved: [], onProgress }),
       onProgress: printProgress,
     });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [
@@ -227,6 +233,7 @@ export async function runCheck(flags: Flags): Promise<void> {
     // Not a fault of the program or of its input: the database itself is wrong.
     if (!report.ok) process.exitCode = 1;
   } finally {
-    await db.close();
+    await db?.close();
+    copy?.remove();
   }
 }

@@ -8,6 +8,7 @@ import {
   linkSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -82,6 +83,32 @@ export function createPrivateFile(path: string): void {
   }
 }
 
+/** File systems without hard links (FAT, CIFS, many of FUSE), by what link(2) and fsync(2) of a folder answer there. */
+const isUnsupported = (thrown: unknown): boolean =>
+  ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK', 'EACCES'].includes(codeOf(thrown));
+
+/** Does what a file system may not know, such as rights and owners. */
+export function wherePossible(work: () => void): void {
+  try {
+    work();
+  } catch (thrown) {
+    if (!isUnsupported(thrown)) throw thrown;
+  }
+}
+
+/** Gives a file a second name where that can be done; else it has only the new one. */
+function rename(temporary: string, target: string): void {
+  try {
+    linkSync(temporary, target);
+  } catch (thrown) {
+    if (!isUnsupported(thrown)) throw thrown;
+    // No call of Node renames without replacing: another file of this name would have to appear just now.
+    if (existsSync(target)) throw Object.assign(new Error(`${target} exists`), { code: 'EEXIST' });
+    renameSync(temporary, target);
+  }
+  rmSync(temporary, { force: true });
+}
+
 function sync(path: string): void {
   const file = openSync(path, constants.O_RDONLY);
   try {
@@ -98,9 +125,8 @@ function sync(path: string): void {
 export function publishFile(temporary: string, target: string): void {
   try {
     sync(temporary);
-    linkSync(temporary, target);
-    rmSync(temporary);
-    sync(dirname(resolve(target)));
+    rename(temporary, target);
+    wherePossible(() => sync(dirname(resolve(target))));
   } catch (thrown) {
     const isThere = codeOf(thrown) === 'EEXIST';
     if (isThere)

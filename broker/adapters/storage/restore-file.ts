@@ -16,7 +16,7 @@ import { openSqliteFile, storageError } from '../../../src/adapters/database/sql
 import { AppError } from '../../../src/core/errors.ts';
 import type { Clock, Statement } from '../../../src/ports.ts';
 import { noteTable } from '../../store/known-database.ts';
-import { createPrivateFile, needSpace, publishFile, readNotes } from './backup-file.ts';
+import { createPrivateFile, needSpace, publishFile, readNotes, wherePossible } from './backup-file.ts';
 import { needKnownSchema, needSound } from './sqlite-copy.ts';
 
 export interface RestoreOptions {
@@ -55,7 +55,7 @@ function needNoDatabase(database: string): void {
 export function changeOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(resolve(path)));
-  chownSync(path, uid, gid);
+  wherePossible(() => chownSync(path, uid, gid));
 }
 
 interface Key {
@@ -115,7 +115,7 @@ export function restoreBackup(options: RestoreOptions): RestoreResult {
   try {
     onProgress('copying');
     copyFileSync(file, temporary, constants.COPYFILE_EXCL);
-    chmodSync(temporary, 0o600);
+    wherePossible(() => chmodSync(temporary, 0o600));
     onProgress('checking');
     const notes = prepare(options, temporary);
     const keys = [

@@ -274,6 +274,25 @@ export function lockInode(real: string, busy: () => AppError): number | null {
   });
 }
 
+/**
+ * What a read-only connection must open so that no byte of the database, of its log or beside them changes: the file itself, when it
+ * has no log or its service runs; else it is to be copied first, as SQLite would replay the log and leave files.
+ */
+export function isReadInPlace(path: string): boolean {
+  const real = realPathOf(path);
+  const file = openSync(real, 'r');
+  const format = formatOf(headOf(file));
+  closeSync(file);
+  if (format !== 2) return true;
+  try {
+    const descriptor = lockInode(real, () => new AppError('config', 'in use'));
+    if (descriptor !== null) closeSync(descriptor);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** Whether the descriptor is still of the file at that path. */
 export function isOpenOn(descriptor: number, real: string): boolean {
   const [opened, now] = [fstatSync(descriptor), statSync(real, { throwIfNoEntry: false })];

@@ -5,7 +5,7 @@ import { closeSync, existsSync, rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { AppError, codeOf, messageOf } from '../../core/errors.ts';
-import type { NotifyingDatabase, Row, Statement, WriteResult } from '../../ports.ts';
+import type { Database, NotifyingDatabase, Row, Statement, WriteResult } from '../../ports.ts';
 import { createNotificationBoard, notifying } from './commit-notifications.ts';
 import { isOpenOn, lockInode, needOneName, realPathOf, watchFiles } from './sqlite-files.ts';
 import { openPointReads } from './sqlite-points.ts';
@@ -171,6 +171,26 @@ export function inspectSqlite(
   } catch (thrown) {
     throw storageError(thrown, path);
   }
+}
+
+/**
+ * Reads a database and never changes it: every write is refused.
+ * @throws AppError `storage` when it cannot be opened.
+ */
+export function openSqliteReader(path: string): Database {
+  const connection = openSqliteFile(path, 'read');
+  const { read } = createReader(createPreparer(connection));
+  return {
+    read: async (statement) => {
+      try {
+        return read(statement);
+      } catch (thrown) {
+        throw storageError(thrown, path);
+      }
+    },
+    write: () => Promise.reject(new AppError('storage', `${path} is only read`)),
+    close: async () => void connection.close(),
+  };
 }
 
 /**
