@@ -114,6 +114,7 @@ export const ar: Words = {
     standing: 'واقفة',
     offline: 'غير متصلة',
     doubtful: 'الموقع مشكوك فيه',
+    never: 'لم يصل منها شيء بعد',
     online: 'متصلة',
   },
   vehicle: {

@@ -119,6 +119,7 @@ export const de: Words = {
     standing: 'Steht',
     offline: 'Offline',
     doubtful: 'Position zweifelhaft',
+    never: 'Noch nie gemeldet',
     online: 'Online',
   },
   vehicle: {

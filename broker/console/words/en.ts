@@ -117,6 +117,7 @@ export const en = {
     standing: 'Standing',
     offline: 'Offline',
     doubtful: 'Position doubtful',
+    never: 'Never heard',
     online: 'Online',
   },
   vehicle: {

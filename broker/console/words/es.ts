@@ -118,6 +118,7 @@ export const es: Words = {
     standing: 'Parado',
     offline: 'Sin conexión',
     doubtful: 'Posición dudosa',
+    never: 'Nunca ha informado',
     online: 'En línea',
   },
   vehicle: {

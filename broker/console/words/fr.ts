@@ -119,6 +119,7 @@ export const fr: Words = {
     standing: 'À l’arrêt',
     offline: 'Hors ligne',
     doubtful: 'Position douteuse',
+    never: 'Jamais reçu',
     online: 'En ligne',
   },
   vehicle: {

@@ -2,10 +2,11 @@
 import type { Alarm } from '../../api/operations.ts';
 import { Badge, codeText, iconOf } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { severityOf, type Vehicle, type VehicleState } from '../../state/fleet.ts';
+import { severityOf, stateNameOf, stateOf, type Vehicle } from '../../state/fleet.ts';
 
-export function StateBadge({ state }: { readonly state: VehicleState }) {
+export function StateBadge({ vehicle }: { readonly vehicle: Vehicle }) {
   const words = useWords();
+  const state = stateOf(vehicle);
   if (state === 'doubtful')
     return (
       <Badge icon="satellite" tone="look">
@@ -14,7 +15,7 @@ export function StateBadge({ state }: { readonly state: VehicleState }) {
     );
   return (
     <Badge icon={state === 'offline' ? 'wifi-off' : state === 'moving' ? 'truck' : 'signal'}>
-      {words.state[state]}
+      {words.state[stateNameOf(vehicle)]}
     </Badge>
   );
 }
