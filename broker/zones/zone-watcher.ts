@@ -19,7 +19,7 @@ import {
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { isConflict, isDataFault, isUnknown } from '../store/base/store-faults.ts';
+import { isConflict, isStoreFault, isUnknown } from '../store/base/store-faults.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { type GeozoneRow, listGeozones, watchedZones } from '../store/geozones/geozones.ts';
 import {
@@ -143,16 +143,13 @@ function rememberAgent({ agents, options: { clock } }: WatcherState, deviceNo: n
 }
 
 /** Null: it is not watched. */
-async function trackerOf(
+async function readTracker(
   state: WatcherState,
   { device, eventNo, receivedMs }: Waiting,
 ): Promise<Tracker | null> {
   const { db } = state.options;
-  const { deviceNo } = device;
-  const known = state.trackers.get(deviceNo);
-  if (known !== undefined) return known;
-  const row = await findZoneWatch(db, deviceNo);
-  if (row === 'agent') rememberAgent(state, deviceNo);
+  const row = await findZoneWatch(db, device.deviceNo);
+  if (row === 'agent') rememberAgent(state, device.deviceNo);
   if (row === 'agent' || row === null) return null;
   const nowMs = receivedMs + aheadOfClockMs;
   return { row, zones: resumeTracker(row, await earlierRecords(db, device, { eventNo, nowMs })) };
@@ -191,23 +188,28 @@ async function record(
     log.info('geozone', { accountID, deviceID, geozoneID: zone.id, is: mark.to });
 }
 
-/** Compares what came of one device with the zones, and records what it crossed. */
-async function watch(state: WatcherState, set: ZoneSet, waiting: Waiting): Promise<void> {
-  const { device, events } = waiting;
-  const tracker = await trackerOf(state, waiting);
-  if (tracker === null) return;
+/** Compares what came of one device with the zones; a promise where there is something to store: that it is. */
+function compare(
+  state: WatcherState,
+  set: ZoneSet,
+  { device, events }: Waiting,
+  tracker: Tracker,
+): Promise<void> | null {
   const { row } = tracker;
   const step = stepTracker(tracker.zones, set, events);
-  const crossings = step.crossings.slice(-zoneWatcherLimits.crossings);
   const { inside, compared } = step.state.watch;
-  let stored = row;
-  if (crossings.length > 0 || compared !== row.compared || !isSame(inside, row.inside)) {
-    const to = { compared, inside, crossings: row.crossings + crossings.length };
-    const kept = putZoneWatch(device.deviceNo, row, to);
-    await record(state.options, { device, kept, first: row.crossings + 1 }, crossings);
-    stored = { ...to, revision: row.revision + 1 };
+  const keep = (stored: ZoneWatchRow): void =>
+    remember(state.trackers, device.deviceNo, { row: stored, zones: step.state }, zoneWatcherLimits.devices);
+  if (step.crossings.length === 0 && compared === row.compared && isSame(inside, row.inside)) {
+    keep(row);
+    return null;
   }
-  remember(state.trackers, device.deviceNo, { row: stored, zones: step.state }, zoneWatcherLimits.devices);
+  const crossings = step.crossings.slice(-zoneWatcherLimits.crossings);
+  const to = { compared, inside, crossings: row.crossings + crossings.length };
+  const kept = putZoneWatch(device.deviceNo, row, to);
+  return record(state.options, { device, kept, first: row.crossings + 1 }, crossings).then(() =>
+    keep({ ...to, revision: row.revision + 1 }),
+  );
 }
 
 /** Puts back what could not be written. */
@@ -221,19 +223,40 @@ function putBack(state: WatcherState, failed: Waiting): void {
 }
 
 /** Of one device; false when it has to be tried again. */
-async function watchSafely(state: WatcherState, set: ZoneSet, waiting: Waiting): Promise<boolean> {
+async function compareSafely(
+  state: WatcherState,
+  waiting: Waiting,
+  work: () => Promise<void> | null,
+): Promise<boolean> {
   const { accountID, deviceID, deviceNo } = waiting.device;
   try {
-    await watch(state, set, waiting);
+    await work();
     return true;
   } catch (thrown) {
     state.trackers.delete(deviceNo);
-    // It was deleted, or what is stored is newer than what is remembered: its next position is compared with that.
-    if (isDataFault(thrown) || isConflict(thrown) || isUnknown(thrown)) return true;
-    putBack(state, waiting);
+    // What is stored is newer than what is remembered: the next position is compared with that.
+    if (isConflict(thrown) || isUnknown(thrown)) return true;
     state.options.log.error('zones_not_watched', { accountID, deviceID, reason: messageOf(thrown) });
-    return false;
+    // Else its device was deleted, or it is a bug.
+    if (isStoreFault(thrown)) putBack(state, waiting);
+    return !isStoreFault(thrown);
   }
+}
+
+async function readAndCompare(state: WatcherState, set: ZoneSet, waiting: Waiting): Promise<void> {
+  const tracker = await readTracker(state, waiting);
+  if (tracker !== null) await compare(state, set, waiting, tracker);
+}
+
+/** All of one account; false when some of it has to be tried again. */
+async function compareAll(state: WatcherState, set: ZoneSet, all: readonly Waiting[]): Promise<boolean> {
+  const works = all.map((one) => {
+    const tracker = state.trackers.get(one.device.deviceNo);
+    return compareSafely(state, one, () =>
+      tracker === undefined ? readAndCompare(state, set, one) : compare(state, set, one, tracker),
+    );
+  });
+  return (await Promise.all(works)).every(Boolean);
 }
 
 /** Takes all that waits, account by account; false when some of it has to be tried again. */
@@ -257,8 +280,7 @@ async function watchAll(state: WatcherState): Promise<boolean> {
       for (const one of all) putBack(state, one);
       isDone = false;
     } else if (set.zones.length > 0) {
-      const done = await Promise.all(all.map((one) => watchSafely(state, set, one)));
-      isDone &&= done.every(Boolean);
+      isDone = (await compareAll(state, set, all)) && isDone;
     }
   }
   return isDone;

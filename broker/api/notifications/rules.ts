@@ -92,7 +92,8 @@ one of \`devices\`, or of a device in one of \`groups\`; with neither, of every 
 **What happens in the service**: \`kinds\` names occurrences of these devices that the rule notifies of, besides events or with
 \`statusCodes\` left out:
 - \`device_offline\`, \`device_online\`: offline for \`offlineAfterS\` seconds, once for each absence that becomes as long after the rule was
-  last changed, and back after such an absence. None is reported in the first 5 minutes after a start of the service, which devices
+  last changed, and back after such an absence. A device that says no hello is offline since it was last heard, once it is silent for longer
+  than is usual for it. None is reported in the first 5 minutes after a start of the service, which devices
   have to connect again.
 - \`command_expired\`, \`command_refused\`: a command ended without effect, \`userID\` requested it; one that was replaced, or whose withdrawal was
   requested, does not count.

@@ -17,7 +17,7 @@ const getMonitorMetaData = operation({
   tag: 'Diagnostics',
   summary: 'The fleet in numbers',
   description: `Counts over the devices that the caller may see. The interface does not show the answer; this is it:
-\`totalDevices\`, \`onlineDevices\` (connected now) and \`offlineDevices\`; \`alarms\`: records of the alert codes of
+\`totalDevices\`, \`onlineDevices\` (connected now, or heard within their usual time) and \`offlineDevices\`; \`alarms\`: records of the alert codes of
 getdeviceactivations in the last 24 hours by event time; \`pendingCommands\`: commands that have not come to an end;
 \`ingestLagMs\`: how long the oldest write of the service waits for the disk (milliseconds, 0 when none does);
 \`timestamp\`: when it was counted.`,

@@ -1,4 +1,5 @@
 // What the screens of devices show and which of it an address may name: list, tabs, and how far an enrolment is. Pure.
+import { presenceOf } from '../../../src/core/presence.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { Result } from '../api/operations.ts';
 
@@ -53,17 +54,8 @@ export interface DeviceRow {
   readonly heartbeatS: number;
 }
 
-export type DeviceLink = Exclude<DeviceFilter, 'all'>;
-
-/** Null until it is known. */
-export function linkOf({ isOnline, heartbeatS }: DeviceRow): DeviceLink | null {
-  if (isOnline === true) return 'online';
-  if (isOnline === null) return null;
-  return heartbeatS === 0 ? 'never' : 'offline';
-}
-
 export const matchesDevice = (row: DeviceRow, filter: DeviceFilter): boolean =>
-  filter === 'all' || linkOf(row) === filter;
+  filter === 'all' || presenceOf(row) === filter;
 
 export function findsDevice({ id, name, description, driver, unique }: DeviceRow, text: string): boolean {
   const wanted = text.trim().toLowerCase();

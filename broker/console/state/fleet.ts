@@ -1,5 +1,6 @@
 // The vehicles as this page knows them: the list of devices with the stream's messages laid over it. Pure: no clock, no DOM.
 import type { FeatureName } from '../../../src/core/events/event.ts';
+import { presenceOf } from '../../../src/core/presence.ts';
 
 /** What of a device the list asks for, and nothing else. */
 export const listedFields =
@@ -90,9 +91,18 @@ const movingKmh = 3;
 export const motionOf = (speed: number | null): 'moving' | 'standing' | 'unknown' =>
   speed === null ? 'unknown' : speed > movingKmh ? 'moving' : 'standing';
 
+function isAbsent(vehicle: Vehicle): boolean {
+  const presence = presenceOf(vehicle);
+  return presence === 'offline' || presence === 'never';
+}
+
+/** Its name; one that was never heard has a word of its own, and the mark of one that is offline. */
+export const stateNameOf = (vehicle: Vehicle): VehicleState | 'never' =>
+  presenceOf(vehicle) === 'never' ? 'never' : stateOf(vehicle);
+
 /** The one state that the mark of a vehicle shows. */
 export function stateOf(vehicle: Vehicle): VehicleState {
-  if (vehicle.isOnline === false) return 'offline';
+  if (isAbsent(vehicle)) return 'offline';
   if (vehicle.isDoubtful) return 'doubtful';
   return motionOf(vehicle.speed);
 }

@@ -121,6 +121,7 @@ export const ar: Words = {
     unknown: 'السرعة غير معروفة',
     offline: 'غير متصلة',
     doubtful: 'الموقع مشكوك فيه',
+    never: 'لم يصل منها شيء بعد',
     online: 'متصلة',
   },
   vehicle: {

@@ -126,6 +126,7 @@ export const de: Words = {
     unknown: 'Tempo nicht bekannt',
     offline: 'Offline',
     doubtful: 'Position zweifelhaft',
+    never: 'Noch nie gemeldet',
     online: 'Online',
   },
   vehicle: {

@@ -124,6 +124,7 @@ export const en = {
     unknown: 'Speed not known',
     offline: 'Offline',
     doubtful: 'Position doubtful',
+    never: 'Never heard',
     online: 'Online',
   },
   vehicle: {

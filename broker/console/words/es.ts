@@ -125,6 +125,7 @@ export const es: Words = {
     unknown: 'Velocidad desconocida',
     offline: 'Sin conexión',
     doubtful: 'Posición dudosa',
+    never: 'Nunca ha informado',
     online: 'En línea',
   },
   vehicle: {

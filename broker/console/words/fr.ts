@@ -126,6 +126,7 @@ export const fr: Words = {
     unknown: 'Vitesse inconnue',
     offline: 'Hors ligne',
     doubtful: 'Position douteuse',
+    never: 'Jamais reçu',
     online: 'En ligne',
   },
   vehicle: {

@@ -106,11 +106,9 @@ function comparedAnew(watch: ZoneWatch, set: ZoneSet, place: Point): ZoneWatch {
   return { ...watch, inside, marks: [], compared: set.fingerprint };
 }
 
+const settings = { ...standardSettings.zones };
 /** Of a device that reports less often than the dwell time, one position beyond the border is all that there will be of it. */
-function settingsFor(gapMs: number) {
-  const { zones } = standardSettings;
-  return gapMs < zones.dwellS * 1000 ? zones : { ...zones, dwellS: 0 };
-}
+const sparseSettings = { ...settings, dwellS: 0 };
 
 function compare(
   { watch, offSinceMs }: TrackerZones,
@@ -129,7 +127,8 @@ function compare(
       hdop: event.hdop ?? (event.accuracy === null ? null : event.accuracy / rangeErrorM),
     },
     utcMs: timestampMs,
-    settings: settingsFor(timestampMs - (watch.lastMs ?? timestampMs)),
+    settings:
+      timestampMs - (watch.lastMs ?? timestampMs) < settings.dwellS * 1000 ? settings : sparseSettings,
     offSinceMs,
   });
 }

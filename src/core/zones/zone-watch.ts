@@ -152,9 +152,14 @@ interface ZoneStepInput extends ZoneInput {
 const noMarks: ReadonlyMap<string, Mark> = new Map();
 
 function stepInputOf(watch: ZoneWatch, input: ZoneInput, rest: ZoneRest): ZoneStepInput {
-  const { fix, settings } = input;
+  const { set, fix, utcMs, settings, offSinceMs } = input;
+  // Each by name: a spread here costs more than all the rest, and the service does this for each position.
   return {
-    ...input,
+    set,
+    fix,
+    utcMs,
+    settings,
+    offSinceMs,
     watch,
     marks: watch.marks.length === 0 ? noMarks : new Map(watch.marks.map((mark) => [mark.id, mark])),
     uncertaintyM: zoneWatchLimits.rangeErrorM * Math.max(1, fix.hdop ?? zoneWatchLimits.unknownHdop),

@@ -1,5 +1,7 @@
 // Parts of the screens of a cut and an unlock: badge of its state, the vehicle as it is now, the course, the countdown.
+
 import { useEffect, useState } from 'react';
+import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
@@ -66,6 +68,7 @@ interface VehicleFactsProps {
 export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
   const { order: texts, orders, relays, vehicle: words, units, common, age, state } = useWords(cutWords);
   const read = relayStateOf(vehicle, relay);
+  const presence = presenceOf(vehicle);
   const fixAge = (
     <span className="age">
       <Age at={vehicle.fixS} />
@@ -111,7 +114,7 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
       <dt>{texts.lastSeen}</dt>
       <dd>
         <Age at={vehicle.heartbeatS} />
-        {vehicle.isOnline === null ? '' : ` · ${vehicle.isOnline ? state.online : state.offline}`}
+        {presence === null ? '' : ` · ${state[presence]}`}
       </dd>
     </dl>
   );

@@ -1,13 +1,15 @@
 // The table of devices: what each is, its link and the health that its unit reported.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Checkbox } from 'react-aria-components';
+import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { type DeviceRow, linkOf } from '../../state/device-view.ts';
+import { type DeviceRow } from '../../state/device-view.ts';
 import { deviceWords } from '../../words/devices/words.ts';
 
 /** The reports of all units are a long answer. */
@@ -17,7 +19,7 @@ const queueLook = 100;
 
 export function LinkBadge({ row }: { readonly row: DeviceRow }) {
   const { devices: texts, common } = useWords(deviceWords);
-  const link = linkOf(row);
+  const link = presenceOf(row);
   if (link === null) return <Badge icon="circle-help">{common.unknown}</Badge>;
   if (link === 'online')
     return (

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Age, codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { stateOf, type Vehicle } from '../../state/fleet.ts';
+import { stateNameOf, type Vehicle } from '../../state/fleet.ts';
 import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
 import { without } from '../../state/search.ts';
 import { mapWords } from '../../words/map/words.ts';
@@ -23,7 +23,7 @@ function Row({ vehicle }: { readonly vehicle: Vehicle }) {
       <span className="name cut-off">{vehicle.name}</span>
       <span className="line cut-off">
         {alarm === null ? '' : `${codeText(alarm.statusCode, words)} · `}
-        {words.state[stateOf(vehicle)]}
+        {words.state[stateNameOf(vehicle)]}
         {driver === '' && description === '' ? '' : ` · ${driver || description}`}
       </span>
       <span className="age">

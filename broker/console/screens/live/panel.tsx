@@ -7,7 +7,7 @@ import { Known } from '../../components/known.tsx';
 import { Age, Badge, codeText, Fact, iconOf, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { alarms, alarmsReadMs, liveEvents } from '../../service/live.ts';
-import { stateOf, type Vehicle } from '../../state/fleet.ts';
+import type { Vehicle } from '../../state/fleet.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
@@ -113,7 +113,7 @@ export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
           </Button>
         </div>
         <div className="row wrap">
-          <StateBadge state={stateOf(vehicle)} />
+          <StateBadge vehicle={vehicle} />
           <CutBadge state={vehicle.pendingCut ?? vehicle.ownCut} />
           {vehicle.cutoff === '1' ? (
             <Badge icon="power" tone="busy">

@@ -5,7 +5,7 @@ import { Mark } from '../../components/mark.tsx';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, codeText, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
-import { severityOf, stateOf, type Vehicle } from '../../state/fleet.ts';
+import { severityOf, stateNameOf, stateOf, type Vehicle } from '../../state/fleet.ts';
 import { mapWords } from '../../words/map/words.ts';
 
 /** A position is old after this, s: moving vehicles report every few seconds, standing ones every few minutes. */
@@ -29,7 +29,7 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
       <Mark vehicle={vehicle} />
       <span className="name cut-off">
         {vehicle.name}
-        <span className="hidden">, {words.state[state]}</span>
+        <span className="hidden">, {words.state[stateNameOf(vehicle)]}</span>
       </span>
       <span className="speed">
         <bdi>
@@ -46,7 +46,7 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
             {place === '' ? '' : ' · '}
           </>
         )}
-        {vehicle.alarm === null && place === '' ? words.state[state] : place}
+        {vehicle.alarm === null && place === '' ? words.state[stateNameOf(vehicle)] : place}
       </span>
       <span className={isLate ? 'age late' : 'age'}>
         <Age at={vehicle.heartbeatS} isBare />

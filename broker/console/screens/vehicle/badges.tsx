@@ -2,19 +2,20 @@
 import type { Alarm } from '../../api/operations.ts';
 import { Badge, codeText, iconOf } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { severityOf, type Vehicle, type VehicleState } from '../../state/fleet.ts';
+import { severityOf, stateNameOf, stateOf, type Vehicle } from '../../state/fleet.ts';
 
 const icons = { moving: 'truck', standing: 'signal', unknown: 'circle-help', offline: 'wifi-off' } as const;
 
-export function StateBadge({ state }: { readonly state: VehicleState }) {
+export function StateBadge({ vehicle }: { readonly vehicle: Vehicle }) {
   const words = useWords();
+  const state = stateOf(vehicle);
   if (state === 'doubtful')
     return (
       <Badge icon="satellite" tone="look">
         {words.state.doubtful}
       </Badge>
     );
-  return <Badge icon={icons[state]}>{words.state[state]}</Badge>;
+  return <Badge icon={icons[state]}>{words.state[stateNameOf(vehicle)]}</Badge>;
 }
 
 /** Red is filled only while an alarm has no owner. */

@@ -1,6 +1,8 @@
 // Health of the unit: its connection, its newest report in full, what is fitted, and what it can be asked.
+
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { Age, Badge, Empty, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -32,7 +34,7 @@ function Connection({ health }: { readonly health: Health }) {
         <h2 id="link-title">{vehicle.unit}</h2>
         <span className="push">
           <Badge icon={health.online ? 'signal' : 'wifi-off'} {...(health.online ? { tone: 'ok' } : {})}>
-            {health.online ? state.online : state.offline}
+            {state[presenceOf({ isOnline: health.online, heartbeatS: health.lastHeartbeat }) ?? 'offline']}
           </Badge>
         </span>
       </header>

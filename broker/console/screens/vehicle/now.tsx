@@ -1,6 +1,8 @@
 // What a vehicle is now: its facts, its unit, its sensors as evidence, and its open alarms.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Known } from '../../components/known.tsx';
@@ -86,7 +88,9 @@ function Unit({ deviceID }: { readonly deviceID: string }) {
       <dl className="card-body pairs">
         <dt>{words.link}</dt>
         <dd>
-          {data === undefined ? common.unknown : data.online ? state.online : state.offline}{' '}
+          {data === undefined
+            ? common.unknown
+            : state[presenceOf({ isOnline: data.online, heartbeatS: data.lastHeartbeat }) ?? 'offline']}{' '}
           <span className="age">{data === undefined ? null : <Age at={data.lastHeartbeat} />}</span>
         </dd>
         <dt>{words.supply}</dt>

@@ -9,7 +9,7 @@ import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
-import { mayHave, stateOf, type Vehicle } from '../../state/fleet.ts';
+import { mayHave, type Vehicle } from '../../state/fleet.ts';
 import { vehicleOf } from '../../state/fleet-messages.ts';
 import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
 import { OrderDialog } from '../cut/cut.tsx';
@@ -57,7 +57,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
           <div className="row wrap">
             <h1>{vehicle.name}</h1>
             <AlarmMark vehicle={vehicle} />
-            <StateBadge state={stateOf(vehicle)} />
+            <StateBadge vehicle={vehicle} />
             <CutBadge state={vehicle.pendingCut ?? vehicle.ownCut} />
             {vehicle.cutoff === '1' ? (
               <Badge icon="power" tone="busy">
