@@ -118,8 +118,8 @@ export async function startClients<Answers>(path: string, niceness = 0): Promise
 }
 
 /** In a process of clients: carries out each order, and ends with its parent. */
-export function serveOrders<Order>(obey: (order: Order) => Promise<unknown>): void {
-  process.on('message', ({ id, order }: { readonly id: number; readonly order: Order }) => {
+export function serveOrders(obey: (order: never) => Promise<unknown>): void {
+  process.on('message', ({ id, order }: { readonly id: number; readonly order: never }) => {
     obey(order).then(
       (answer) => process.send?.({ id, answer }),
       (thrown: unknown) => process.send?.({ id, fault: String(thrown) }),

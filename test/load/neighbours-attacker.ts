@@ -196,7 +196,7 @@ const hook = createServer((incoming, answer) => {
 let running: { readonly end: AbortController; readonly over: Promise<unknown> } | null = null;
 let counts: Record<string, number> = {};
 
-serveOrders<AttackOrder>(async (order) => {
+serveOrders(async (order: AttackOrder) => {
   if (order.kind === 'hook') {
     await new Promise<void>((resolve) => void hook.listen(0, host, resolve));
     return (hook.address() as AddressInfo).port;

@@ -46,6 +46,8 @@ export interface Part {
   /** Delay of the broker's loop; `own`: without the time in which others had its core. */
   readonly loopP99Ms: number;
   readonly loopOwnMostMs: number;
+  /** Share of the time in which the broker's main thread waited for a core: large, and the machine is busy with something else. */
+  readonly waitShare: number;
   /** Cores taken, and the delay of the loop of the measured clients: large, and the ratios are the generator's. */
   readonly brokerCores: number;
   readonly attackerCores: number;
@@ -73,6 +75,7 @@ interface Seen {
   readonly name: string;
   readonly taken: Taken;
   readonly probe: ProbeAnswer;
+  readonly waitShare: number;
   readonly brokerCores: number;
   readonly attackerCores: number;
   readonly answers: AttackCounts;
@@ -105,6 +108,7 @@ function partOf(name: string, seen: readonly Seen[], quiet: readonly Seen[]): Pa
     },
     loopP99Ms: most(({ probe }) => probe.loopP99Ms),
     loopOwnMostMs: most(({ probe }) => probe.loopOwnMostMs),
+    waitShare: mean((one) => one.waitShare),
     brokerCores: mean((one) => one.brokerCores),
     attackerCores: mean((one) => one.attackerCores),
     clientsLoopP99Ms: most(({ taken }) => taken.loopP99Ms),
@@ -129,7 +133,7 @@ export async function benchNeighbours(options: NeighboursOptions): Promise<Neigh
     const place = { ...stage.attack, hookPort: hooks.attackers };
     const look = async (name: string, forS: number): Promise<Seen> => {
       await clients.ask({ kind: 'take' });
-      await broker.look();
+      const { waitedMs } = await broker.look();
       const before = {
         broker: cpuMsOf(broker.pid),
         attackers: cpuMsOf(attackers.pid),
@@ -139,9 +143,10 @@ export async function benchNeighbours(options: NeighboursOptions): Promise<Neigh
       const taken = await clients.ask({ kind: 'take' });
       const tookMs = performance.now() - before.atMs;
       const probe = await broker.look();
+      const waitShare = (probe.waitedMs - waitedMs) / tookMs;
       const brokerCores = (cpuMsOf(broker.pid) - before.broker) / tookMs;
       const attackerCores = (cpuMsOf(attackers.pid) - before.attackers) / tookMs;
-      return { name, taken, probe, brokerCores, attackerCores, answers: {} };
+      return { name, taken, probe, waitShare, brokerCores, attackerCores, answers: {} };
     };
     await clients.ask({ kind: 'begin', place: stage.clients });
     await sleep(warmUpS * 1000);
@@ -191,13 +196,13 @@ export function formatNeighbours({ parts, cores, node, loadBefore, loadAfter }: 
       22,
     );
   };
-  const head = `${'p99 in ms, and ratio to quiet'.padEnd(34)} ${watched.map((kind) => titles[kind].padEnd(22)).join('')} loop p99, own most; cores: broker, attackers; clients' loop`;
+  const head = `${'p99 in ms, and ratio to quiet'.padEnd(34)} ${watched.map((kind) => titles[kind].padEnd(22)).join('')} loop p99, own most; waits; cores: broker, attackers; clients' loop`;
   const rows = parts.map((part) => {
-    const { name, beside, loopP99Ms, loopOwnMostMs, brokerCores, attackerCores, clientsLoopP99Ms } = part;
+    const { name, beside, loopP99Ms, loopOwnMostMs, waitShare, brokerCores } = part;
     const loop = `${loopP99Ms.toFixed(0).padStart(5)} ${loopOwnMostMs.toFixed(0).padStart(5)} ms`;
-    const shares = `${brokerCores.toFixed(2)} ${attackerCores.toFixed(2)}`;
+    const shares = `${(100 * waitShare).toFixed(0)} %; ${brokerCores.toFixed(2)} ${part.attackerCores.toFixed(2)}`;
     const cells = watched.map((kind) => cell(beside[kind])).join('');
-    return `${name.padEnd(34)} ${cells} ${loop}; ${shares}; ${clientsLoopP99Ms.toFixed(0)} ms`;
+    return `${name.padEnd(34)} ${cells} ${loop}; ${shares}; ${part.clientsLoopP99Ms.toFixed(0)} ms`;
   });
   const answers = parts
     .filter(({ answers: found }) => Object.keys(found).length > 0)
@@ -209,6 +214,8 @@ export function formatNeighbours({ parts, cores, node, loadBefore, loadAfter }: 
     head,
     ...rows,
     '',
+    `waits: how long the broker's main thread waited for a core. Beyond some 5 % in quiet the machine is busy with other things, and`,
+    'a ratio says little.',
     `!: more than ${goal} times of quiet. The attackers run at nice ${niceness}, each attack at most 250 requests or 20 messages a second. Their answers:`,
     ...answers,
     '',

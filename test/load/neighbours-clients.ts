@@ -156,7 +156,7 @@ function take(): Taken {
   return { samples, loopP99Ms };
 }
 
-serveOrders<ClientsOrder>(async (order) => {
+serveOrders(async (order: ClientsOrder) => {
   switch (order.kind) {
     case 'hook':
       await new Promise<void>((resolve) => void hook.listen(0, host, resolve));

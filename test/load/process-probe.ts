@@ -14,6 +14,8 @@ export interface ProbeAnswer {
   readonly loopP99Ms: number;
   /** Longest delay without the time in which the machine gave the core to others: what the process did itself. */
   readonly loopOwnMostMs: number;
+  /** How long the main thread has waited for a core so far, ms. */
+  readonly waitedMs: number;
   /** CPU time of all threads so far, ms. */
   readonly cpuMs: number;
 }
@@ -62,7 +64,8 @@ process.on('message', (message: { readonly id: number; readonly order: 'look' | 
     ownMostMs = 0;
     const cpuMs = (user + system) / 1000;
     const loop = { loopMostMs, loopP99Ms, loopOwnMostMs };
-    const found: ProbeAnswer = { rss, heapUsed, external, arrayBuffers, ...loop, cpuMs };
+    const waits = { waitedMs: waitedMs(), cpuMs };
+    const found: ProbeAnswer = { rss, heapUsed, external, arrayBuffers, ...loop, ...waits };
     process.send?.({ id: message.id, answer: found });
   };
   void answer();
