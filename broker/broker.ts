@@ -303,11 +303,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   await aging.read();
   const commits = createGroupCommit({ db, clock, log });
   const storeRetry = openStoreRetry(options);
-  const grouped: Database = {
-    read: (statement) => db.read(statement),
-    write: (batch) => commits.write(batch),
-    close: () => db.close(),
-  };
+  const grouped: Database = { read: db.read, write: commits.write, close: db.close };
   const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
     (await parts.mqtt?.publish(device, message)) ?? false;
   const canSend = (): boolean => (parts.mqtt?.fault?.() ?? null) === null;

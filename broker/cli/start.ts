@@ -1,5 +1,5 @@
 // Composition root of the broker as a service: joins its adapters to its ports. Nothing is decided here.
-import { type HeldDatabase, openDatabase } from '../../src/adapters/database/database.ts';
+import { type HeldDatabase, type HoldMode, openDatabase } from '../../src/adapters/database/database.ts';
 import { listHolders, readServerFigures } from '../../src/adapters/database/postgres-figures.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
@@ -247,45 +247,52 @@ const deviceSideOf = (config: BrokerConfig, tls: TlsState) => {
   return { mqtt: mqttListening(config, tls), ...(isLimited ? { eventLimits: ingest } : {}) };
 };
 
-/**
- * Holds the database once nothing that the settings name can end the start any more. A start that fails leaves no key:
- * vehicles would pin one that the next start, on the right path, does not have.
- */
-async function holdChecked(
-  config: BrokerConfig,
-  flags: Flags,
-  { clock, log, isAlone }: { readonly clock: Clock; readonly log: Log; readonly isAlone: boolean },
-): Promise<HeldDatabase> {
-  needNoFault(await inspectFiles(config, clock.utcMs()));
-  needNoSignOfFleet(config, flags);
-  const held = await holdFor(config, { log, mode: isAlone ? 'alone' : 'shared' });
-  await needPorts(config);
-  return held;
-}
-
 /** Of the newest start; the lock file of an SQLite database names the same. */
 const startFact = 'start';
 
-interface Prepared {
+interface StoreTerms {
   readonly config: BrokerConfig;
   readonly flags: Flags;
-  readonly db: Database;
-  readonly held: HeldDatabase;
   readonly log: Log;
+  readonly meter: Meter;
+  readonly mode: HoldMode;
 }
 
 /** Makes sure that database, key and lock belong together. @throws AppError `config` or `storage` when they do not. */
-async function prepare({ config, flags, db, held, log }: Prepared): Promise<SigningKey> {
+async function prepare(
+  { config, flags, log }: StoreTerms,
+  db: Database,
+  held: HeldDatabase,
+): Promise<SigningKey> {
   await prepareDatabase(db);
   const key = await loadFleetKey(config, db, flags);
   if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
-  // The lock file stays when a database is exchanged for an older copy: then the two name different starts.
   if (held.recordStart === undefined) return key;
+  // The lock file stays when a database is exchanged for an older copy: then the two name different starts.
   const start = String(Math.floor(createSystemEntropy().fraction() * 2 ** 31));
   const last = (await readFact(db, startFact)) ?? '0';
   const isExchanged = held.recordStart(start) !== last;
   await db.write([putFact(startFact, start), ...(isExchanged ? [markRestored()] : [])]);
   return key;
+}
+
+/** The database, held and compared with this build and with its key. */
+async function openStore(terms: StoreTerms) {
+  const { config, flags, log, meter, mode } = terms;
+  // A start that fails leaves no key: vehicles would pin one that the next start, on the right path, does not have.
+  needNoFault(await inspectFiles(config, createSystemClock().utcMs()));
+  needNoSignOfFleet(config, flags);
+  const held = await holdFor(config, { log, mode });
+  await needPorts(config);
+  const environment = readEnvironment();
+  const opened = await openDatabase({ database: config.database, environment, use: 'service', held });
+  const db = meter.watchDatabase(opened);
+  try {
+    return { held, db, key: await prepare(terms, db, held) };
+  } catch (thrown) {
+    await db.close();
+    throw thrown;
+  }
 }
 
 async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
@@ -298,17 +305,12 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
   const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
-  const held = await holdChecked(config, flags, { clock, log, isAlone: cluster === null });
-  const opened = await openDatabase({
-    database: config.database,
-    environment: readEnvironment(),
-    use: 'service',
-    held,
-  });
-  const db = meter.watchDatabase(opened);
-  const key = await prepare({ config, flags, db, held, log }).catch(async (thrown: unknown) => {
-    await db.close();
-    throw thrown;
+  const { held, db, key } = await openStore({
+    config,
+    flags,
+    log,
+    meter,
+    mode: cluster === null ? 'alone' : 'shared',
   });
   const entropy = createSystemEntropy();
   const broker = await createBroker({
