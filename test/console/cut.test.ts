@@ -15,6 +15,7 @@ import {
   type DemoProgram,
   settleUsers,
   startDemoProgram,
+  worldOf,
 } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -283,6 +284,40 @@ describe.skipIf(why !== null)(
         }
       },
     );
+
+    it('says what stands of a cut after its restore, in the open dialog and by its link', async () => {
+      const act = (action: string) => post('practice/act', { deviceID: 'van-07', action });
+      await act('stop');
+      const speed = async () => (await worldOf(demo, token, 'van-07'))?.['speedKmh'];
+      await expect.poll(speed, { timeout: 120_000 }).toBe(0);
+      await act('ignitionOff');
+      const asked = await post('command/feature', {
+        deviceID: 'van-07',
+        feature: 'enginecutoff',
+        state: '1',
+        reason: 'test',
+      });
+      const stateOf = async (): Promise<unknown> => (await cutsOf('van-07'))[0]?.['commandState'];
+      await expect.poll(stateOf, { timeout: 120_000 }).toBe('confirmed');
+      const { page, open: go } = await openAs('olga');
+      const link = `/vehicle/van-07?cut=command-${String(asked['commandID'])}`;
+      await go(link);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('The engine cannot be started until it is restored').waitFor();
+      await post('command/feature', { deviceID: 'van-07', feature: 'enginecutoff', state: '0' });
+      for (const _opened of ['open', 'by its link']) {
+        await dialog.getByText(/Restored by admin at/).waitFor({ timeout: 120_000 });
+        const said = await dialog.innerText();
+        expect(said).toContain('It is restored');
+        for (const old of ['cannot be started', 'Confirmed']) expect(said).not.toContain(old);
+        await go(link);
+      }
+      // The steps of all clocks stand in their order.
+      const times = dialog.locator('.steps time');
+      await expect.poll(() => times.count(), { timeout: 60_000 }).toBeGreaterThan(3);
+      const shown = await times.evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+      expect(shown).toEqual(shown.toSorted());
+    });
 
     it('is not offered once the stream is down: the button names the reason, and restore stays', async () => {
       await account({ needsApproval: false });

@@ -72,6 +72,7 @@ describe.skipIf(why !== null)(
     it('is not live after seconds of silence, and nothing that acts can be pressed but the way back', async () => {
       const page = await openForm('van-01');
       const board = await openAs('/devices?pick=van-01,van-02&open=cut');
+      await expect.poll(() => dialog(board.page).getByRole('checkbox').count(), { timeout: 60_000 }).toBe(2);
       const goOn = silence();
       await page.locator('.pulse[data-state=down]').waitFor({ timeout: 60_000 });
       // The connection was not given up yet: the silence alone says it.

@@ -2,7 +2,7 @@
 // person.
 // Focus starts on Cancel, and nothing is sent before a reason stands there.
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId } from 'react';
+import { type FormEvent, type ReactNode, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
 import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
@@ -153,38 +153,34 @@ interface AskFooterProps {
   readonly why: string | null;
   readonly isBusy: boolean;
   readonly hasSent: boolean;
-  readonly isDown: boolean;
+  /** The order back; null where the page offers it. */
+  readonly back: ReactNode;
   close(): void;
 }
 
 /** Without a stream or an answer the order back and the service code stand here too: the page behind the dialog is out of reach. */
-function AskFooter({ relay, vehicle, formID, why, isBusy, hasSent, isDown, close }: AskFooterProps) {
+function AskFooter({ relay, vehicle, formID, why, isBusy, hasSent, back, close }: AskFooterProps) {
   const { order, orders, common } = useWords(cutWords);
   const whyID = useId();
-  const back = useSafeOrder(relay, vehicle);
-  const hasBack = isDown || hasSent;
   return (
-    <>
-      {back.outcome === null || !hasBack ? null : <div className="body">{back.outcome}</div>}
-      <footer>
-        <p id={whyID}>{why ?? ''}</p>
-        <Button className="button secondary" onPress={close} autoFocus>
-          {hasSent ? common.close : common.cancel}
-        </Button>
-        {hasBack && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
-        {hasBack ? back.button : null}
-        <button
-          className="button physical"
-          type="submit"
-          form={formID}
-          aria-disabled={why !== null || isBusy}
-          aria-describedby={whyID}
-        >
-          <Icon name={relayIcons[relay]} />
-          {isBusy ? order.asking : hasSent ? order.sendAgain : orders[relay].button(vehicle.name)}
-        </button>
-      </footer>
-    </>
+    <footer>
+      <p id={whyID}>{why ?? ''}</p>
+      <Button className="button secondary" onPress={close} autoFocus>
+        {hasSent ? common.close : common.cancel}
+      </Button>
+      {back !== null && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
+      {back}
+      <button
+        className="button physical"
+        type="submit"
+        form={formID}
+        aria-disabled={why !== null || isBusy}
+        aria-describedby={whyID}
+      >
+        <Icon name={relayIcons[relay]} />
+        {isBusy ? order.asking : hasSent ? order.sendAgain : orders[relay].button(vehicle.name)}
+      </button>
+    </footer>
   );
 }
 
@@ -214,6 +210,8 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
   });
   useFound(relay, [vehicle.id], ([found]) => (found === undefined ? undefined : onAsked(targetText(found))));
   const hasSent = ask.sent !== null;
+  const back = useSafeOrder(relay, vehicle);
+  const hasBack = isDown || hasSent;
   const obstacle = useObstacle({ relay, vehicle }, limits);
   // Sent again it changes nothing that it has not changed already.
   const hindered = hasSent ? null : obstacle;
@@ -243,6 +241,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
         ) : (
           <SentNotice sent={ask.sent} failure={failure} />
         )}
+        {hasBack ? back.outcome : null}
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
         {failure === null || hasSent ? null : (
           <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
@@ -276,7 +275,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
         why={why}
         isBusy={ask.isBusy}
         hasSent={hasSent}
-        isDown={isDown}
+        back={hasBack ? back.button : null}
         close={close}
       />
     </>

@@ -48,10 +48,15 @@ interface SentNoticeProps {
 
 export function SentNotice({ sent, failure }: SentNoticeProps) {
   const { order, error } = useWords(cutWords);
+  const place = useRef<HTMLDivElement>(null);
+  // On a phone the button that was pressed is far below.
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>
-      {order.sentHint(timeText(sent.sentS))}
-      {failure === null || failure.title === error.unanswered ? null : <> · {failure.title}</>}
-    </Notice>
+    <div ref={place}>
+      <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>
+        {order.sentHint(timeText(sent.sentS))}
+        {failure === null || failure.title === error.unanswered ? null : <> · {failure.title}</>}
+      </Notice>
+    </div>
   );
 }
