@@ -3,10 +3,6 @@
 import fc from 'fast-check';
 import type { Feature } from 'geojson';
 import { describe, expect, it } from 'vitest';
-import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehicle-marks.ts';
-import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
-import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
-import type { Place } from '../../broker/console/state/here.ts';
 import {
   formOf,
   markForms,
@@ -14,7 +10,11 @@ import {
   ringForms,
   ringLayers,
   turnOf,
-} from '../../broker/console/state/marks.ts';
+} from '../../broker/console/map/mark-layers.ts';
+import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehicle-marks.ts';
+import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
+import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
+import type { Place } from '../../broker/console/state/here.ts';
 import { distanceM } from '../../src/core/geo/geo.ts';
 
 const here: Place = [10, 50];

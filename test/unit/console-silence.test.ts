@@ -25,7 +25,6 @@ describe('the silence of a stream', () => {
   describe('is watched', () => {
     beforeEach(() => {
       vi.useFakeTimers();
-      vi.stubGlobal('document', { addEventListener: () => undefined });
     });
     afterEach(() => {
       vi.useRealTimers();

@@ -1,6 +1,7 @@
 // The mark of a vehicle, as list and map show it: form by state, ring by alarm.
+
+import { formOf, type MarkForm, type MarkLayer, markLayers, ringLayers, turnOf } from '../map/mark-layers.ts';
 import { severityOf, type Vehicle } from '../state/fleet.ts';
-import { formOf, type MarkForm, type MarkLayer, markLayers, ringLayers, turnOf } from '../state/marks.ts';
 
 const colourOf = (name: string | undefined): string => (name === undefined ? 'none' : `var(--${name})`);
 
@@ -32,7 +33,7 @@ export function DrawnMark({ form, ring, turn = 0 }: DrawnMarkProps) {
   return (
     <svg className="mark" viewBox="-16 -16 32 32" aria-hidden="true" data-form={form} data-ring={ring}>
       {ring === 'none' ? null : <Layers layers={ringLayers[ring]} />}
-      {form === null ? null : <Layers layers={markLayers[form]} turn={turn} />}
+      {form === null ? null : <Layers layers={markLayers[form]} turn={form === 'moving' ? turn : 0} />}
     </svg>
   );
 }

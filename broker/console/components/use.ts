@@ -1,6 +1,6 @@
 // Hooks that join the stores to components, and components that are loaded when they are first shown.
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from 'react';
-import { skewS } from '../service/clock.ts';
+import { skewS } from '../service/session.ts';
 import { createValue, type Value } from '../state/value.ts';
 import type { Words } from '../words/en.ts';
 import { PartNotLoaded } from '../words/parts.ts';

@@ -1,10 +1,69 @@
-// The states of a view that shows an answer: loading, failed, empty, or its content. A failure never hides older content.
+// The states of a view that shows an answer: loading, failed, empty, not known, or its content. A failure never hides older content, and
+// nothing looks empty but what a fresh answer says is empty: what is not known must not look like a calm list.
+
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
+import { alarmsReadMs, connection, fleetReadMs, readFailure } from '../service/live.ts';
+import { lostMs } from '../service/offline/knowledge.ts';
+import { type Knowledge, knowledgeOf } from '../state/offline/knowledge.ts';
 import { failureText } from './failure.ts';
-import { Known } from './known.tsx';
-import { Notice } from './texts.tsx';
-import { useWords } from './use.ts';
+import { Empty, Loading, Notice, numberText, timeText } from './texts.tsx';
+import { useValue, useWords } from './use.ts';
+
+/** @param readMs when the answer came, ms since 1970; null or 0: none yet. */
+export function useKnowledge(readMs: number | null, hasFailed = false): Knowledge {
+  const { state } = useValue(connection);
+  return knowledgeOf({ state, lostMs: useValue(lostMs) }, { readMs, hasFailed });
+}
+
+/** The live picture of the vehicles or of the open alarms: when it was read, and whether it holds now. */
+export function usePicture(of: 'vehicles' | 'alarms') {
+  const readMs = useValue(of === 'alarms' ? alarmsReadMs : fleetReadMs);
+  const error = useValue(readFailure);
+  return { readMs, error, knowledge: useKnowledge(readMs, error !== null) };
+}
+
+/** A number of things; zero only where that is known. */
+export const countText = (count: number, knowledge: Knowledge): string =>
+  count === 0 && knowledge !== 'known' ? '?' : numberText(count);
+
+interface KnownProps {
+  readonly readMs: number | null;
+  /** Of the last try to read. */
+  readonly error?: Error | null;
+  /** Its content says of which time it is: it stays an answer after the connection was lost. */
+  readonly isDated?: boolean;
+  /** One line, in a part of a screen. */
+  readonly isSmall?: boolean;
+  /** What is said where there is nothing. */
+  readonly children: ReactNode;
+}
+
+export function Known({ readMs, error = null, isDated = false, isSmall = false, children }: KnownProps) {
+  const { stream } = useWords();
+  const { state, aliveMs } = useValue(connection);
+  const knowledge = useKnowledge(readMs, error !== null);
+  if (knowledge === 'known' || (isDated && knowledge === 'waiting' && readMs)) return children;
+  if (knowledge === 'waiting') return <Loading rows={isSmall ? 1 : 5} />;
+  const why =
+    state !== 'down'
+      ? stream.notRead
+      : aliveMs === 0
+        ? stream.noConnectionYet
+        : stream.noConnection(timeText(aliveMs / 1000));
+  if (isSmall)
+    return (
+      <p className="muted">
+        {stream.notKnown} · {why}
+      </p>
+    );
+  return (
+    <Empty icon={state === 'down' ? 'wifi-off' : 'circle-help'} title={stream.notKnown}>
+      <p>{why}</p>
+      {readMs ? <p>{stream.lastState(timeText(readMs / 1000))}</p> : null}
+    </Empty>
+  );
+}
 
 type ViewProps = { readonly error: Error | null; readonly children: ReactNode } & (
   | {

@@ -1,6 +1,7 @@
 // The marks of vehicles as pictures for the map, in the forms that the list shows. Sizes in CSS pixels, drawn at twice that.
-import { type MarkLayer, markForms, markLayers, ringForms, ringLayers } from '../state/marks.ts';
+
 import type { Colours } from './colour-names.ts';
+import { type MarkLayer, markForms, markLayers, ringForms, ringLayers } from './mark-layers.ts';
 
 export interface MarkImage {
   readonly width: number;
@@ -41,6 +42,7 @@ function paintLayers(
     if (fill === undefined) continue;
     context.globalAlpha = opacity;
     context.fillStyle = colours[fill];
+    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a path of a canvas, no array
     context.fill(shape);
     context.globalAlpha = 1;
   }

@@ -5,7 +5,7 @@ import type { GeoJSONSourceDiff } from 'maplibre-gl';
 import { severityOf, type Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import { isJoined } from '../state/joined-script.ts';
-import { formOf, turnOf } from '../state/marks.ts';
+import { formOf, turnOf } from './mark-layers.ts';
 
 const severityRank = { act: 2, 'act-taken': 2, look: 1, none: 0 } as const;
 

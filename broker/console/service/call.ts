@@ -1,7 +1,6 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
-import { compareClocks } from './clock.ts';
-import { endSession, practiceAccount, sessionToken } from './session.ts';
+import { compareClocks, endSession, practiceAccount, sessionToken } from './session.ts';
 
 export const serviceBase = '/api/v1';
 

@@ -33,6 +33,8 @@ export const fleetReadMs = createValue<number | null>(null);
 export const alarms = createValue<ReadonlyMap<string, Alarm>>(new Map());
 /** Null until the open alarms were read. */
 export const alarmsReadMs = createValue<number | null>(null);
+/** Why the last reading of vehicles and alarms failed; null: it did not, or none has ended. */
+export const readFailure = createValue<Error | null>(null);
 export const connection = createValue<Connection>({ state: 'opening', aliveMs: 0 });
 /** Newest events of the stream, the newest first. */
 export const liveEvents = createValue<readonly LiveEvent[]>([]);
@@ -173,9 +175,11 @@ async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
       publish(picture);
       alarms.set(new Map(picture.open));
       alarmsReadMs.set(Date.now());
+      readFailure.set(null);
       return;
     } catch (thrown) {
       if (signal.aborted || (thrown instanceof ServiceError && thrown.status === 401)) return;
+      readFailure.set(thrown instanceof Error ? thrown : new Error(String(thrown)));
       await new Promise((done) => setTimeout(done, retryMs));
     }
   }
@@ -281,6 +285,7 @@ export function followFleet(): () => void {
     orderMessages.set(null);
     fleetReadMs.set(null);
     alarmsReadMs.set(null);
+    readFailure.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };
 }

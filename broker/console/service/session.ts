@@ -1,7 +1,9 @@
 // The session of this tab. The token lives in the tab's session storage and travels in the header `authorization` only: no cookie, so
 // no other site can use it, and no other host can read it. The picture for a start without network belongs to the session: it goes when
 // one ends, and when one begins.
+
 import { deviceOwnerText, isSameOwner, parseDeviceOwner } from '../state/offline/picture.ts';
+import { skewOf } from '../state/shares/shared-view.ts';
 import { createValue } from '../state/value.ts';
 
 export interface Session {
@@ -78,4 +80,23 @@ export function endSession(why: Exclude<Absence, 'none'>): void {
   }
   absence.set(why);
   session.set(null);
+}
+
+/** The clocks are compared to the second, s. */
+const clockFaultS = 2;
+
+/**
+ * Clock of the service minus clock of this computer, s: alarms, records and orders are dated by the service, and televisions
+ * are set wrong often.
+ */
+export const skewS = createValue(0);
+
+/** Now by the clock of the service, epoch seconds. */
+export const serviceNowS = (): number => Math.floor(Date.now() / 1000) + skewS.get();
+
+/** @param date header of an answer that has just come. */
+export function compareClocks(date: string | null): void {
+  const found = skewOf(date, Date.now());
+  if (date === null || Math.abs(found - skewS.get()) <= clockFaultS) return;
+  skewS.set(Math.abs(found) <= clockFaultS ? 0 : found);
 }

@@ -10,7 +10,6 @@ const looks = new Set<() => void>();
 export function lookAtStreams(): void {
   for (const look of looks) look();
 }
-document.addEventListener('visibilitychange', lookAtStreams);
 
 interface SilenceHandlers {
   /** A stream that had begun is silent; once until something comes again. */

@@ -2,7 +2,10 @@
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import { failureOf, pathOf } from './call.ts';
 import { endSession, sessionToken } from './session.ts';
-import { watchSilence } from './silence.ts';
+import { lookAtStreams, watchSilence } from './silence.ts';
+
+// After a sleep the timers are late, and the page is shown first.
+document.addEventListener('visibilitychange', lookAtStreams);
 
 export interface StreamOptions {
   /** Of the messages, in their order. */

@@ -1,6 +1,6 @@
 // Follows one share link: what it shows, then its track or its stream, opened again until the share ends. The token travels in a header only.
 import type { SharedView } from '../api/operations.ts';
-import { watchSilence } from '../service/silence.ts';
+import { lookAtStreams, watchSilence } from '../service/silence.ts';
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import {
   alive,
@@ -16,6 +16,9 @@ import {
   withView,
 } from '../state/shares/shared-view.ts';
 import { createValue, type Value } from '../state/value.ts';
+
+// After a sleep the timers are late, and the page is shown first.
+document.addEventListener('visibilitychange', lookAtStreams);
 
 const base = '/api/v1';
 const retryMs = { first: 500, most: 8000 } as const;

@@ -1,14 +1,14 @@
 // The board: what needs a person, how many vehicles are in which state, and where they are. It is read from five metres and needs no input.
+
 import { type ReactNode, useMemo } from 'react';
 import type { Alarm } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
-import { countText, useKnowledge } from '../components/known.tsx';
 import { DrawnMark } from '../components/mark.tsx';
 import { codeText, hourText, iconOf, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useServiceNow, useValue, useWords } from '../components/use.ts';
-import { skewS } from '../service/clock.ts';
-import { alarms, alarmsReadMs, connection, fleetReadMs, vehicles } from '../service/live.ts';
-import { session } from '../service/session.ts';
+import { countText, usePicture } from '../components/view.tsx';
+import { alarms, connection, vehicles } from '../service/live.ts';
+import { session, skewS } from '../service/session.ts';
 import { countsOf, type Vehicle, vehicleStates } from '../state/fleet.ts';
 import {
   type BoardOrder,
@@ -65,7 +65,7 @@ function LinkState() {
 
 function States({ all }: { readonly all: readonly Vehicle[] }) {
   const words = useWords(wallboardWords);
-  const knowledge = useKnowledge(useValue(fleetReadMs));
+  const { knowledge } = usePicture('vehicles');
   const counts = countsOf(all);
   return (
     <section aria-label={words.wallboard.states}>
@@ -130,7 +130,7 @@ function AlarmRow({ alarm }: { readonly alarm: Alarm }) {
 function Alarms() {
   const { wallboard: texts } = useWords(wallboardWords);
   const { shown, count, shelved } = boardAlarms(useValue(alarms).values());
-  const isKnown = useKnowledge(useValue(alarmsReadMs)) === 'known';
+  const isKnown = usePicture('alarms').knowledge === 'known';
   return (
     <List
       kind="alarms"
@@ -163,7 +163,7 @@ function OrderRow({ order }: { readonly order: BoardOrder }) {
 function Orders({ all }: { readonly all: readonly Vehicle[] }) {
   const { wallboard: texts } = useWords(wallboardWords);
   const orders = boardOrders(all);
-  const isKnown = useKnowledge(useValue(fleetReadMs)) === 'known';
+  const isKnown = usePicture('vehicles').knowledge === 'known';
   return (
     <List
       kind="orders"

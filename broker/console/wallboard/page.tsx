@@ -1,10 +1,11 @@
 // What the wallboard page shows: the board, that it has no access and since when, or how it is set up.
+
 import { useEffect, useState } from 'react';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { spanText, timeText } from '../components/texts.tsx';
 import { useNow, useTitle, useValue, useWords } from '../components/use.ts';
-import { skewS } from '../service/clock.ts';
 import { followFleet } from '../service/live.ts';
+import { skewS } from '../service/session.ts';
 import { wallboardWords } from '../words/wallboard/words.ts';
 import { access } from './access.ts';
 import { Board } from './board.tsx';

@@ -1,4 +1,5 @@
 // The alarms of the account: the queue, its figures, and one alarm beside it. What is shown stands in the address.
+
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
@@ -7,11 +8,11 @@ import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { Empty, Notice, spanText } from '../../components/texts.tsx';
 import { lazyPart, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { countText, Known, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { alarms, alarmsReadMs } from '../../service/live.ts';
+import { alarms } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { muteSound, sound, testSound } from '../../service/sound.ts';
 import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-view.ts';
@@ -58,7 +59,7 @@ function Head({ open }: HeadProps) {
   const now = useServiceNow();
   const waiting = open.filter(({ alarmState }) => alarmState === 'new');
   const oldest = Math.min(...waiting.map(({ untakenSince }) => untakenSince));
-  const isKnown = useKnowledge(useValue(alarmsReadMs)) === 'known';
+  const isKnown = usePicture('alarms').knowledge === 'known';
   return (
     <header className="page-head">
       <h1>{words.alarms.title}</h1>
@@ -82,7 +83,7 @@ function FilterChips({
 }) {
   const { alarms: texts } = useWords();
   const navigate = useNavigate({ from: '/alarms' });
-  const knowledge = useKnowledge(useValue(alarmsReadMs));
+  const { knowledge } = usePicture('alarms');
   return (
     <Chips
       label={texts.filter}
@@ -114,7 +115,7 @@ export function AlarmsScreen() {
   const words = useWords();
   const { show = 'open', alarm: alarmID = null } = useSearch({ from: '/shell/alarms' });
   const byID = useValue(alarms);
-  const openReadMs = useValue(alarmsReadMs);
+  const picture = usePicture('alarms');
   const role = useRole();
   const summary = useSummary();
   const dialogs = useAlarmChanges();
@@ -149,7 +150,7 @@ export function AlarmsScreen() {
               {failure.hint}
             </Notice>
           ) : list.length === 0 ? (
-            <Known readMs={show === 'closed' ? closed.dataUpdatedAt : openReadMs}>
+            <Known {...(show === 'closed' ? { readMs: closed.dataUpdatedAt } : picture)}>
               <Empty
                 icon="circle-check"
                 title={show === 'open' ? words.alarms.empty : words.alarms.emptyFilter}

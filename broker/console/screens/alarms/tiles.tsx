@@ -1,28 +1,30 @@
 // The figures above the queue: how many wait, how long they waited, how many come in, and whether the sound is on.
+
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Alarm, Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
-import { countText, useKnowledge } from '../../components/known.tsx';
 import { numberText, spanText, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { countText, useKnowledge, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { alarms, alarmsReadMs } from '../../service/live.ts';
+import { alarms } from '../../service/live.ts';
 import { sound } from '../../service/sound.ts';
 
 type Summary = Result<'getAlarmSummary'>;
 
 const refreshMs = 30_000;
 
+/** The figures of now; undefined while they are not known. */
 export function useSummary(): Summary | undefined {
   const open = useValue(alarms);
-  const { data, refetch } = useQuery({
+  const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['alarm summary'],
     queryFn: ({ signal }) => call('getAlarmSummary', { signal }),
     refetchInterval: refreshMs,
   });
   useEffect(() => void refetch(), [open, refetch]);
-  return data;
+  return useKnowledge(dataUpdatedAt, error !== null) === 'unknown' ? undefined : data;
 }
 
 /** More than this in ten minutes is more than one person can handle in a peak (EEMUA 191, ISA-18.2). */
@@ -63,7 +65,7 @@ export function Tiles({
     .map(([priority, count]) => `${numberText(count)} ${texts.priorities[priority]}`);
   const isUrgent = waiting.some(({ priority }) => priority !== 'low');
   const taken = summary?.taken1h;
-  const knowledge = useKnowledge(useValue(alarmsReadMs));
+  const { knowledge } = usePicture('alarms');
   const isUnknown = waiting.length === 0 && knowledge !== 'known';
   return (
     <div className="tiles">

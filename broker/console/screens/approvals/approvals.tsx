@@ -1,12 +1,13 @@
 // Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
+
 import { Link, useSearch } from '@tanstack/react-router';
 import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Known, useKnowledge } from '../../components/known.tsx';
 import { Badge, Empty, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
+import { Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';

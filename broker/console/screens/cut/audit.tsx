@@ -2,9 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { failureText } from '../../components/failure.ts';
-import { Known } from '../../components/known.tsx';
 import { Loading, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { cutWords } from '../../words/cut/words.ts';
 

@@ -6,11 +6,11 @@ import type { Device } from '../../api/operations.ts';
 import { useFocusInSight } from '../../components/focus-in-sight.ts';
 import { Notice, spanText, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
-import { serviceNowS } from '../../service/clock.ts';
 import { connection } from '../../service/live.ts';
 import { sentOf, sentOrders } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { useOrderChanges } from '../../service/orders.ts';
+import { serviceNowS } from '../../service/session.ts';
 import {
   type CutTarget,
   cutText,

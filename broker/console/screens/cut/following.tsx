@@ -11,10 +11,10 @@ import { Icon } from '../../components/icon.tsx';
 import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { serviceNowS } from '../../service/clock.ts';
 import { useCommand, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { useSending } from '../../service/sending.ts';
+import { serviceNowS } from '../../service/session.ts';
 import {
   type Aftermath,
   aftermathOf,

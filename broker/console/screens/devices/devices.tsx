@@ -5,10 +5,9 @@ import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
-import { MoreRows, useFailure, View } from '../../components/view.tsx';
+import { Known, MoreRows, useFailure, View } from '../../components/view.tsx';
 import { useRole, useUser } from '../../service/role.ts';
 import {
   type DeviceFilter,

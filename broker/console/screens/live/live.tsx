@@ -1,14 +1,15 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
+
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
-import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { Empty } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
-import { fleetReadMs, vehicles } from '../../service/live.ts';
+import { countText, Known, usePicture } from '../../components/view.tsx';
+import { vehicles } from '../../service/live.ts';
 import {
   countsOf,
   type Filter,
@@ -29,7 +30,7 @@ function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readon
   const { live } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
   const counts = useMemo(() => countsOf(all), [all]);
-  const knowledge = useKnowledge(useValue(fleetReadMs));
+  const { knowledge } = usePicture('vehicles');
   return (
     <Chips
       label={live.filter}
@@ -80,8 +81,8 @@ export function LiveScreen() {
   const navigate = useNavigate({ from: '/live' });
   const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
-  const readMs = useValue(fleetReadMs);
-  const knowledge = useKnowledge(readMs);
+  const picture = usePicture('vehicles');
+  const { readMs, knowledge } = picture;
   const all = useWorstFirst();
   const shown = useMemo(
     () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
@@ -118,7 +119,7 @@ export function LiveScreen() {
           <FilterChips all={all} filter={filter} />
         </header>
         {shown.length === 0 ? (
-          <Known readMs={readMs}>
+          <Known {...picture}>
             <NothingShown hasVehicles={all.length > 0} />
           </Known>
         ) : (

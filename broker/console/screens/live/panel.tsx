@@ -3,10 +3,10 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import { Age, Badge, codeText, Fact, iconOf, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { alarms, alarmsReadMs, liveEvents } from '../../service/live.ts';
+import { Known, usePicture } from '../../components/view.tsx';
+import { alarms, liveEvents } from '../../service/live.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
@@ -37,13 +37,13 @@ function Facts({ vehicle }: { readonly vehicle: Vehicle }) {
 function PanelAlarms({ vehicle }: { readonly vehicle: Vehicle }) {
   const words = useWords();
   const open = useValue(alarms);
-  const readMs = useValue(alarmsReadMs);
+  const picture = usePicture('alarms');
   const own = [...open.values()].filter(({ deviceID }) => deviceID === vehicle.id).toSorted(compareAlarms);
   return (
     <div className="block">
       <h3>{words.vehicle.alarms}</h3>
       {own.length === 0 ? (
-        <Known readMs={readMs} isSmall>
+        <Known {...picture} isSmall>
           <p className="muted">{words.vehicle.noAlarms}</p>
         </Known>
       ) : (

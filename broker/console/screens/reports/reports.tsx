@@ -7,10 +7,9 @@ import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports
 import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
-import { useFailure } from '../../components/view.tsx';
+import { Known, useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';

@@ -3,9 +3,9 @@
 import { useMemo, useState } from 'react';
 import { Checks } from '../../components/checks.tsx';
 import { FindField } from '../../components/find-field.tsx';
-import { Known } from '../../components/known.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { fleetReadMs, vehicles } from '../../service/live.ts';
+import { Known, usePicture } from '../../components/view.tsx';
+import { vehicles } from '../../service/live.ts';
 import { matchesText, type Vehicle } from '../../state/fleet.ts';
 import { reportWords } from '../../words/reports/words.ts';
 
@@ -25,7 +25,7 @@ interface VehicleChoicesProps {
 export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoicesProps) {
   const { reports: texts } = useWords(reportWords);
   const fleet = useValue(vehicles);
-  const readMs = useValue(fleetReadMs);
+  const picture = usePicture('vehicles');
   const [find, setFind] = useState('');
   const sorted = useMemo(() => [...fleet.values()].toSorted(byName), [fleet]);
   const found = sorted.filter((vehicle) => matchesText(vehicle, find));
@@ -38,7 +38,7 @@ export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoice
     <>
       <FindField label={texts.findVehicle} value={find} onChange={setFind} />
       {shown.length === 0 ? (
-        <Known readMs={readMs} isSmall>
+        <Known {...picture} isSmall>
           <p className="muted">{texts.noVehicle}</p>
         </Known>
       ) : (

@@ -8,7 +8,6 @@ import type { Device, EventRecord } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import { Plot } from '../../components/plot.tsx';
 import {
   Badge,
@@ -21,6 +20,7 @@ import {
   Time,
 } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { shownTheme } from '../../shell/theme.ts';
 import {

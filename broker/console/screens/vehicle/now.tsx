@@ -5,11 +5,11 @@ import { Link } from '@tanstack/react-router';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import { Age, Empty, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { Known, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { alarms, alarmsReadMs } from '../../service/live.ts';
+import { alarms } from '../../service/live.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
@@ -139,14 +139,14 @@ function OpenAlarms({ deviceID }: { readonly deviceID: string }) {
   const own = [...useValue(alarms).values()]
     .filter((alarm) => alarm.deviceID === deviceID)
     .toSorted(compareAlarms);
-  const readMs = useValue(alarmsReadMs);
+  const picture = usePicture('alarms');
   return (
     <section className="card" aria-labelledby="own-alarms-title">
       <header>
         <h2 id="own-alarms-title">{words.vehicle.alarms}</h2>
       </header>
       {own.length === 0 ? (
-        <Known readMs={readMs}>
+        <Known {...picture}>
           <Empty icon="circle-check" title={words.vehicle.noAlarms} />
         </Known>
       ) : (

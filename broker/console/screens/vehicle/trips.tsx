@@ -7,7 +7,6 @@ import type { Device, Stop, Trip } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Known } from '../../components/known.tsx';
 import {
   Badge,
   Empty,
@@ -19,6 +18,7 @@ import {
   timeText,
 } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
 import { shareWords } from '../../words/shares/words.ts';

@@ -3,10 +3,10 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Geozone } from '../../api/operations.ts';
-import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Fact, Notice, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { without } from '../../state/search.ts';
@@ -24,14 +24,14 @@ const insideMost = 20;
 
 function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
   const { zones: texts } = useWords(zoneWords);
-  const readMs = useValue(fleetReadMs);
+  const picture = usePicture('vehicles');
   return (
     <div className="block">
       <h3>
-        {texts.inside} <span className="faint">{countText(inside.length, useKnowledge(readMs))}</span>
+        {texts.inside} <span className="faint">{countText(inside.length, picture.knowledge)}</span>
       </h3>
       {inside.length === 0 ? (
-        <Known readMs={readMs} isSmall>
+        <Known {...picture} isSmall>
           <p className="muted">{texts.insideNone}</p>
         </Known>
       ) : null}

@@ -5,12 +5,15 @@ import { type ZoneSwitch, zoneSwitches } from '../../../../src/core/geo/geozone.
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
-import { isNotice, type Moment, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
+import { isNotice, type Moment, moments, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { zoneWords } from '../../words/zones/words.ts';
 
+const momentOf = (name: ZoneSwitch): Moment =>
+  name.startsWith('arrival') || name.endsWith('Entry') ? 'arrival' : 'departure';
+
 function actText(name: ZoneSwitch, { zones: texts }: WordsWith<[typeof zoneWords]>): string {
-  const moment: Moment = name.startsWith('arrival') || name.endsWith('Entry') ? 'arrival' : 'departure';
+  const moment = momentOf(name);
   const does = isNotice(name)
     ? texts.does[name.startsWith('alarm') ? 'Alarm' : 'Alert']
     : texts.does[name.slice(moment.length) as ZoneAct];
@@ -25,8 +28,9 @@ export function ActList({ switches }: { readonly switches: ReadonlySet<ZoneSwitc
         .filter((name) => switches.has(name))
         // An alarm is an alert too, and is said once.
         .filter(
-          (name) => !switches.has(name.replace('alert', 'alarm') as ZoneSwitch) || name.startsWith('alarm'),
+          (name) => !name.startsWith('alert') || !switches.has(name.replace('alert', 'alarm') as ZoneSwitch),
         )
+        .toSorted((one, other) => moments.indexOf(momentOf(one)) - moments.indexOf(momentOf(other)))
         .map((name) => (
           <li key={name} className="row">
             <Icon name={needsLook(name) ? 'lock' : isNotice(name) ? 'bell' : 'power'} />

@@ -1,11 +1,12 @@
 // The list of zones or routes: its title, the button for a new one, the search and the rows.
+
 import { type ReactNode, useMemo } from 'react';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { countText, Known, useKnowledge } from '../../components/known.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { countText, Known, useKnowledge } from '../../components/view.tsx';
 import { connection } from '../../service/live.ts';
 import { zoneWords } from '../../words/zones/words.ts';
 

@@ -2,8 +2,8 @@
 // taken back meanwhile is followed by a further restore or lock, for the service lets the newest one count.
 import { foundIn, isGivenUp, isOverdue, type SentOrder } from '../../state/orders/sent-orders.ts';
 import { call } from '../call.ts';
-import { serviceNowS } from '../clock.ts';
 import { isLive } from '../live.ts';
+import { serviceNowS } from '../session.ts';
 import { askSafe } from './safe-orders.ts';
 import { recordFound, sentOrders, settleSent } from './sent-orders.ts';
 

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { failureText } from '../../../components/failure.ts';
-import { Known } from '../../../components/known.tsx';
 import { Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
 import {
   Badge,
@@ -18,6 +17,7 @@ import {
   Time,
 } from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
+import { Known } from '../../../components/view.tsx';
 import { readTrack, type TrackPeriod } from '../../../service/track.ts';
 import { shownTheme } from '../../../shell/theme.ts';
 import {
