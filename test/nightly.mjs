@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 
 /** Repeats the properties of a run; printed first. */
-const seed = process.env.FLEETWARD_RUN_SEED ?? String(randomInt(2 ** 31));
+const seed = process.env.FLEETWARD_TEST_RUN_SEED ?? String(randomInt(2 ** 31));
 
 const vitest = (...projects) => [
   'npx',
@@ -19,8 +19,8 @@ const script = (name) => ['npm', 'run', '--silent', name];
 /** In this order: what guards a promise first, the longest last. */
 const steps = {
   properties: { run: vitest('unit', 'contract', 'simulation') },
-  chain: { run: vitest('chain'), env: { FLEETWARD_CHAIN_KILLS: '12' } },
-  system: { run: vitest('system', 'system-nightly'), env: { FLEETWARD_UPDATE_TRIALS: 'all' } },
+  chain: { run: vitest('chain'), env: { FLEETWARD_TEST_CHAIN_KILLS: '12' } },
+  system: { run: vitest('system', 'system-nightly'), env: { FLEETWARD_TEST_UPDATE_TRIALS: 'all' } },
   console: { run: vitest('console') },
   road: { run: script('test:road') },
   truth: { run: script('test:truth') },
@@ -42,7 +42,7 @@ if (unknown.length > 0) {
   console.error(`no such step: ${unknown.join(', ')}; there are ${Object.keys(steps).join(', ')}`);
   process.exit(64);
 }
-console.log(`seed of the properties: ${seed} (FLEETWARD_RUN_SEED)`);
+console.log(`seed of the properties: ${seed} (FLEETWARD_TEST_RUN_SEED)`);
 const results = [];
 for (const [name, { run, env = {} }] of Object.entries(steps)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
@@ -51,7 +51,7 @@ for (const [name, { run, env = {} }] of Object.entries(steps)) {
   const [command, ...args] = run;
   const { status, signal } = spawnSync(command, args, {
     stdio: 'inherit',
-    env: { ...process.env, FLEETWARD_RUN_SEED: seed, ...env },
+    env: { ...process.env, FLEETWARD_TEST_RUN_SEED: seed, ...env },
   });
   const minutes = ((performance.now() - beganMs) / 60_000).toFixed(1);
   results.push({ name, minutes, isPassed: status === 0, end: status ?? signal });

@@ -59,6 +59,6 @@ if (!isPassed && isLate) {
 }
 if (!isPassed)
   console.log(
-    `seed of the properties: ${process.env.FLEETWARD_RUN_SEED ?? 'the usual one'} (FLEETWARD_RUN_SEED)`,
+    `seed of the properties: ${process.env.FLEETWARD_TEST_RUN_SEED ?? 'the usual one'} (FLEETWARD_TEST_RUN_SEED)`,
   );
 process.exitCode = isPassed ? 0 : 1;

@@ -85,7 +85,6 @@ interface HubState {
   /** Readers in whose queues something waits, until they are woken. */
   readonly unwoken: Set<Reader>;
   cancelWake: Cancel | null;
-  beats: number;
   /** When the changes were last read, monotonic ms. */
   readMs: number;
   isClosed: boolean;
@@ -268,7 +267,6 @@ function sendKeepAlive(hub: HubState): void {
 }
 
 async function beat(hub: HubState): Promise<void> {
-  hub.beats += 1;
   const presences = hub.board.drain();
   if (hub.audiences.count() === 0) return;
   try {
@@ -365,7 +363,6 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     cancelFlush: null,
     unwoken: new Set(),
     cancelWake: null,
-    beats: 0,
     readMs: clock.monoMs(),
     isClosed: false,
   };

@@ -1,6 +1,6 @@
 // Three RabbitMQ nodes, two bridges, one PostgreSQL and some hundred vehicles, all real processes on loopback. One after the
 // other is killed under load: nothing that was acknowledged is lost, nothing is stored twice, no command is carried out
-// twice, and there is no gap over 15 s. Prints its figures. FLEETWARD_VEHICLES says how many vehicles (300).
+// twice, and there is no gap over 15 s. Prints its figures. FLEETWARD_TEST_VEHICLES says how many vehicles (300).
 import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ import { waitUntil } from '../support/machine/wait-until.ts';
 const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
 const title = `two bridges behind three RabbitMQ nodes${missing === null ? '' : ` (${missing})`}`;
-const count = Number(process.env['FLEETWARD_VEHICLES'] ?? 300);
+const count = Number(process.env['FLEETWARD_TEST_VEHICLES'] ?? 300);
 const gapMostMs = 15_000;
 const loadMs = 10_000;
 const draining = { timeout: 90_000, interval: 250 } as const;

@@ -13,8 +13,8 @@ import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 const why = whyNoConsole();
 /** Acts of each run; more on demand. */
-const acts = Number(process.env['FLEETWARD_CLICKS'] ?? 250);
-const seed = Number(process.env['FLEETWARD_SEED'] ?? Date.now() % 1_000_000);
+const acts = Number(process.env['FLEETWARD_TEST_CLICKS'] ?? 250);
+const seed = Number(process.env['FLEETWARD_TEST_SEED'] ?? Date.now() % 1_000_000);
 const password = 'nine boats below the bridge';
 const vehicles = ['van-01', 'van-02', 'van-03', 'van-04'];
 

@@ -7,7 +7,7 @@ import { beginFilm } from '../support/http/film.ts';
 import { chromiumNeeds } from '../support/machine/browser.ts';
 import { type DemoProgram, startDemoProgram } from '../support/programs/demo-program.ts';
 
-const folder = process.env['FLEETWARD_FILM'] ?? '';
+const folder = process.env['FLEETWARD_TEST_FILM'] ?? '';
 const why = folder === '' ? 'on demand: npm run film' : chromiumNeeds().missing;
 
 /** Ends a hang: a vehicle on a busy machine waits for fresh proof of standstill. */

@@ -13,7 +13,7 @@ import {
   startDemoProgram,
 } from '../support/programs/demo-program.ts';
 
-const folder = process.env['FLEETWARD_PICTURES'] ?? '';
+const folder = process.env['FLEETWARD_TEST_PICTURES'] ?? '';
 const why = folder === '' ? 'on demand: npm run pictures' : chromiumNeeds().missing;
 /** Those that README shows, at most 150 kB each. */
 const shown = new URL('../../broker/console/pictures/', import.meta.url).pathname;

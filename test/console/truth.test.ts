@@ -9,8 +9,8 @@ import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 const why = whyNoConsole();
 /** Lives of commands; more on demand. */
-const lives = Number(process.env['FLEETWARD_LIVES'] ?? 8);
-const seed = Number(process.env['FLEETWARD_SEED'] ?? Date.now() % 1_000_000);
+const lives = Number(process.env['FLEETWARD_TEST_LIVES'] ?? 8);
+const seed = Number(process.env['FLEETWARD_TEST_SEED'] ?? Date.now() % 1_000_000);
 const password = 'nine boats below the bridge';
 /** One user may ask for 10 cuts in a minute. */
 const users = ['ann', 'ben', 'cid', 'dan'];

@@ -426,6 +426,6 @@ it('never lets one person alone cut an engine, with any sequence of calls under 
       open.splice(open.indexOf(person.service), 1);
       expect(cuts).toEqual([]);
     }),
-    { numRuns: Number(process.env['FLEETWARD_APPROVAL_RUNS'] ?? 25) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_APPROVAL_RUNS'] ?? 25) },
   );
 });

@@ -1,6 +1,6 @@
 // Whatever comes in, the service answers with its own errors: never 500, never a crash, never an answer outside of the schema.
 // Requests are the operations' examples with parts exchanged for hostile or borderline values, in random order against
-// one living service. FLEETWARD_FUZZ_REQUESTS sets how many.
+// one living service. FLEETWARD_TEST_FUZZ_REQUESTS sets how many.
 import * as fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { holdClock } from '../support/http/held-clock.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
-const requestCount = Number(process.env['FLEETWARD_FUZZ_REQUESTS'] ?? 3000);
+const requestCount = Number(process.env['FLEETWARD_TEST_FUZZ_REQUESTS'] ?? 3000);
 const perRun = 100;
 /** Time between two requests, ms. */
 const paceMs = 10;

@@ -1,6 +1,6 @@
 // Hundreds of ways in which the outbox's files can be damaged, from a seed: flipped bits, lost pages, cut files, garbage,
 // missing or foreign logs. The outbox opens each; what it cannot give back was on the damaged bytes; it says so once, and
-// keeps the evidence. FLEETWARD_DAMAGE sets the number of cases.
+// keeps the evidence. FLEETWARD_TEST_DAMAGE sets the number of cases.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ import {
 } from '../support/storage/outbox-damage.ts';
 import { campaignSeed } from '../support/storage/storage-run.ts';
 
-const cases = Number(process.env['FLEETWARD_DAMAGE'] ?? 160);
+const cases = Number(process.env['FLEETWARD_TEST_DAMAGE'] ?? 160);
 const seed = campaignSeed();
 const luck = createLuck(seed);
 const root = temporaryFolder('damage', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());

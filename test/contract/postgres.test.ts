@@ -177,7 +177,7 @@ describe.skipIf(postgresMissing !== null)(title, () => {
         }
         cursor = seen.at(-1) ?? 0;
       };
-      const rounds = Number(process.env['FLEETWARD_ROUNDS'] ?? '2000');
+      const rounds = Number(process.env['FLEETWARD_TEST_ROUNDS'] ?? '2000');
       for (let round = 0; round < rounds; round++) await look();
       await waitUntil('events of both', async () => {
         await look();

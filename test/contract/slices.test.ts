@@ -226,7 +226,7 @@ describe('readers', () => {
         },
       ),
       // Each run has a store of its own, which a server makes slowly.
-      { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? (isOnPostgres ? 8 : 40)) },
+      { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? (isOnPostgres ? 8 : 40)) },
     );
   });
 

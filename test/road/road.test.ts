@@ -36,7 +36,7 @@ vi.setConfig({ maxConcurrency: 20, testTimeout: 420_000 });
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 const why = missing ?? whyNotBuilt('agent') ?? whyNotBuilt('broker');
 
-const runsAll = env['FLEETWARD_ROAD'] === 'all';
+const runsAll = env['FLEETWARD_TEST_ROAD'] === 'all';
 
 const noMotionInput: VehicleWiring = { motionAddress: null };
 /** Nothing is connected to address 7: it always reads 0. */

@@ -1,6 +1,6 @@
 // The default mode against a hostile world, on plain and on positive wiring: no restrictive contact closes on a vehicle that moves, unless
 // two independent causes mislead proven witnesses at the same time; never late, never twice, never before the disk knows. And a parked
-// vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
+// vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_TEST_RUNS and FLEETWARD_TEST_FIRST_RUN choose.
 import { expect, it } from 'vitest';
 import { busFaults } from '../support/hostile/hostile-bus.ts';
 import {

@@ -1,6 +1,6 @@
 // The whole agent against the broker's ledger in a hostile world, on a virtual clock, from one seed: whatever happens,
 // no restrictive relay change while it drives, nothing lost, nothing twice, and in the end everything is settled.
-// FLEETWARD_SEEDS=500 runs a campaign; FLEETWARD_SEED=<seed> replays one and prints its trail when it fails.
+// FLEETWARD_TEST_SEEDS=500 runs a campaign; FLEETWARD_TEST_SEED=<seed> replays one and prints its trail when it fails.
 import { env } from 'node:process';
 import { expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
@@ -126,9 +126,9 @@ function add(total: Record<string, number>, summary: Life['summary']): void {
   }
 }
 
-const campaign = Number(env['FLEETWARD_SEEDS'] ?? 4);
-const first = env['FLEETWARD_FIRST_SEED'] ?? 'a';
-const single = env['FLEETWARD_SEED'];
+const campaign = Number(env['FLEETWARD_TEST_SEEDS'] ?? 4);
+const first = env['FLEETWARD_TEST_FIRST_SEED'] ?? 'a';
+const single = env['FLEETWARD_TEST_SEED'];
 
 it.each(regressions)('seed %s no longer fails: %s', async (seed) => {
   expect((await live(seed)).breaches).toEqual([]);

@@ -30,7 +30,7 @@ const title = missing === null ? 'two brokers on one database' : `two brokers on
 const password = 'correct horse battery staple';
 const [panic, location] = [63_553, 61_472];
 const vehicles = ['truck-1', 'truck-2', 'truck-3'];
-const rounds = Number(process.env['FLEETWARD_ROUNDS'] ?? 60);
+const rounds = Number(process.env['FLEETWARD_TEST_ROUNDS'] ?? 60);
 const often = { everyMs: 100 } as const;
 
 const keyOf = (row: Row): string => `${textOf(row, 'boot')}:${numberOf(row, 'seq')}`;

@@ -31,7 +31,7 @@ const { missing, python } = requires({
 const name = `a vehicle, end to end${missing === null ? '' : ` (${missing})`}`;
 const capture = 'nmea/google-mtv-f9k-a.nmea.gz';
 /** Of the agent, and as many of the broker; `npm run test:nightly` takes more. */
-const kills = Number(process.env['FLEETWARD_CHAIN_KILLS'] ?? '1');
+const kills = Number(process.env['FLEETWARD_TEST_CHAIN_KILLS'] ?? '1');
 
 interface StateEntry {
   readonly state: string;

@@ -35,7 +35,7 @@ function runUntilKilled(
 
 it('leaves two whole slots after every kill, the reported ones or the very next', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleetward-config-'));
-  const seed = process.env['FLEETWARD_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31));
+  const seed = process.env['FLEETWARD_TEST_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31));
   const entropy = createSeededEntropy(seed);
   const store = createConfigFiles(folder);
   const newest = { a: -1, b: -1 };

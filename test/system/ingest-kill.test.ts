@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const kills = Number(process.env['FLEETWARD_KILLS'] ?? 5);
+const kills = Number(process.env['FLEETWARD_TEST_KILLS'] ?? 5);
 const inFlight = 8;
 const batch = 3;
 

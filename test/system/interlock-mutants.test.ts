@@ -1,5 +1,5 @@
 // The mutation test of the rules: each rule switched off in a copy of the compiled code must be found by the hostile campaign. A rule
-// that is switched off unseen is a failing test. FLEETWARD_MUTANT_LIVES raises the bound of lives for each.
+// that is switched off unseen is a failing test. FLEETWARD_TEST_MUTANT_LIVES raises the bound of lives for each.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Mutant, mutants } from '../support/hostile/hostile-mutants.ts';
 import { checkout } from '../support/machine/checkout.ts';
 import { editOnce } from '../support/machine/edit-once.ts';
 
-const lives = Number(env['FLEETWARD_MUTANT_LIVES'] ?? 4000);
+const lives = Number(env['FLEETWARD_TEST_MUTANT_LIVES'] ?? 4000);
 const run = promisify(execFile);
 const root = fileURLToPath(checkout);
 let folder = '';

@@ -1,6 +1,6 @@
 // The link breaks at any byte of the exchange, up or down, or dies while it looks alive: the real outbox, session, MQTT
 // client and broker over TCP. Every event reaches the store exactly once and in order, and what is gone from the vehicle is
-// in the store. FLEETWARD_STRIDE=1 cuts at every single byte.
+// in the store. FLEETWARD_TEST_STRIDE=1 cuts at every single byte.
 
 import { statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ import { waitUntil } from '../support/machine/wait-until.ts';
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/mqtt/cutting-proxy.ts';
 import { createFolder, drain, open, record, silentLog } from '../support/storage/outbox-bench.ts';
 
-const stride = Number(process.env['FLEETWARD_STRIDE'] ?? 23);
+const stride = Number(process.env['FLEETWARD_TEST_STRIDE'] ?? 23);
 const boot = 'b1';
 
 /**

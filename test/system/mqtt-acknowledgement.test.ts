@@ -342,6 +342,6 @@ test('whatever is acknowledged is stored, in order; and everything is stored onc
       expect(faults).toEqual([]);
       expect(events.sort()).toEqual(sent.sort());
     }),
-    { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? 40) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? 40) },
   );
 });

@@ -581,7 +581,7 @@ describe('mutated packets', () => {
   const lanes = 8;
   const packetsEach = 4;
   /** `npm run test:mqtt-fuzz` sends many more. */
-  const packetCount = Number(process.env['FLEETWARD_PACKETS'] ?? 20_000);
+  const packetCount = Number(process.env['FLEETWARD_TEST_PACKETS'] ?? 20_000);
   const connectionsEach = Math.ceil(packetCount / lanes / packetsEach);
 
   /** Numbers that are the same in every run (Numerical Recipes' generator). */

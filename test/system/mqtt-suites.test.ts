@@ -1,5 +1,5 @@
 // Other people's suites for MQTT 3.1.1 servers, against our reader in front of aedes and against aedes alone. They are not
-// part of this repository: FLEETWARD_MQTT_SUITES names a folder with checkouts of them, `paho` (eclipse/paho.mqtt.testing)
+// part of this repository: FLEETWARD_TEST_MQTT_SUITES names a folder with checkouts of them, `paho` (eclipse/paho.mqtt.testing)
 // and `mosquitto` (eclipse-mosquitto/mosquitto).
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { describe, expect, test } from 'vitest';
 import { playSequence, readSequences } from '../support/mqtt/mosquitto-sequences.ts';
 import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
 
-const folder = process.env['FLEETWARD_MQTT_SUITES'] ?? '';
+const folder = process.env['FLEETWARD_TEST_MQTT_SUITES'] ?? '';
 const paho = join(folder, 'paho/interoperability');
 const mosquitto = join(folder, 'mosquitto');
 const hasPaho = folder !== '' && existsSync(join(paho, 'client_test.py'));
 const hasMosquitto = folder !== '' && existsSync(join(mosquitto, 'test/broker/data'));
 const why = (has: boolean, name: string): string =>
-  has ? '' : ` [skipped: FLEETWARD_MQTT_SUITES names no folder with ${name}]`;
+  has ? '' : ` [skipped: FLEETWARD_TEST_MQTT_SUITES names no folder with ${name}]`;
 
 /**
  * Sequences that ask for something else than the specification, or for what the library cannot give, each with its reason.

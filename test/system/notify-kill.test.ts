@@ -151,7 +151,7 @@ describe.skipIf(!isBuilt)(
       await db.close();
     }
 
-    it(`all arrive, under ids that stay the same (FLEETWARD_RUN_SEED=${seed})`, async () => {
+    it(`all arrive, under ids that stay the same (FLEETWARD_TEST_RUN_SEED=${seed})`, async () => {
       let state = seed;
       for (let kill = 0; kill < kills; kill += 1) {
         state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;

@@ -39,7 +39,7 @@ function runUntilKilled(
 
 it('keeps everything that was committed over 100 kills', async () => {
   const place = createFolder();
-  const seed = Number(process.env['FLEETWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = Number(process.env['FLEETWARD_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   let state = seed;
   const fraction = (): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;

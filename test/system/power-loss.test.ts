@@ -26,7 +26,7 @@ import { createReplayedDisk, type Fate, fates } from '../support/storage/power-l
 import { campaignSeed, startProcess, type Workload, workloadArgv } from '../support/storage/storage-run.ts';
 
 const { missing } = requires({ commands: ['strace'], debian: ['strace'] });
-const states = Number(process.env['FLEETWARD_STATES'] ?? 240);
+const states = Number(process.env['FLEETWARD_TEST_STATES'] ?? 240);
 const seed = campaignSeed();
 const maxBytes = 1024 * 1024;
 /** A cut costs no fsync in memory, so a folder there is used where there is one. */

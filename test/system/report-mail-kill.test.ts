@@ -69,7 +69,7 @@ describe.skipIf(skipped !== null)(`reports by mail of a broker that is killed ${
     await db.close();
   };
 
-  it(`each arrive under an id that stays the same (FLEETWARD_RUN_SEED=${seed})`, async () => {
+  it(`each arrive under an id that stays the same (FLEETWARD_TEST_RUN_SEED=${seed})`, async () => {
     const api = await openApi(setup);
     for (let at = 0; at < schedules; at += 1) {
       await api.post('/report/updateschedule/authorization', {

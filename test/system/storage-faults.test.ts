@@ -1,7 +1,7 @@
 // A disk that fails under a running agent: the n-th write or fsync of the outbox's files fails with a given error (strace
 // changes the answer of the real system call), or any call at random (libfiu). The process never crashes, never takes
 // what it cannot store for stored, and never needs a new file for it: what was told durable is there on the next start.
-// FLEETWARD_FAULTS sets the number of runs.
+// FLEETWARD_TEST_FAULTS sets the number of runs.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import {
   workloadArgv,
 } from '../support/storage/storage-run.ts';
 
-const runs = Number(process.env['FLEETWARD_FAULTS'] ?? 16);
+const runs = Number(process.env['FLEETWARD_TEST_FAULTS'] ?? 16);
 const seed = campaignSeed();
 const luck = createLuck(seed);
 const root = temporaryFolder('faults', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());

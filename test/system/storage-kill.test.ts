@@ -1,6 +1,6 @@
 // kill -9 at any moment of the outbox's whole work: appending, sending, acknowledging, deleting, evicting, checkpoints,
 // restarts, and the repair of a damaged file. After every few kills the file is judged by the ledger of what was told.
-// FLEETWARD_KILLS sets the number; the moments come from a seed that is printed.
+// FLEETWARD_TEST_KILLS sets the number; the moments come from a seed that is printed.
 import {
   cpSync,
   existsSync,
@@ -26,7 +26,7 @@ import {
   workloadArgv,
 } from '../support/storage/storage-run.ts';
 
-const kills = Number(process.env['FLEETWARD_KILLS'] ?? 60);
+const kills = Number(process.env['FLEETWARD_TEST_KILLS'] ?? 60);
 const judgeEvery = 12;
 const seed = campaignSeed();
 const luck = createLuck(seed);

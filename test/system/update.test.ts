@@ -49,8 +49,8 @@ const { missing, python } = requires({
   debian: ['socat', 'openssl', 'python3-pymodbus', 'python3-serial-asyncio'],
 });
 const root = new URL('../..', import.meta.url).pathname;
-/** The trial of a silent board lasts a minute and a half: nightly, `FLEETWARD_UPDATE_TRIALS=all`. `unit/update.test.ts` has it on a virtual clock. */
-const hasSilentTrial = process.env['FLEETWARD_UPDATE_TRIALS'] === 'all';
+/** The trial of a silent board lasts a minute and a half: nightly, `FLEETWARD_TEST_UPDATE_TRIALS=all`. `unit/update.test.ts` has it on a virtual clock. */
+const hasSilentTrial = process.env['FLEETWARD_TEST_UPDATE_TRIALS'] === 'all';
 
 interface Line {
   readonly msg: string;

@@ -1,6 +1,6 @@
 // The proof of the proof: real runs, most of `smoke`, against this build with one fault put into it. Each fault must be found and named; one that
-// passes unseen is a failing test. A random dozen, of the seed that is printed; FLEETWARD_FAULTS=all (`npm run test:truth`) takes all of them,
-// FLEETWARD_FAULTS=<seed> the dozen of a seed, and a text those whose name or scenario
+// passes unseen is a failing test. A random dozen, of the seed that is printed; FLEETWARD_TEST_FAULTS=all (`npm run test:truth`) takes all of them,
+// FLEETWARD_TEST_FAULTS=<seed> the dozen of a seed, and a text those whose name or scenario
 // contains it.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { truthMutants } from '../support/truth/truth-mutants.ts';
 
 const dozen = 12;
 const folder = temporaryFolder('truth-mutants');
-const asked = env['FLEETWARD_FAULTS'] ?? '';
+const asked = env['FLEETWARD_TEST_FAULTS'] ?? '';
 const seed = /^\d+$/.test(asked) ? asked : String(Date.now() % 1_000_000);
 
 function chosen(): readonly TruthMutant[] {

@@ -236,6 +236,6 @@ test('the vehicle does what was ordered last, and never a cut that was withdrawn
       if (vehicle.isConnected && isOpen) expect(vehicle.holds?.commandID).toBe(newest.commandID);
       await world.close();
     }),
-    { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? 80) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? 80) },
   );
 });

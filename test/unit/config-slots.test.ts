@@ -430,6 +430,6 @@ it('over every crash point: the last confirmed one is never lost, and an unconfi
         look();
       }
     }),
-    { numRuns: Number(process.env['FLEETWARD_CONFIG_RUNS'] ?? 1000) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_CONFIG_RUNS'] ?? 1000) },
   );
 }, 300_000);

@@ -68,6 +68,6 @@ test('every event that was acknowledged after the failover to a server that was 
       }
       await db.close();
     }),
-    { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? 100) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? 100) },
   );
 });

@@ -135,6 +135,6 @@ test('every event is stored once and every acknowledgement is true over any faul
       }
       await real.close();
     }),
-    { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? 60) },
+    { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? 60) },
   );
 });

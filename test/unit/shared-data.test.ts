@@ -10,7 +10,7 @@ describe('the shared data', () => {
   it('lie beside the checkout, which holds the manifest of the project', () => {
     const root = fileURLToPath(checkout);
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).toMatchObject({ name: 'fleetward' });
-    if ((process.env['FLEETWARD_SHARED_DATA'] ?? '') !== '') return;
+    if ((process.env['FLEETWARD_TEST_SHARED_DATA'] ?? '') !== '') return;
     expect(sharedData('fuel') !== null).toBe(existsSync(join(root, '..', 'shared', 'data', 'fuel')));
   });
 });

@@ -583,7 +583,7 @@ describe('in any history', () => {
           expect(world.crashing.has(world.running)).toBe(false);
         },
       ),
-      { numRuns: Number(process.env['FLEETWARD_RUNS'] ?? 2000) },
+      { numRuns: Number(process.env['FLEETWARD_TEST_RUNS'] ?? 2000) },
     );
   });
 

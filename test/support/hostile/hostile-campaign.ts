@@ -13,11 +13,11 @@ function summary(name: string, counts: LifeCounts, startMs: number): string {
 const nameOf = ({ mode, isPositive, hasBus = false }: LifeSetup): string =>
   `${mode}${isPositive ? ', positive wiring' : ''}${hasBus ? ', vehicle bus' : ''}`;
 
-/** FLEETWARD_RUNS lives, else `standard`; FLEETWARD_FIRST_RUN is the first seed. At most five findings are kept. */
+/** FLEETWARD_TEST_RUNS lives, else `standard`; FLEETWARD_TEST_FIRST_RUN is the first seed. At most five findings are kept. */
 export function runHostileCampaign(setup: LifeSetup, standard: number) {
   const name = nameOf(setup);
-  const runs = Number(env['FLEETWARD_RUNS'] ?? standard);
-  const first = Number(env['FLEETWARD_FIRST_RUN'] ?? 0);
+  const runs = Number(env['FLEETWARD_TEST_RUNS'] ?? standard);
+  const first = Number(env['FLEETWARD_TEST_FIRST_RUN'] ?? 0);
   const counts = noCounts();
   const failed: string[] = [];
   const startMs = performance.now();
@@ -33,13 +33,13 @@ export function runHostileCampaign(setup: LifeSetup, standard: number) {
   return { counts, failed };
 }
 
-/** As `runHostileCampaign`, of lives that last for hours; FLEETWARD_DAYS lives, else `standard`. */
+/** As `runHostileCampaign`, of lives that last for hours; FLEETWARD_TEST_DAYS lives, else `standard`. */
 export function runDayCampaign(setup: LifeSetup, hours: number, standard: number) {
   const counts = noCounts();
   const failed: string[] = [];
   const startMs = performance.now();
-  const first = Number(env['FLEETWARD_FIRST_RUN'] ?? 0);
-  const runs = Number(env['FLEETWARD_DAYS'] ?? standard);
+  const first = Number(env['FLEETWARD_TEST_FIRST_RUN'] ?? 0);
+  const runs = Number(env['FLEETWARD_TEST_DAYS'] ?? standard);
   for (let seed = first; seed < first + runs && failed.length < 5; seed += 1) {
     const { breaches } = liveDay(seed, { ...setup, lifeMs: hours * 3_600_000 }, counts);
     if (breaches.length > 0)

@@ -48,6 +48,6 @@ export function requires(needs: Wanted & Remedy): Found {
   const remedy = 'debian' in needs ? `apt install ${needs.debian.join(' ')}` : needs.remedy;
   const missing = lacking.length === 0 ? null : `skipped, ${lacking.join(' and ')} missing: ${remedy}`;
   // In CI nothing may be skipped for want of a package: there it is a failure that names it.
-  if (missing !== null && process.env['FLEETWARD_REQUIRE_ALL'] === '1') throw new Error(missing);
+  if (missing !== null && process.env['FLEETWARD_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
   return { missing, python };
 }

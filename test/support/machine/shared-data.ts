@@ -7,9 +7,9 @@ import { checkout } from './checkout.ts';
 
 const besideCheckout = new URL('../shared/data/', checkout);
 
-/** URL of a file or folder of the shared data, null where it is not there. FLEETWARD_SHARED_DATA names another folder. */
+/** URL of a file or folder of the shared data, null where it is not there. FLEETWARD_TEST_SHARED_DATA names another folder. */
 export function sharedData(relative: string): URL | null {
-  const named = process.env['FLEETWARD_SHARED_DATA'];
+  const named = process.env['FLEETWARD_TEST_SHARED_DATA'];
   const base = named === undefined || named === '' ? besideCheckout : pathToFileURL(`${named}/`);
   const url = new URL(relative, base);
   return existsSync(url) ? url : null;

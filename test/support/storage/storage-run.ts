@@ -71,11 +71,11 @@ export function readLedger(path: string): Ledger {
 }
 
 /** `npm run test:storage`: other seeds each time, and what takes long. */
-export const isCampaign = (): boolean => process.env['FLEETWARD_FAULTS'] !== undefined;
+export const isCampaign = (): boolean => process.env['FLEETWARD_TEST_FAULTS'] !== undefined;
 
-/** The seed of a campaign: from FLEETWARD_SEED, else random and printed with every failure. */
+/** The seed of a campaign: from FLEETWARD_TEST_SEED, else random and printed with every failure. */
 export function campaignSeed(): number {
-  const { FLEETWARD_SEED: chosen } = process.env;
+  const { FLEETWARD_TEST_SEED: chosen } = process.env;
   if (chosen !== undefined) return Number(chosen);
   return isCampaign() ? Math.floor(Math.random() * 2 ** 31) : 1;
 }

@@ -132,7 +132,7 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'units are heard of once',
     file: projections,
-    find: 'THEN r.heard_ms ELSE devices.heartbeat_ms END',
+    find: 'THEN r.contact_ms ELSE devices.heartbeat_ms END',
     put: 'THEN devices.heartbeat_ms ELSE devices.heartbeat_ms END',
     found: ['presentWrong'],
   }),
