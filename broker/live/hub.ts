@@ -60,9 +60,8 @@ export interface LiveHub {
 
 const beatMs = 1000;
 const watchMs = 2000;
-/** Events are given to readers so often at most, so that many commits make one write. */
+/** Readers get events so often at most, and other changes, which are read from the store; and without a notification of a commit. */
 const gatherMs = 20;
-/** The same for other changes, which are read from the store; and without a notification of a commit. */
 const changesGatherMs = 50;
 const changesMs = 1000;
 /** Without a read of the changes for this long no stream gets a sign of life: what its client shows may be old. */
@@ -85,6 +84,7 @@ interface HubState {
   /** Readers in whose queues something waits, until they are woken. */
   readonly unwoken: Set<Reader>;
   cancelWake: Cancel | null;
+  beats: number;
   /** When the changes were last read, monotonic ms. */
   readMs: number;
   isClosed: boolean;
@@ -267,6 +267,7 @@ function sendKeepAlive(hub: HubState): void {
 }
 
 async function beat(hub: HubState): Promise<void> {
+  hub.beats += 1;
   const presences = hub.board.drain();
   if (hub.audiences.count() === 0) return;
   try {
@@ -363,6 +364,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     cancelFlush: null,
     unwoken: new Set(),
     cancelWake: null,
+    beats: 0,
     readMs: clock.monoMs(),
     isClosed: false,
   };
