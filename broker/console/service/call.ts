@@ -1,6 +1,5 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
-import { skewOf } from '../state/shares/shared-view.ts';
 import { endSession, practiceAccount, sessionToken } from './session.ts';
 
 export const serviceBase = '/api/v1';
@@ -114,7 +113,8 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
       cache: 'no-store',
     });
     practiceAccount.set(answer.headers.get('fleetward-practice'));
-    if (answer.headers.has('date')) skewS = skewOf(answer.headers.get('date'), Date.now());
+    const serviceMs = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(serviceMs)) skewS = Math.round((serviceMs - Date.now()) / 1000);
     if (answer.ok) return (await answer.json()) as Result<I>;
     if (answer.status === 401 && !isPublic) endSession('ended');
     throw await failureOf(answer);
