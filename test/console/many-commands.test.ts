@@ -225,7 +225,7 @@ describe.skipIf(why !== null)(
       const restore = page.getByRole('button', { name: 'Restore 1 engine' });
       expect(await restore.isEnabled()).toBe(true);
       await restore.click();
-      await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Sent, no answer yet' }).waitFor();
     });
   },
 );

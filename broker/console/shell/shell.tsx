@@ -7,7 +7,6 @@ import { codeText, numberText } from '../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../components/use.ts';
 import { alarms, followFleet, vehicles } from '../service/live.ts';
 import { followOrderEnds } from '../service/orders/order-ends.ts';
-import { followSentOrders } from '../service/orders/sent-watch.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
@@ -171,7 +170,6 @@ export function Shell() {
       return undefined;
     }
     const leaveOrders = followOrderEnds();
-    const leaveSent = followSentOrders();
     const leaveFleet = followFleet();
     const leaveSound = followSound();
     const leaveOffline = followOffline();
@@ -179,7 +177,6 @@ export function Shell() {
       leaveOffline();
       leaveSound();
       leaveFleet();
-      leaveSent();
       leaveOrders();
     };
   }, [token, router]);

@@ -50,7 +50,7 @@ export function SentNotice({ sent, failure }: SentNoticeProps) {
   const { order, error } = useWords(cutWords);
   const place = useRef<HTMLDivElement>(null);
   // On a phone the button that was pressed is far below.
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => void place.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
     <div ref={place}>
       <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>

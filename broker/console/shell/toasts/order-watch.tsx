@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 import { useValue } from '../../components/use.ts';
 import { orderEnds } from '../../service/orders/order-ends.ts';
 import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
+import { followSentOrders } from '../../service/orders/sent-watch.ts';
 import { useCommand } from '../../service/orders.ts';
 import { orderIn } from '../../state/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
@@ -53,6 +54,7 @@ function useOrderEnds(): void {
 export function OrderWatch() {
   const all = useValue(safeOrders);
   useOrderEnds();
+  useEffect(followSentOrders, []);
   return [...all].map(([key, order]) => (
     <SafeWatch key={`${key} ${order.state === 'asked' ? order.commandID : order.state}`} order={order} />
   ));
