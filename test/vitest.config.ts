@@ -32,7 +32,8 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  bench-panel bus-python-can ca-cli cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays driver-reader enrolment event-limits foreign-tracker
+  backup-places bench-panel broker-files broker-start bus-python-can ca-cli cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays
+  driver-reader enrolment event-limits foreign-tracker
   fuel-calibrate garage hardware-bench http-browser http-localhost launcher log-lost modbus-pymodbus mqtt-suites notify-tls obd-bus oidc
   openapi-tools operations operator-page readme-broker
   power-loss report-mail-kill readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty

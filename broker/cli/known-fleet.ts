@@ -8,7 +8,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { Database } from '../../src/ports.ts';
 import { loadSigningKey, type SigningKey } from '../adapters/keys/signing-key-file.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
-import { countDevices, putFact, shareFact } from '../store/service-facts.ts';
+import { countDevices, putFact, readFact, shareFact } from '../store/service-facts.ts';
 import type { Flags } from './command-line.ts';
 
 const keyEnding = '.signing-key.pem';
@@ -77,15 +77,17 @@ export async function loadFleetKey(config: BrokerConfig, db: Database, flags: Fl
   const isNewFleet = flags['new-fleet'] === true;
   const devices = await countDevices(db);
   const hint = `Put the key of this fleet to ${signingKeyFile} (of a bridge: from another one): no vehicle obeys another. If it is lost, start once with --new-fleet and enrol every vehicle again.`;
-  if (devices > 0 && !isNewFleet && !existsSync(signingKeyFile)) {
-    const what = `There is no signing key ${signingKeyFile}, and the database has ${devices} devices`;
+  // Bridges must agree even before the first vehicle.
+  const isBound = !isNewFleet && (devices > 0 || config.ingress !== undefined);
+  const before = await readFact(db, keyFact);
+  if (before !== null && isBound && !existsSync(signingKeyFile)) {
+    const what = `There is no signing key ${signingKeyFile}, and ${devices} devices of the database obey one`;
     throw new AppError('config', what, { hint });
   }
   const key = loadSigningKey(signingKeyFile);
   const known = await shareFact(db, { name: keyFact, value: key.publicKey });
   if (known === key.publicKey) return key;
-  // Bridges must agree even before the first vehicle.
-  if (!isNewFleet && (devices > 0 || config.ingress !== undefined)) {
+  if (isBound) {
     const what = `${signingKeyFile} is another signing key (${key.publicKey}) than that of this fleet (${known})`;
     throw new AppError('config', what, { hint });
   }

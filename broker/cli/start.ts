@@ -270,8 +270,8 @@ async function prepare(
   if (held.recordStart === undefined) return key;
   // The lock file stays when a database is exchanged for an older copy: then the two name different starts.
   const start = String(Math.floor(createSystemEntropy().fraction() * 2 ** 31));
-  const last = (await readFact(db, startFact)) ?? '0';
-  const isExchanged = held.recordStart(start) !== last;
+  const last = await readFact(db, startFact);
+  const isExchanged = held.recordStart(start) !== (last ?? '0') && last !== null;
   await db.write([putFact(startFact, start), ...(isExchanged ? [markRestored()] : [])]);
   return key;
 }

@@ -1,6 +1,7 @@
 // The contract of the Database port, run against every implementation: SQLite in the calling thread and on threads of its
 // own, and PostgreSQL. What is promised here is all that product code may rely on.
 import {
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import {
   holdSqlite,
+  inspectSqlite,
   openSqlite,
   openSqliteThreads,
   type SqliteOptions,
@@ -502,6 +504,69 @@ for (const { name, open: openWay, missing } of sqliteWays) {
     });
   });
 }
+
+describe('the files of a database in the calling thread, as a vehicle has it', () => {
+  const open = async (path: string) => {
+    const database = openSqlite({ path, pageSize: 512 });
+    await database.write([ddl('CREATE TABLE notes (text TEXT)')]);
+    await database.read({ sql: 'PRAGMA journal_size_limit = 4096', params: [] });
+    const put = (text: string) => database.write([sql`INSERT INTO notes (text) VALUES (${text})`]);
+    await put('one');
+    return { database, put };
+  };
+  /** What the next start finds when the process is killed now. */
+  const foundAfterKill = (path: string): readonly unknown[] => {
+    const copy = `${path}.killed`;
+    for (const suffix of ['', '-wal'])
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
+    return inspectSqlite(copy, { sql: 'SELECT text FROM notes ORDER BY text', params: [] }).rows.map(
+      (row) => row['text'],
+    );
+  };
+  const gone = { code: 'storage', cause: { code: 'FILES_GONE' } };
+
+  test.each([['-wal'], ['-wal', '-shm'], ['-shm']])(
+    'a log that lost %s is made anew, and nothing that was committed is lost',
+    async (...suffixes) => {
+      const folder = mkdtempSync(join(tmpdir(), 'fleetward-files-'));
+      const path = join(folder, 'outbox.db');
+      const { database, put } = await open(path);
+      for (const suffix of suffixes) rmSync(path + suffix);
+      await expect(put('two')).rejects.toMatchObject(gone);
+      await put('two');
+      await put('three');
+      expect(foundAfterKill(path)).toEqual(['one', 'three', 'two']);
+      expect(await database.read(sql`PRAGMA journal_size_limit`)).toMatchObject([
+        { journal_size_limit: 4096 },
+      ]);
+      await database.close();
+      rmSync(folder, { recursive: true });
+    },
+  );
+
+  test('a file that was moved or replaced is written no more, until it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetward-files-'));
+    const path = join(folder, 'outbox.db');
+    const { database, put } = await open(path);
+    for (const takeAway of [
+      () => renameSync(path, `${path}.away`),
+      () => {
+        renameSync(path, `${path}.away`);
+        writeFileSync(path, 'another');
+      },
+    ]) {
+      takeAway();
+      for (const text of ['two', 'two']) await expect(put(text)).rejects.toMatchObject(gone);
+      await expect(database.write([])).rejects.toMatchObject(gone);
+      renameSync(`${path}.away`, path);
+      await database.write([]);
+    }
+    await put('three');
+    expect(foundAfterKill(path)).toEqual(['one', 'three']);
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+});
 
 describe('a lock', () => {
   test('is one holder’s alone, by whatever name, and free again when it is given back', () => {

@@ -25,7 +25,7 @@ interface Inode {
 }
 
 interface Fault {
-  readonly suffix: string;
+  readonly suffix: (typeof suffixes)[number];
   readonly became: string;
 }
 
@@ -55,11 +55,12 @@ function descriptorOf({ dev, ino }: Inode): number | null {
   return null;
 }
 
+const removed = 'removed or moved';
+
 /** What a person must do, with the commands that save what the process still has open. */
-function remedyOf(path: string, { suffix, became }: Fault, state: Saving): string {
+function remedyOf(path: string, { became }: Fault, state: Saving): string {
   if (state.isSaved)
     return 'What the file held was written into the database. Restart this program; it stores nothing until then.';
-  if (suffix === '-shm') return 'Restart this program (SIGTERM, never SIGKILL): nothing is lost by that.';
   if (became === 'overwritten')
     return `Move ${path}, ${path}-wal and ${path}-shm away, restore the newest backup and start again.`;
   try {
@@ -141,7 +142,7 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
   const known = new Map<string, Inode>();
   const saving: Saving = { known, isSaved: false };
   let grown: readonly number[] = [0, 0];
-  const changeAt = (suffix: string): Fault | null => {
+  const changeAt = (suffix: Fault['suffix']): Fault | null => {
     try {
       // The name as it was given, so that a link that leads elsewhere now shows.
       const now = statSync(suffix === '' ? path : real + suffix, { throwIfNoEntry: false });
@@ -150,7 +151,7 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
         if (now !== undefined) known.set(suffix, { dev: now.dev, ino: now.ino });
         return null;
       }
-      if (now === undefined) return { suffix, became: 'removed or moved' };
+      if (now === undefined) return { suffix, became: removed };
       if (now.dev === opened.dev && now.ino === opened.ino) return null;
       return { suffix, became: 'replaced by another file' };
     } catch (thrown) {
@@ -187,9 +188,11 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
       // Looked at twice: another process may just write the page of the header.
       const fault = faultNow() && faultNow();
       if (fault === null) return;
-      const isLogLost = fault.suffix === '-wal' && fault.became.startsWith('removed');
-      // Where another process has begun a log of its own, the two must not be mixed.
-      if (isLogLost && !saving.isSaved) saving.isSaved = saveLog();
+      // Where another process has begun a log or an index of its own, the two must not be mixed.
+      const isLogLost =
+        fault.became === removed &&
+        (fault.suffix === '-wal' || (fault.suffix === '-shm' && overwritten() === null));
+      saving.isSaved = isLogLost && (saving.isSaved || saveLog());
       throw Object.assign(
         new Error(`${basename(real)}${fault.suffix} was ${fault.became} while it was open`),
         {
