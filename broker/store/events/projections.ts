@@ -13,8 +13,8 @@ import {
 } from '../../core/events/projection.ts';
 import { advanceCommand } from '../commands/commands.ts';
 import { markDelivered } from '../commands/messages.ts';
-import { markContact, usualSilence } from '../devices/device-contact.ts';
 import { answerStatements } from '../devices/device-requests.ts';
+import { markHeard, usualSilence } from '../devices/heard-devices.ts';
 
 /** An update of one device, with the time of receipt of the newest payload. */
 export interface DevicePresent {
@@ -28,7 +28,7 @@ export interface DevicePresent {
 
 const deviceShape: readonly RowsShape<DevicePresent>[] = [
   { name: 'device_no', type: 'BIGINT', of: (one) => one.deviceNo },
-  { name: 'contact_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
+  { name: 'heard_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
   // The latest time that a correct clock can give.
   { name: 'latest_ms', type: 'BIGINT', of: (one) => one.atMs + aheadOfClockMs },
   // A later time is no time: such a position stands only where there is no other.
@@ -76,7 +76,7 @@ const revisionText = `UPDATE accounts SET fleet_revision = fleet_revision + 1
 const presentText = `UPDATE devices SET
     revision = (SELECT a.fleet_revision FROM accounts a WHERE a.account_no = devices.account_no),
     usual_silence_ms = ${usualSilence},
-    heartbeat_ms = CASE WHEN devices.heartbeat_ms < r.contact_ms THEN r.contact_ms ELSE devices.heartbeat_ms END,
+    heartbeat_ms = CASE WHEN devices.heartbeat_ms < r.heard_ms THEN r.heard_ms ELSE devices.heartbeat_ms END,
     ${whenNewer('fix', ['fix_ms', 'fix_tie', 'latitude', 'longitude', 'speed', 'heading', 'altitude', 'geozone_id'])},
     address = CASE WHEN ${isNewerFix} THEN '' ELSE devices.address END,
     ${whenNewer('fuel', ['fuel_ms', 'fuel_tie', 'fuel_level'])},
@@ -141,7 +141,7 @@ export function presentStatements(devices: readonly DevicePresent[]): readonly S
       rows: toRows(deviceShape, devices),
       mustChange: devices.length,
     },
-    markContact(devices),
+    markHeard(devices),
   ];
   const states: StateRow[] = [];
   for (const { deviceNo, present } of devices) {

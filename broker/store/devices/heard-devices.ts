@@ -1,5 +1,5 @@
-// Statements on devices that say no hello, as trackers of other makers: they are present while they send, see
-// `src/core/presence.ts`. Their presence has the cause `contact` or `silent`; no end of a connection changes it.
+// Statements on devices that say no hello, as trackers of other makers: they are present while they are heard, see
+// `src/core/presence.ts`. Their presence has the cause `heard` or `silent`; no end of a connection changes it.
 import { silenceLimits } from '../../../src/core/presence.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { type RowsShape, toRows } from '../../../src/rows.ts';
@@ -11,9 +11,9 @@ import { numberOf } from '../base/row.ts';
 export const usualSilence = ((): string => {
   const { leastMs, missing, longestMs, forgottenMs } = silenceLimits;
   const usual = 'devices.usual_silence_ms';
-  const gap = '(r.contact_ms - devices.heartbeat_ms)';
+  const gap = '(r.heard_ms - devices.heartbeat_ms)';
   const most = `2 * (CASE WHEN ${missing} * ${usual} > ${leastMs} THEN ${missing} * ${usual} ELSE ${leastMs} END)`;
-  return `CASE WHEN devices.heartbeat_ms = 0 OR r.contact_ms <= devices.heartbeat_ms THEN ${usual}
+  return `CASE WHEN devices.heartbeat_ms = 0 OR r.heard_ms <= devices.heartbeat_ms THEN ${usual}
     WHEN ${gap} <= ${usual} THEN ${usual} - (${usual} - ${gap}) * ${gap} / ${forgottenMs}
     WHEN ${gap} > ${longestMs} AND ${most} > ${longestMs} THEN ${longestMs}
     WHEN ${gap} > ${most} THEN ${most} ELSE ${gap} END`;
@@ -30,24 +30,24 @@ interface Contact {
 
 const contactShape: readonly RowsShape<Contact>[] = [
   { name: 'device_no', type: 'BIGINT', of: (one) => one.deviceNo },
-  { name: 'contact_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
+  { name: 'heard_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
 ];
 
-const contactText = `UPDATE devices SET is_online = 1, presence_ms = r.contact_ms, presence_cause = 'contact', linked_ms = r.contact_ms
-  FROM r WHERE devices.device_no = r.device_no AND devices.is_online = 0 AND r.contact_ms > 0
-    AND (devices.hello_ms = 0 OR r.contact_ms > devices.presence_ms + ${helloMs})`;
+const heardText = `UPDATE devices SET is_online = 1, presence_ms = r.heard_ms, presence_cause = 'heard', linked_ms = r.heard_ms
+  FROM r WHERE devices.device_no = r.device_no AND devices.is_online = 0 AND r.heard_ms > 0
+    AND (devices.hello_ms = 0 OR r.heard_ms > devices.presence_ms + ${helloMs})`;
 
-/** Marks devices online that send without a hello: their connections prove nothing. */
-export const markContact = (devices: readonly Contact[]): Statement =>
-  followed({ sql: contactText, params: [], rows: toRows(contactShape, devices) });
+/** Marks devices online that are heard and say no hello: their connections tell nothing. */
+export const markHeard = (devices: readonly Contact[]): Statement =>
+  followed({ sql: heardText, params: [], rows: toRows(contactShape, devices) });
 
-/** Devices that sent without a hello and have been silent for at least `silenceLimits.leastMs`. */
+/** Devices that were heard without a hello and have been silent for at least `silenceLimits.leastMs`. */
 export async function quietDevices(
   db: Database,
   nowMs: number,
 ): Promise<readonly { readonly deviceNo: number; readonly heartbeatMs: number; readonly usualMs: number }[]> {
   const rows = await db.read(sql`SELECT device_no, heartbeat_ms, usual_silence_ms FROM devices
-    WHERE is_online = 1 AND presence_cause = 'contact' AND heartbeat_ms <= ${nowMs - silenceLimits.leastMs}`);
+    WHERE is_online = 1 AND presence_cause = 'heard' AND heartbeat_ms <= ${nowMs - silenceLimits.leastMs}`);
   return rows.map((row) => ({
     deviceNo: numberOf(row, 'device_no'),
     heartbeatMs: numberOf(row, 'heartbeat_ms'),
@@ -55,8 +55,8 @@ export async function quietDevices(
   }));
 }
 
-/** Marks a device offline that is silent for too long, unless it has sent meanwhile. */
+/** Marks a device offline that is silent for too long, unless it was heard meanwhile. */
 export function setSilent(deviceNo: number, heartbeatMs: number, atMs: number): Statement {
   return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'silent', is_online = 0
-    WHERE device_no = ${deviceNo} AND is_online = 1 AND presence_cause = 'contact' AND heartbeat_ms = ${heartbeatMs}`);
+    WHERE device_no = ${deviceNo} AND is_online = 1 AND presence_cause = 'heard' AND heartbeat_ms = ${heartbeatMs}`);
 }
