@@ -110,7 +110,7 @@ interface BrokerParts extends UplinkDeps {
 }
 
 /**
- * Shows why a device is refused among what could not be read of it: the device is not told, as MQTT 3.1.1 has no reasons. Each reason
+ * Shows why a device is refused among what could not be read of it: MQTT 3.1.1 has no reasons that the device could be sent. Each reason
  * is kept once, however long the packets were.
  */
 async function recordRefusal(

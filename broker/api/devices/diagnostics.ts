@@ -23,7 +23,10 @@ const said = (description: string) =>
 
 const diagnosticMembers = {
   deviceID: Type.String({ description: 'The device' }),
-  online: Type.Boolean({ description: 'Whether the unit is connected now; one that says no hello: whether it was heard within its usual time' }),
+  online: Type.Boolean({
+    description:
+      'Whether the unit is connected now; one that says no hello: whether it was heard within its usual time',
+  }),
   lastHeartbeat: epoch('Last message of the device; 0 for a new device'),
   lastHello: epoch('When the unit last connected and described itself; 0 before that'),
   agentVersion: Type.String({ description: 'Program of the unit; empty before its first hello' }),
