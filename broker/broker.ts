@@ -240,6 +240,13 @@ function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
   return createStoreRetry({ clock, log, probe });
 }
 
+function notifyCommitted({ ledger, rollout, zones, listeners }: BrokerParts, committed: Committed): void {
+  ledger.onCommitted(committed);
+  rollout.onCommitted(committed);
+  zones.onCommitted(committed);
+  for (const listener of listeners) listener(committed);
+}
+
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
@@ -280,12 +287,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     commits,
     clock,
     log,
-    onCommitted: (committed) => {
-      ledger.onCommitted(committed);
-      rollout.onCommitted(committed);
-      zones.onCommitted(committed);
-      for (const listener of parts.listeners) listener(committed);
-    },
+    onCommitted: (committed) => notifyCommitted(parts, committed),
   });
   const zones = createZoneWatcher({ db: grouped, clock, log, submit: ingest.submit });
   const parts: BrokerParts = {
