@@ -121,7 +121,7 @@ interface BrokerParts extends UplinkDeps {
 }
 
 /**
- * Shows why a device is refused among what could not be read of it: the device is not told, as MQTT 3.1.1 has no reasons. Each reason
+ * Shows why a device is refused among what could not be read of it: MQTT 3.1.1 has no reasons that the device could be sent. Each reason
  * is kept once, however long the packets were.
  */
 async function recordRefusal(
@@ -287,6 +287,13 @@ function watchStore({ db, clock }: BrokerOptions, storeRetry: StoreRetry): Perio
   return createPeriodicTask({ clock, firstMs: storeWatchMs, run });
 }
 
+function notifyCommitted({ ledger, rollout, zones, listeners }: BrokerParts, committed: Committed): void {
+  ledger.onCommitted(committed);
+  rollout.onCommitted(committed);
+  zones.onCommitted(committed);
+  for (const listener of listeners) listener(committed);
+}
+
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log, eventLimits: limits } = options;
@@ -326,12 +333,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     commits,
     clock,
     log,
-    onCommitted: (committed) => {
-      ledger.onCommitted(committed);
-      rollout.onCommitted(committed);
-      zones.onCommitted(committed);
-      for (const listener of parts.listeners) listener(committed);
-    },
+    onCommitted: (committed) => notifyCommitted(parts, committed),
   });
   const zones = createZoneWatcher({ db: grouped, clock, log, submit: ingest.submit });
   const parts: BrokerParts = {

@@ -8,7 +8,7 @@ import type { MqttServer, Uplink } from '../ports/mqtt-server.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
 import type { RetriableWork, StoreRetry } from '../scheduling/store-retry.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
-import { markHeard } from '../store/devices/heard-devices.ts';
+import { markPresent } from '../store/devices/tracker-presence.ts';
 import { setHeartbeat } from '../store/events/projections.ts';
 import type { EventLimiter } from './event-limiter.ts';
 import type { Ingest } from './ingest.ts';
@@ -129,7 +129,7 @@ async function handlePresence(deps: UplinkDeps, device: DeviceRef, { payload, tu
     const lastContactMs = Math.round(deps.options.clock.utcMs());
     await deps.commits.write([
       setHeartbeat(deviceNo, lastContactMs),
-      markHeard([{ deviceNo, lastContactMs }]),
+      markPresent([{ deviceNo, lastContactMs }]),
     ]);
     return;
   }

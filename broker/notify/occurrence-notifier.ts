@@ -12,7 +12,7 @@ import {
   type RuleOccurrence,
 } from '../core/notifications/occurrence-rules.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { quietDevices, setSilent } from '../store/devices/heard-devices.ts';
+import { quietDevices, setSilent } from '../store/devices/tracker-presence.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
 import {
   absencesToRecord,

@@ -116,7 +116,7 @@ export async function silentDevices(
 ): Promise<readonly PresenceRecord[]> {
   const rows = await db.read(sql`${presence}
     WHERE device_no > ${of.afterNo} AND is_online = 1 AND heartbeat_ms < ${of.sinceMs}
-      AND presence_cause <> 'heard'
+      AND presence_cause <> 'message'
     ORDER BY device_no LIMIT ${of.limit}`);
   return rows.map(toPresence);
 }
@@ -137,5 +137,5 @@ export function correctPresence({ deviceNo, isOnline, helloMs }: PresenceRecord,
   return followed(sql`UPDATE devices SET is_online = ${isOnline ? 0 : 1}, presence_ms = ${atMs},
       presence_cause = 'cluster', linked_ms = ${atMs}
     WHERE device_no = ${deviceNo} AND hello_ms = ${helloMs} AND is_online = ${isOnline ? 1 : 0}
-      AND presence_cause <> 'heard'`);
+      AND presence_cause <> 'message'`);
 }

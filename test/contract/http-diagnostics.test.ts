@@ -131,7 +131,6 @@ describe('lost vehicles', () => {
 
 describe('the monitor', () => {
   it('counts what its caller may see', async () => {
-    await service.sql(`UPDATE devices SET is_online = CASE WHEN device_id = 'truck-1' THEN 0 ELSE 1 END`);
     const now = Date.now();
     const panic = (seq: number, timestamp: number) => ({
       seq,
@@ -148,6 +147,7 @@ describe('the monitor', () => {
       events: [panic(1, now), { ...panic(2, now), statusCode: 61472 }],
     });
     await service.events('rival', 'truck-9', { boot: 'm', events: [panic(1, now)] });
+    await service.sql(`UPDATE devices SET is_online = CASE WHEN device_id = 'truck-1' THEN 0 ELSE 1 END`);
     const body = { deviceID: 'truck-1', feature: 'cargoaccess', state: '1' };
     await service.call({ method: 'POST', path: '/api/v1/command/feature/authorization', token, body });
     expect(await get('/metrics/getMonitorMetaData')).toMatchObject({

@@ -353,7 +353,7 @@ const isNotOver = (turn: number | undefined): Statement =>
 
 /**
  * Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so; of a
- * device that says no hello: it was `heard`, or has been `silent` for too long.
+ * device that says no hello: it was `message`, or has been `silent` for too long.
  */
 type PresenceCause = 'hello' | 'closed' | 'service' | 'cluster';
 
@@ -366,13 +366,13 @@ export interface PresenceMark {
 
 /** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
 function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
-  const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'heard')` : sql`is_online = 1`;
+  const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'message')` : sql`is_online = 1`;
   return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,
     presence_cause = CASE WHEN ${isChanged} THEN ${cause} ELSE presence_cause END`;
 }
 
 /** A device that was heard without a hello is not gone because a connection ended: it may connect for each message. */
-const isByHello = sql`presence_cause <> 'heard'`;
+const isByHello = sql`presence_cause <> 'message'`;
 
 /** Marks a device online or offline. */
 export function setOnline(deviceNo: number, isOnline: boolean, mark: PresenceMark, turn?: number): Statement {

@@ -14,7 +14,7 @@ import {
 import { advanceCommand } from '../commands/commands.ts';
 import { markDelivered } from '../commands/messages.ts';
 import { answerStatements } from '../devices/device-requests.ts';
-import { markHeard, usualSilence } from '../devices/heard-devices.ts';
+import { markPresent, usualSilence } from '../devices/tracker-presence.ts';
 
 /** An update of one device, with the time of receipt of the newest payload. */
 export interface DevicePresent {
@@ -141,7 +141,7 @@ export function presentStatements(devices: readonly DevicePresent[]): readonly S
       rows: toRows(deviceShape, devices),
       mustChange: devices.length,
     },
-    markHeard(devices),
+    markPresent(devices),
   ];
   const states: StateRow[] = [];
   for (const { deviceNo, present } of devices) {

@@ -20,7 +20,7 @@ const noRow: ZoneWatchRow = { revision: 0, compared: null, inside: [], crossings
 
 /**
  * The watch of a device; `agent` when it has one that watches itself, which is known by its hello; null: it was deleted. One that
- * says hello no more, as after another unit was fitted, has none (`heard-devices.ts`).
+ * says hello no more, as after another unit was fitted, has none (`tracker-presence.ts`).
  */
 export async function findZoneWatch(db: Database, deviceNo: number): Promise<ZoneWatchRow | 'agent' | null> {
   const [row] = await db.read(
@@ -28,7 +28,7 @@ export async function findZoneWatch(db: Database, deviceNo: number): Promise<Zon
       FROM devices d LEFT JOIN zone_watches w ON w.device_no = d.device_no WHERE d.device_no = ${deviceNo}`),
   );
   if (row === undefined) return null;
-  if (numberOf(row, 'hello_ms') > 0 && !['heard', 'silent'].includes(textOf(row, 'presence_cause')))
+  if (numberOf(row, 'hello_ms') > 0 && !['message', 'silent'].includes(textOf(row, 'presence_cause')))
     return 'agent';
   if (numberOrNull(row, 'revision') === null) return noRow;
   return {

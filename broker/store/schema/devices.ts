@@ -176,7 +176,9 @@ export const deviceTables: readonly Statement[] = [
   // What live streams missed.
   ddl('CREATE INDEX devices_by_link ON devices (linked_ms, device_no)'),
   ddl('CREATE INDEX devices_online ON devices (account_id, device_no) WHERE is_online = 1'),
-  ddl("CREATE INDEX devices_heard ON devices (device_no) WHERE is_online = 1 AND presence_cause = 'heard'"),
+  ddl(
+    "CREATE INDEX devices_by_message ON devices (device_no) WHERE is_online = 1 AND presence_cause = 'message'",
+  ),
   ddl('CREATE INDEX devices_offline ON devices (account_id, presence_ms) WHERE is_online = 0'),
   // Share links. `token_hash` as in `sessions`. `user_id`: who made it; `by_token_hash`: with which API token, or null. `kind`:
   // 'live' or 'trip', the latter with its event times. `uses`: seconds in which it was opened.

@@ -1,5 +1,5 @@
-// Statements on devices that say no hello, as trackers of other makers: they are present while they are heard, see
-// `src/core/presence.ts`. Their presence has the cause `heard` or `silent`; no end of a connection changes it.
+// Statements on devices that say no hello, as trackers of other makers: they are present while their messages come in time, see
+// `src/core/presence.ts`. Their presence has the cause `message` or `silent`; no end of a connection changes it.
 import { silenceLimits } from '../../../src/core/presence.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { type RowsShape, toRows } from '../../../src/rows.ts';
@@ -33,13 +33,13 @@ const contactShape: readonly RowsShape<Contact>[] = [
   { name: 'heard_ms', type: 'BIGINT', of: (one) => one.lastContactMs },
 ];
 
-const heardText = `UPDATE devices SET is_online = 1, presence_ms = r.heard_ms, presence_cause = 'heard', linked_ms = r.heard_ms
+const presentText = `UPDATE devices SET is_online = 1, presence_ms = r.heard_ms, presence_cause = 'message', linked_ms = r.heard_ms
   FROM r WHERE devices.device_no = r.device_no AND devices.is_online = 0 AND r.heard_ms > 0
     AND (devices.hello_ms = 0 OR r.heard_ms > devices.presence_ms + ${helloMs})`;
 
-/** Marks devices online that are heard and say no hello: their connections tell nothing. */
-export const markHeard = (devices: readonly Contact[]): Statement =>
-  followed({ sql: heardText, params: [], rows: toRows(contactShape, devices) });
+/** Marks devices online that sent a message and say no hello. */
+export const markPresent = (devices: readonly Contact[]): Statement =>
+  followed({ sql: presentText, params: [], rows: toRows(contactShape, devices) });
 
 /** Devices that were heard without a hello and have been silent for at least `silenceLimits.leastMs`. */
 export async function quietDevices(
@@ -47,7 +47,7 @@ export async function quietDevices(
   nowMs: number,
 ): Promise<readonly { readonly deviceNo: number; readonly heartbeatMs: number; readonly usualMs: number }[]> {
   const rows = await db.read(sql`SELECT device_no, heartbeat_ms, usual_silence_ms FROM devices
-    WHERE is_online = 1 AND presence_cause = 'heard' AND heartbeat_ms <= ${nowMs - silenceLimits.leastMs}`);
+    WHERE is_online = 1 AND presence_cause = 'message' AND heartbeat_ms <= ${nowMs - silenceLimits.leastMs}`);
   return rows.map((row) => ({
     deviceNo: numberOf(row, 'device_no'),
     heartbeatMs: numberOf(row, 'heartbeat_ms'),
@@ -58,5 +58,5 @@ export async function quietDevices(
 /** Marks a device offline that is silent for too long, unless it was heard meanwhile. */
 export function setSilent(deviceNo: number, heartbeatMs: number, atMs: number): Statement {
   return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'silent', is_online = 0
-    WHERE device_no = ${deviceNo} AND is_online = 1 AND presence_cause = 'heard' AND heartbeat_ms = ${heartbeatMs}`);
+    WHERE device_no = ${deviceNo} AND is_online = 1 AND presence_cause = 'message' AND heartbeat_ms = ${heartbeatMs}`);
 }
