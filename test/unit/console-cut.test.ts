@@ -168,7 +168,7 @@ describe('what stands of an order that has ended', () => {
       '1',
       { kind: 'holds' },
     ],
-  ])('%s', (_title, of, later, read, shown) => {
+  ])('%s', (...[, of, later, read, shown]) => {
     for (const listed of [[...later, of], later])
       expect(aftermathOf(of, listed, { read, nowS: 2000 })).toMatchObject(shown);
   });

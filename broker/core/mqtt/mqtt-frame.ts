@@ -55,21 +55,22 @@ export function readHeader(bytes: Uint8Array, start: number, stop: number): Fram
   return fault('remaining length of more than four bytes');
 }
 
-/** What other programs say first, and what to do about it. Text, or bytes as text. */
+/** What other programs say first, in hexadecimal, and what to do about it. */
 const otherProtocols: readonly (readonly [RegExp, string])[] = [
-  [/^\x16\x03/, 'TLS on a listener without TLS: use its TLS port, or give it a certificate (mqtt.tls)'],
-  [/^PROXY |^\r\n\r\n\0\r\n/, 'PROXY protocol, which is not spoken here: switch it off at the proxy'],
+  [/^1603/, 'TLS on a listener without TLS: use its TLS port, or give it a certificate (mqtt.tls)'],
+  [/^(50524f585920|0d0a0d0a000d0a)/, 'PROXY protocol, which is not spoken here: switch it off at the proxy'],
+  // GET, POST, PUT, HEAD, OPTIONS
   [
-    /^(GET|POST|PUT|HEAD|OPTIONS|CONNECT) /,
+    /^(47455420|504f535420|50555420|4845414420|4f5054494f4e5320)/,
     'HTTP on the port of MQTT: use the port of http, or of ws for WebSocket',
   ],
-  [/^SSH-/, 'SSH on the port of MQTT'],
+  [/^5353482d/, 'SSH on the port of MQTT'],
 ];
 
 /** Why a connection that does not begin with CONNECT is refused (MQTT-3.1.0-1). */
 export function judgeStart(bytes: Uint8Array): Fault | null {
   if (bytes[0] === packetTypes.connect << 4) return null;
-  const text = String.fromCharCode(...bytes.subarray(0, 16));
+  const text = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const [, reason] = otherProtocols.find(([pattern]) => pattern.test(text)) ?? [];
   if (reason !== undefined) return fault(reason);
   return (bytes[0] ?? 0) >> 4 === packetTypes.connect ? null : fault('CONNECT is not first');

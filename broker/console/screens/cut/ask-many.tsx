@@ -1,12 +1,12 @@
 // The form that asks for cuts of several vehicles in one request. Each vehicle stands there as it is, with what it judges, and is ticked by itself;
 // reason, end and proof of the person are those of a single cut. Each cut then has its own course.
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { Button, Checkbox, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Notice, timeText } from '../../components/texts.tsx';
-import { useNow, useValue, useWords } from '../../components/use.ts';
+import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import { useLimits } from '../../service/orders.ts';
@@ -22,7 +22,7 @@ import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalAnswer } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
-import { SentBadge, SentNotice, useFound } from './sent.tsx';
+import { FailureNotice, OrderNotice, SentBadge, submitUnless, useFound } from './sent.tsx';
 import { useAsk } from './use-ask.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 
@@ -194,7 +194,6 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const { order, orders, relays, many } = words;
   const { failed, consequence, until } = orders[relay];
   const { commands: texts } = many;
-  const now = useNow();
   const formID = useId();
   const user = useUser();
   const fleet = useValue(vehicles);
@@ -229,10 +228,6 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
   const why = isDown ? (hasSent ? order.againLater : relays[relay].off) : (obstacle ?? missing);
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words, hasSent ? undefined : failed);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (why === null) ask.send();
-  };
   return (
     <>
       <header>
@@ -241,19 +236,9 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
         <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
-        {ask.sent === null ? (
-          <Notice tone="busy" icon="hourglass" title={consequence}>
-            {until(timeText(now + ask.lifeS))}
-          </Notice>
-        ) : (
-          <SentNotice sent={ask.sent} failure={failure} />
-        )}
+        <OrderNotice ask={ask} consequence={consequence} until={until} failure={failure} />
         {obstacle === null ? null : <Notice tone="look" icon="ban" role="alert" title={obstacle} />}
-        {failure === null || hasSent ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-            {failure.hint}
-          </Notice>
-        )}
+        <FailureNotice failure={hasSent ? null : failure} />
         <ul className="stack">
           {deviceIDs.slice(0, vehiclesMost).map((id) => (
             <Candidate
@@ -271,7 +256,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
             />
           ))}
         </ul>
-        <Form id={formID} className="halves even" onSubmit={submit}>
+        <Form id={formID} className="halves even" onSubmit={submitUnless(why, ask)}>
           {hasSent ? null : <OrderFields ask={ask} />}
           <ProofField proof={proof} relay={relay} />
         </Form>

@@ -2,7 +2,7 @@
 // person.
 // Focus starts on Cancel, and nothing is sent before a reason stands there.
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
 import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
@@ -24,7 +24,7 @@ import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
-import { SentBadge, SentNotice, targetText, useFound } from './sent.tsx';
+import { FailureNotice, OrderNotice, SentBadge, submitUnless, targetText, useFound } from './sent.tsx';
 import { ServiceCode } from './service-code.tsx';
 import { type Ask, useAsk } from './use-ask.ts';
 import type { Rehearsal } from './use-rehearsal.ts';
@@ -186,7 +186,6 @@ function AskFooter({ relay, vehicle, formID, why, isBusy, hasSent, back, close }
 
 export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: AskOrderProps) {
   const words = useWords(cutWords);
-  const now = useNow();
   const formID = useId();
   const { order: texts } = words;
   const { failed, until } = words.orders[relay];
@@ -215,17 +214,11 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
   const obstacle = useObstacle({ relay, vehicle }, limits);
   // Sent again it changes nothing that it has not changed already.
   const hindered = hasSent ? null : obstacle;
-  const why = isDown
-    ? hasSent
-      ? texts.againLater
-      : off
-    : (hindered ?? (ask.missing === null ? null : texts.missing[ask.missing]));
+  const down = hasSent ? texts.againLater : off;
+  const missing = ask.missing === null ? null : texts.missing[ask.missing];
+  const why = isDown ? down : (hindered ?? missing);
   const thrown = ask.failure ?? limitsError;
   const failure = thrown === null ? null : failureText(thrown, words, hasSent ? undefined : failed);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (why === null) ask.send();
-  };
   return (
     <>
       <header>
@@ -234,32 +227,22 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
         <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
-        {ask.sent === null ? (
-          <Notice tone="busy" icon="hourglass" title={consequence({ relay, rehearsal }, words)}>
-            {until(timeText(now + ask.lifeS))}
-          </Notice>
-        ) : (
-          <SentNotice sent={ask.sent} failure={failure} />
-        )}
+        <OrderNotice
+          ask={ask}
+          consequence={consequence({ relay, rehearsal }, words)}
+          until={until}
+          failure={failure}
+        />
         {hasBack ? back.outcome : null}
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
-        {failure === null || hasSent ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-            {failure.hint}
-          </Notice>
-        )}
+        <FailureNotice failure={hasSent ? null : failure} />
         <div className="halves asks">
           <section className="stack" aria-label={texts.now}>
             <h3>{texts.now}</h3>
             <VehicleFacts vehicle={vehicle} relay={relay} />
           </section>
-          <RehearsalEvidence
-            relay={relay}
-            rehearsal={rehearsal}
-            isOnline={vehicle.isOnline !== false}
-            isDown={isDown}
-          />
-          <Form id={formID} className="stack" onSubmit={submit}>
+          <RehearsalEvidence {...{ relay, rehearsal, isDown }} isOnline={vehicle.isOnline !== false} />
+          <Form id={formID} className="stack" onSubmit={submitUnless(why, ask)}>
             {hasSent ? null : <OrderFields ask={ask} />}
             <ProofField proof={proof} relay={relay} />
           </Form>

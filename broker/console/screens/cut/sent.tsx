@@ -1,12 +1,13 @@
 // An order that was sent and has no answer yet: it may be carried out at any moment, and nothing on the screen may deny that.
-import { useEffect, useRef } from 'react';
+import { type FormEvent, useEffect, useRef } from 'react';
 import type { Failure } from '../../components/failure.ts';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useNow, useValue, useWords } from '../../components/use.ts';
 import { foundOrders, orderKey, showFound } from '../../service/orders/sent-orders.ts';
 import { cutText, type Relay } from '../../state/cut-view.ts';
 import type { FoundOrder, SentOrder } from '../../state/orders/sent-orders.ts';
 import { cutWords } from '../../words/cut/words.ts';
+import type { Ask } from './use-ask.ts';
 
 /** The member of an address for an order that the service has. */
 export const targetText = ({ commandID, approvalID }: FoundOrder): string =>
@@ -40,17 +41,55 @@ export function SentBadge({ sent }: { readonly sent: SentOrder | null }) {
   );
 }
 
+export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
+  return failure === null ? null : (
+    <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
+      {failure.hint}
+    </Notice>
+  );
+}
+
+interface OrderNoticeProps {
+  readonly ask: Pick<Ask, 'sent' | 'lifeS'>;
+  readonly consequence: string;
+  readonly until: (time: string) => string;
+  /** Of the newest try; null: it has none. */
+  readonly failure: Failure | null;
+}
+
+/** What the order will do, or that it may be done already. */
+export function OrderNotice({ ask, consequence, until, failure }: OrderNoticeProps) {
+  const now = useNow();
+  return ask.sent === null ? (
+    <Notice tone="busy" icon="hourglass" title={consequence}>
+      {until(timeText(now + ask.lifeS))}
+    </Notice>
+  ) : (
+    <SentNotice sent={ask.sent} failure={failure} />
+  );
+}
+
+/** Sends when the form is submitted, unless a reason stands against it. */
+export const submitUnless =
+  (why: string | null, { send }: Pick<Ask, 'send'>) =>
+  (event: FormEvent): void => {
+    event.preventDefault();
+    if (why === null) send();
+  };
+
 interface SentNoticeProps {
   readonly sent: SentOrder;
   /** Of the newest try; null: it has none. */
   readonly failure: Failure | null;
 }
 
-export function SentNotice({ sent, failure }: SentNoticeProps) {
+function SentNotice({ sent, failure }: SentNoticeProps) {
   const { order, error } = useWords(cutWords);
   const place = useRef<HTMLDivElement>(null);
   // On a phone the button that was pressed is far below.
-  useEffect(() => void place.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
     <div ref={place}>
       <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>

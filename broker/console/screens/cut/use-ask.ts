@@ -66,6 +66,18 @@ interface Sending {
   readonly isFirst: boolean;
 }
 
+/** Whether the form is still on the screen. */
+function useShown() {
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
+}
+
 export function useAsk<T>(options: AskOptions<T>): Ask {
   const { relay, operation, deviceIDs, hasLimits, proof, order, onAsked, foundOf } = options;
   const subject = deviceIDs.join(',');
@@ -80,13 +92,7 @@ export function useAsk<T>(options: AskOptions<T>): Ask {
     if (proof.kind === 'login') keepDraft({ deviceID: subject, relay, reason, note, lifeS });
   }, [proof.kind, subject, relay, reason, note, lifeS]);
   const isSending = useRef(false);
-  const isShown = useRef(false);
-  useEffect(() => {
-    isShown.current = true;
-    return () => {
-      isShown.current = false;
-    };
-  }, []);
+  const isShown = useShown();
   const sent = sentOf(useValue(sentOrders), relay, deviceIDs) ?? null;
   // Judged anew each second.
   useNow();
