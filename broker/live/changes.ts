@@ -60,7 +60,8 @@ export function createChangeFollower(db: Database, clock: Clock): ChangeFollower
     async read(wants, offer) {
       const nowMs = clock.utcMs();
       const isAfterFault = nowMs - faultMs < overlapAfterFaultMs;
-      const sinceMs = Math.round(readMs) - (isAfterFault ? overlapAfterFaultMs : overlapMs);
+      const backMs = isAfterFault ? overlapAfterFaultMs : overlapMs;
+      const sinceMs = Math.round(readMs) - backMs;
       try {
         for (const kind of changeKinds) if (wants(kind)) await readKind(kind, sinceMs, offer);
       } catch (thrown) {
@@ -69,7 +70,8 @@ export function createChangeFollower(db: Database, clock: Clock): ChangeFollower
       }
       // A clock that stepped back must not make it read changes of the future.
       readMs = nowMs;
-      for (const [key, { atMs }] of sent) if (atMs < nowMs - 2 * overlapMs) sent.delete(key);
+      // What is read again is remembered for longer, or it would be sent again each time.
+      for (const [key, { atMs }] of sent) if (atMs < nowMs - backMs - overlapMs) sent.delete(key);
     },
     skip() {
       readMs = clock.utcMs();

@@ -75,7 +75,8 @@ const nothing = {
   commandID: null,
 };
 const waiting = {
-  state: '0',
+  // The relay was never read back.
+  state: null,
   pendingState: '1',
   commandState: 'armed',
   commandID: null,
@@ -94,7 +95,7 @@ describe('an order that a vehicle has given to itself', () => {
     expect(await shown('cargoaccess')).toMatchObject(nothing);
     expect(await device()).toMatchObject({
       hasPendingCommands: 'true',
-      sensors: { enginecutoff: { state: '0', pendingState: '1' } },
+      sensors: { enginecutoff: { state: null, pendingState: '1' } },
     });
     await report('executing');
     await report('confirmed');
@@ -108,7 +109,7 @@ describe('an order that a vehicle has given to itself', () => {
       await report('armed', { verdict: ignitionOn });
       await report(end);
       await send(draftOf(zoneCut, 'armed', { verdict: ignitionOn }), 5000);
-      expect(await shown()).toMatchObject({ ...nothing, state: '0' });
+      expect(await shown()).toMatchObject({ ...nothing, state: null });
     },
   );
 

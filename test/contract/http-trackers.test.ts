@@ -177,6 +177,7 @@ const circle = (geozoneID: string, latitude: number) =>
     geozonePoint1: `${latitude.toFixed(5)},-79.00000`,
     geozoneAlertEntry: true,
     geozoneAlertExit: true,
+    geozoneAlarmEntry: true,
     geozoneArrivalEngineOff: true,
   });
 /** Records of crossings, in the order of their times. */

@@ -188,6 +188,7 @@ for (const { name, open, missing } of ways) {
           secretHash: hashSecret(secret),
           isAccountActive: true,
           certificateChanges: 0,
+          accountEventsPerS: null,
         });
         await issueDeviceSecret(db, entropy, clock, acme);
         expect((await look()).get(deviceNo)?.certificateChanges).toBe(1);
