@@ -53,7 +53,7 @@ const zoneMutants: readonly TruthMutant[] = [
   }),
   agent({
     fault: 'arrivals and departures are mixed up',
-    file: vehicleZones,
+    file: 'src/core/zones/crossing.js',
     find: 'codes[mark.to]',
     put: "codes[mark.to === 'inside' ? 'outside' : 'inside']",
     found: ['zonesWrong'],
@@ -67,14 +67,14 @@ const zoneMutants: readonly TruthMutant[] = [
   }),
   broker({
     fault: 'units are sent no geozones',
-    file: 'broker/rollout/config-zones.js',
-    find: '.filter(({ geozoneID, zone }) =>',
-    put: '.filter(({ geozoneID, zone }) => geozoneID === null &&',
+    file: 'broker/store/geozones/geozones.js',
+    find: '.filter(({ geozoneID, zone }) => isId(geozoneID)',
+    put: '.filter(({ geozoneID, zone }) => geozoneID === null',
     found: ['zonesWrong'],
   }),
   broker({
     fault: 'geozones are three times as wide on units',
-    file: 'broker/rollout/config-zones.js',
+    file: 'broker/store/geozones/geozones.js',
     find: 'id: geozoneID, zone, switches',
     put: 'id: geozoneID, zone: { ...zone, radiusM: zone.radiusM * 3 }, switches',
     found: ['zonesWrong'],

@@ -8,16 +8,14 @@ export const restartMutants: readonly TruthMutant[] = [
   broker({
     fault: 'events are acknowledged a second before they are committed',
     file: 'src/adapters/database/sqlite.js',
-    find: 'write: (batch) => runAll.immediate(batch),',
-    put: `write: (batch) => {
-            const hasEvents = batch.some(({ sql, rows }) => rows !== undefined && sql.includes('event_counter'));
+    find: 'return runAll.immediate(batch);',
+    put: `const hasEvents = batch.some(({ sql, rows }) => rows !== undefined && sql.includes('event_counter'));
             if (!hasEvents && !connection.inTransaction) return runAll.immediate(batch);
             if (!connection.inTransaction) {
                 connection.exec('BEGIN IMMEDIATE');
                 setTimeout(() => connection.inTransaction && connection.exec('COMMIT'), 1000);
             }
-            return runAll(batch);
-        },`,
+            return runAll(batch);`,
     found: ['lost', 'acknowledgedMissing'],
     scenario,
   }),

@@ -132,15 +132,15 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'units are heard of once',
     file: projections,
-    find: 'THEN r.contact_ms ELSE devices.heartbeat_ms END',
+    find: 'THEN r.heard_ms ELSE devices.heartbeat_ms END',
     put: 'THEN devices.heartbeat_ms ELSE devices.heartbeat_ms END',
     found: ['presentWrong'],
   }),
   broker({
     fault: 'a device shows its sensors the other way round',
     file: 'broker/api/answers/views.js',
-    find: "state: details.states.get(name)?.state ?? '0',",
-    put: "state: details.states.get(name)?.state === '1' ? '0' : '1',",
+    find: 'return known.state;',
+    put: "return known.state === '1' ? '0' : '1';",
     found: ['presentWrong', 'wrongState'],
   }),
   broker({
