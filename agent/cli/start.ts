@@ -71,7 +71,7 @@ export async function start(flags: Flags): Promise<void> {
   // First of all: a terminal may be closed while the agent starts.
   const stopped = untilStopped(() => log.info('hang_up_ignored'));
   const config = await readAgentConfig(file);
-  const lock = holdSqlite(file.storage.path, `the outbox ${file.storage.path}`);
+  const lock = holdSqlite(file.storage.path, `the outbox ${file.storage.path}`, 'any');
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
   const updater = openUpdater({ flags, settings: file, running: readVersion(), log });

@@ -247,10 +247,13 @@ export function needOneName(real: string): void {
   }
 }
 
+/** Ends a hang: flock(1) does not wait. */
+const flockMs = 5000;
+
 /**
  * Locks the file itself, by whatever name others reach it: flock(2), which holds until this process ends or closes the descriptor.
  * SQLite's own locks are of another kind (fcntl) and see nothing of it. Node has no call for it, so flock(1) sets it on the shared
- * descriptor.
+ * descriptor. Without that program, or on a file system that knows no such lock, the lock by name is all there is: a vehicle must start.
  * @returns the descriptor, to be closed after every connection: closing it ends SQLite's locks of this process; null: no such file.
  * @throws AppError `config` when another process holds it.
  */
@@ -266,15 +269,13 @@ export function lockInode(real: string, busy: () => AppError): number | null {
     });
   }
   if (process.platform !== 'linux') return descriptor;
-  const { status, error, stderr } = spawnSync('flock', ['-x', '-n', '3'], {
-    stdio: ['ignore', 'ignore', 'pipe', descriptor],
+  const { status } = spawnSync('flock', ['-x', '-n', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+    timeout: flockMs,
   });
-  if (status === 0) return descriptor;
+  if (status !== 1) return descriptor;
   closeSync(descriptor);
-  if (status === 1) throw busy();
-  throw new AppError('config', `${real} cannot be locked: ${error?.message ?? String(stderr).trim()}`, {
-    hint: 'Install flock (Debian: util-linux), or put the file on a local disk.',
-  });
+  throw busy();
 }
 
 /**

@@ -225,9 +225,11 @@ export interface HeldSqlite {
 /**
  * Holds a database for this process alone until `close`, or until the process ends, however it ends: by a lock file beside its real
  * path, and by a lock on the file itself, whatever name others reach it by.
+ * @param names `one` refuses a file with further names (hard links): the log of a killed process lies beside one of them only. A
+ * vehicle, which always takes the same name, starts beside a snapshot of links too.
  * @throws AppError `config` when another process holds it, or when the file has several names.
  */
-export function holdSqlite(path: string, what: string): HeldSqlite {
+export function holdSqlite(path: string, what: string, names: 'one' | 'any' = 'one'): HeldSqlite {
   const real = realPathOf(path);
   const lockFile = `${real}-lock`;
   const busy = (): AppError =>
@@ -241,7 +243,7 @@ export function holdSqlite(path: string, what: string): HeldSqlite {
     // No file beside it: what a power cut breaks of it is made anew.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
-    needOneName(real);
+    if (names === 'one') needOneName(real);
     let descriptor = lockInode(real, busy);
     const held = lock;
     return {
@@ -270,7 +272,7 @@ export function holdSqlite(path: string, what: string): HeldSqlite {
     const isBroken = /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(thrown)) && existsSync(lockFile);
     if (isBroken) {
       rmSync(lockFile);
-      return holdSqlite(path, what);
+      return holdSqlite(path, what, names);
     }
     throw codeOf(thrown).startsWith('SQLITE_BUSY') ? busy() : storageError(thrown, lockFile);
   }
