@@ -1,7 +1,9 @@
 // Shares as the console judges them, and what the page of a share link makes of the messages of the service.
+
 import { describe, expect, it } from 'vitest';
 import type { Share, SharedView } from '../../broker/console/api/operations.ts';
 import { sharePageWords } from '../../broker/console/share/words.ts';
+import { skewOf } from '../../broker/console/state/age.ts';
 import { chosenShares, expiresOf, standingOf } from '../../broker/console/state/shares/share-view.ts';
 import {
   alive,
@@ -12,7 +14,6 @@ import {
   positionsMost,
   shareLink,
   shareTokenOf,
-  skewOf,
   wayOf,
   withPosition,
   withTrack,

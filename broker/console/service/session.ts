@@ -2,8 +2,8 @@
 // no other site can use it, and no other host can read it. The picture for a start without network belongs to the session: it goes when
 // one ends, and when one begins.
 
+import { skewOf } from '../state/age.ts';
 import { deviceOwnerText, isSameOwner, parseDeviceOwner } from '../state/offline/picture.ts';
-import { skewOf } from '../state/shares/shared-view.ts';
 import { createValue } from '../state/value.ts';
 
 export interface Session {

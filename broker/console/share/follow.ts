@@ -1,6 +1,7 @@
 // Follows one share link: what it shows, then its track or its stream, opened again until the share ends. The token travels in a header only.
 import type { SharedView } from '../api/operations.ts';
 import { lookAtStreams, watchSilence } from '../service/silence.ts';
+import { skewOf } from '../state/age.ts';
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import {
   alive,
@@ -10,7 +11,6 @@ import {
   firstState,
   type SharedPosition,
   type ShareState,
-  skewOf,
   withPosition,
   withTrack,
   withView,

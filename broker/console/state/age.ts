@@ -41,3 +41,12 @@ export function silenceOf(since: Moment, now: Moment): Silence {
   const ms = elapsedMs(since, now);
   return ms >= deadMs ? 'dead' : ms >= silentMs ? 'silent' : 'none';
 }
+
+/**
+ * Clock of the service minus clock of this computer, s; 0: not known.
+ * @param date header of an answer.
+ */
+export function skewOf(date: string | null, nowMs: number): number {
+  const atMs = Date.parse(date ?? '');
+  return Number.isNaN(atMs) ? 0 : Math.round((atMs - nowMs) / 1000);
+}

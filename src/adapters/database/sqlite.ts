@@ -212,7 +212,6 @@ export function openSqliteFile(
 
 /** A database file that this process alone may work on. */
 export interface HeldSqlite {
-  /** Beside the database: keeps two programs from making it at once. */
   readonly lockFile: string;
   /** Descriptor of the file, locked by now; null while there is none. Kept open until `close`. */
   descriptor(): number | null;
@@ -225,8 +224,7 @@ export interface HeldSqlite {
 /**
  * Holds a database for this process alone until `close`, or until the process ends, however it ends: by a lock file beside its real
  * path, and by a lock on the file itself, whatever name others reach it by.
- * @param names `one` refuses a file with further names (hard links): the log of a killed process lies beside one of them only. A
- * vehicle, which always takes the same name, starts beside a snapshot of links too.
+ * @param names `one` refuses a file with hard links, as the log of a killed process lies beside one of them; a vehicle must start.
  * @throws AppError `config` when another process holds it, or when the file has several names.
  */
 export function holdSqlite(path: string, what: string, names: 'one' | 'any' = 'one'): HeldSqlite {

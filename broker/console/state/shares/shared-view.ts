@@ -47,12 +47,6 @@ export function shareTokenOf(fragment: string): string | null {
 /** The address of the page for a token. */
 export const shareLink = (origin: string, token: string): string => `${origin}/console/share#${token}`;
 
-/** @param date header of the answer. */
-export function skewOf(date: string | null, nowMs: number): number {
-  const atMs = Date.parse(date ?? '');
-  return Number.isNaN(atMs) ? 0 : Math.round((atMs - nowMs) / 1000);
-}
-
 export function withView(state: ShareState, view: SharedView, skewS: number): ShareState {
   const positions = view.kind === 'trip' ? null : view.position === null ? [] : [view.position];
   return { ...state, view, positions, skewS, fault: null };
