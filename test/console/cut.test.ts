@@ -286,6 +286,7 @@ describe.skipIf(why !== null)(
     );
 
     it('says what stands of a cut after its restore, in the open dialog and by its link', async () => {
+      await account({ needsApproval: false });
       const act = (action: string) => post('practice/act', { deviceID: 'van-07', action });
       await act('stop');
       const speed = async () => (await worldOf(demo, token, 'van-07'))?.['speedKmh'];
