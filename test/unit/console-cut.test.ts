@@ -5,16 +5,18 @@ import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/con
 import { unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
 import {
   aftermathOf,
-  canWithdraw,
   courseOf,
   courseOfRequest,
+  inOrder,
+  type Step,
+} from '../../broker/console/state/cut-course.ts';
+import {
+  canWithdraw,
   cutStateOf,
   cutText,
-  inOrder,
   noteMost,
   orderIn,
   parseCut,
-  type Step,
   toneOf,
 } from '../../broker/console/state/cut-view.ts';
 import { evidenceOf, evidenceRows, metOf, unmetOf } from '../../broker/console/state/evidence.ts';

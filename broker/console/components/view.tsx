@@ -6,7 +6,7 @@ import { Button } from 'react-aria-components';
 import { alarmsReadMs, connection, fleetReadMs, readFailure } from '../service/live.ts';
 import { lostMs } from '../service/offline/knowledge.ts';
 import { type Knowledge, knowledgeOf } from '../state/offline/knowledge.ts';
-import { failureText } from './failure.ts';
+import { type Failure, failureText } from './failure.ts';
 import { Empty, Loading, Notice, numberText, timeText } from './texts.tsx';
 import { useValue, useWords } from './use.ts';
 
@@ -97,16 +97,18 @@ export function View({ error, empty, children, ...of }: ViewProps) {
   );
 }
 
-/** A notice of what failed; null when nothing did. @param title what was not done; the service's text alone without it. */
-export function useFailure(error: Error | null, title?: string): ReactNode {
-  const words = useWords();
-  if (error === null) return null;
-  const failure = failureText(error, words, title);
-  return (
+export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
+  return failure === null ? null : (
     <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
       {failure.hint}
     </Notice>
   );
+}
+
+/** A notice of what failed; null when nothing did. @param title what was not done; the service's text alone without it. */
+export function useFailure(error: Error | null, title?: string): ReactNode {
+  const words = useWords();
+  return error === null ? null : <FailureNotice failure={failureText(error, words, title)} />;
 }
 
 interface MoreRowsProps {

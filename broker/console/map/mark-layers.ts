@@ -22,9 +22,11 @@ export function formOf(vehicle: Vehicle): MarkForm {
   return state === 'moving' && vehicle.heading === null ? 'unheaded' : state;
 }
 
-/** Degrees from north that the mark is turned by: an arrow only. */
-export const turnOf = (vehicle: Vehicle): number =>
-  formOf(vehicle) === 'moving' ? (vehicle.heading ?? 0) : 0;
+/** Degrees from north that the mark is turned by: an arrow only, which has a heading. */
+export const turnOf = (vehicle: Vehicle): number => {
+  const { heading } = vehicle;
+  return heading !== null && formOf(vehicle) === 'moving' ? heading : 0;
+};
 
 const circle = (radius: number): string =>
   `M${-radius},0 A${radius},${radius} 0 1 0 ${radius},0 A${radius},${radius} 0 1 0 ${-radius},0 Z`;

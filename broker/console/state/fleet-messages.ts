@@ -42,7 +42,7 @@ function pendingOf(feature: Feature | undefined, by: 'asked' | 'own'): string | 
   return isAsked === (by === 'asked') ? feature.commandState : null;
 }
 
-/** A state as the unit reported it; null: never. Of one that was not heard the service has the state of a new device. */
+/** A state as the unit reported it; null: never. A unit that has sent nothing yet has the state of a new device. */
 const readOf = ({ deviceLastHeartbeat }: ListedDevice, state: string | null | undefined): string | null =>
   deviceLastHeartbeat === 0 ? null : (state ?? null);
 

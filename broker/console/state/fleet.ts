@@ -96,7 +96,7 @@ function isAbsent(vehicle: Vehicle): boolean {
   return presence === 'offline' || presence === 'never';
 }
 
-/** Its name; one that was never heard has a word of its own, and the mark of one that is offline. */
+/** Name of its state. A vehicle that has never sent anything has a name of its own, and the mark of one that is offline. */
 export const stateNameOf = (vehicle: Vehicle): VehicleState | 'never' =>
   presenceOf(vehicle) === 'never' ? 'never' : stateOf(vehicle);
 

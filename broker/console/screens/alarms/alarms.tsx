@@ -8,9 +8,9 @@ import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, Notice, spanText } from '../../components/texts.tsx';
+import { Empty, spanText } from '../../components/texts.tsx';
 import { lazyPart, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
-import { countText, Known, usePicture } from '../../components/view.tsx';
+import { countText, FailureNotice, Known, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
@@ -146,9 +146,7 @@ export function AlarmsScreen() {
             <ManyAlarmsResult many={many} />
           </Suspense>
           {failure !== null ? (
-            <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-              {failure.hint}
-            </Notice>
+            <FailureNotice failure={failure} />
           ) : list.length === 0 ? (
             <Known {...(show === 'closed' ? { readMs: closed.dataUpdatedAt } : picture)}>
               <Empty

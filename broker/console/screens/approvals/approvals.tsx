@@ -5,9 +5,9 @@ import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Badge, Empty, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Badge, Empty, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
-import { Known, useKnowledge } from '../../components/view.tsx';
+import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
@@ -200,11 +200,7 @@ export function ApprovalsScreen() {
       </header>
       <div className="split">
         <div className="stack">
-          {failure === null ? null : (
-            <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-              {failure.hint}
-            </Notice>
-          )}
+          <FailureNotice failure={failure} />
           <List
             pending={pending}
             selected={request ?? own[0]?.approvalID}

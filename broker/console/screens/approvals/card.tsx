@@ -7,6 +7,7 @@ import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, codeText, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { connection, vehicles } from '../../service/live.ts';
 import { useUser } from '../../service/role.ts';
 import { cutText } from '../../state/cut-view.ts';
@@ -165,11 +166,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
           isDown={isDown}
         />
       </div>
-      {failure === null ? null : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-          {failure.hint}
-        </Notice>
-      )}
+      <FailureNotice failure={failure} />
       {failure === null && !isDown ? null : (
         <div className="stack">
           <div>{back.button}</div>

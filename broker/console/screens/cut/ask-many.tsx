@@ -7,6 +7,7 @@ import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Notice, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import { useLimits } from '../../service/orders.ts';
@@ -22,7 +23,7 @@ import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalAnswer } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
-import { FailureNotice, OrderNotice, SentBadge, submitUnless, useFound } from './sent.tsx';
+import { OrderFooter, OrderNotice, SentBadge, submitUnless, useFound } from './sent.tsx';
 import { useAsk } from './use-ask.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 
@@ -149,39 +150,6 @@ function Candidate({ deviceID, isDown, hasSent, isMeant, onMean, takeOut }: Cand
   );
 }
 
-interface FooterProps {
-  readonly count: number;
-  readonly formID: string;
-  /** Why nothing can be sent; null: it can. */
-  readonly why: string | null;
-  readonly isBusy: boolean;
-  readonly hasSent: boolean;
-  close(): void;
-}
-
-function Footer({ count, formID, why, isBusy, hasSent, close }: FooterProps) {
-  const { order, many, common } = useWords(cutWords, manyWords);
-  const whyID = useId();
-  return (
-    <footer>
-      <p id={whyID}>{why ?? ''}</p>
-      <Button className="button secondary" onPress={close} autoFocus>
-        {hasSent ? common.close : common.cancel}
-      </Button>
-      <button
-        className="button physical"
-        type="submit"
-        form={formID}
-        aria-disabled={why !== null || isBusy}
-        aria-describedby={whyID}
-      >
-        <Icon name="power-off" />
-        {isBusy ? order.asking : hasSent ? order.sendAgain : many.commands.button(count)}
-      </button>
-    </footer>
-  );
-}
-
 interface AskManyProps {
   readonly deviceIDs: readonly string[];
   takeOut(deviceID: string): void;
@@ -262,7 +230,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
         </Form>
         {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
       </div>
-      <Footer count={count} formID={formID} why={why} isBusy={ask.isBusy} hasSent={hasSent} close={close} />
+      <OrderFooter {...{ ask, formID, why, close }} icon="power-off" label={texts.button(count)} />
     </>
   );
 }

@@ -2,14 +2,15 @@
 // person.
 // Focus starts on Cancel, and nothing is sent before a reason stands there.
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useId } from 'react';
-import { Button, Form, Heading, Input, Label, TextField } from 'react-aria-components';
+import { useId } from 'react';
+import { Form, Heading, Input, Label, TextField } from 'react-aria-components';
 import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { lengthText, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
@@ -24,7 +25,7 @@ import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
-import { FailureNotice, OrderNotice, SentBadge, submitUnless, targetText, useFound } from './sent.tsx';
+import { OrderFooter, OrderNotice, SentBadge, submitUnless, targetText, useFound } from './sent.tsx';
 import { ServiceCode } from './service-code.tsx';
 import { type Ask, useAsk } from './use-ask.ts';
 import type { Rehearsal } from './use-rehearsal.ts';
@@ -145,45 +146,6 @@ export interface AskOrderProps {
   onAsked(target: string): void;
 }
 
-interface AskFooterProps {
-  readonly relay: Relay;
-  readonly vehicle: Vehicle;
-  readonly formID: string;
-  /** Why nothing can be sent; null: it can. */
-  readonly why: string | null;
-  readonly isBusy: boolean;
-  readonly hasSent: boolean;
-  /** The order back; null where the page offers it. */
-  readonly back: ReactNode;
-  close(): void;
-}
-
-/** Without a stream or an answer the order back and the service code stand here too: the page behind the dialog is out of reach. */
-function AskFooter({ relay, vehicle, formID, why, isBusy, hasSent, back, close }: AskFooterProps) {
-  const { order, orders, common } = useWords(cutWords);
-  const whyID = useId();
-  return (
-    <footer>
-      <p id={whyID}>{why ?? ''}</p>
-      <Button className="button secondary" onPress={close} autoFocus>
-        {hasSent ? common.close : common.cancel}
-      </Button>
-      {back !== null && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
-      {back}
-      <button
-        className="button physical"
-        type="submit"
-        form={formID}
-        aria-disabled={why !== null || isBusy}
-        aria-describedby={whyID}
-      >
-        <Icon name={relayIcons[relay]} />
-        {isBusy ? order.asking : hasSent ? order.sendAgain : orders[relay].button(vehicle.name)}
-      </button>
-    </footer>
-  );
-}
-
 export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: AskOrderProps) {
   const words = useWords(cutWords);
   const formID = useId();
@@ -251,16 +213,15 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
           <CutLimits limits={limits} role={user?.roleID ?? ''} />
         )}
       </div>
-      <AskFooter
-        relay={relay}
-        vehicle={vehicle}
-        formID={formID}
-        why={why}
-        isBusy={ask.isBusy}
-        hasSent={hasSent}
-        back={hasBack ? back.button : null}
-        close={close}
-      />
+      <OrderFooter
+        {...{ ask, formID, why, close }}
+        icon={relayIcons[relay]}
+        label={words.orders[relay].button(vehicle.name)}
+      >
+        {/* Without a stream or an answer: the page behind the dialog is out of reach. */}
+        {hasBack && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}
+        {hasBack ? back.button : null}
+      </OrderFooter>
     </>
   );
 }

@@ -10,6 +10,7 @@ import { focusInSight } from '../../components/focus-in-sight.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useCommand, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
@@ -18,16 +19,12 @@ import { serviceNowS } from '../../service/session.ts';
 import {
   type Aftermath,
   aftermathOf,
-  type CutState,
-  canWithdraw,
   courseOf,
   courseOfRequest,
-  cutStateOf,
-  type Relay,
   requestState,
   type Step,
-  toneOf,
-} from '../../state/cut-view.ts';
+} from '../../state/cut-course.ts';
+import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/cut-view.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
@@ -222,11 +219,7 @@ function Stand(props: StandProps) {
       </header>
       <div className="body">
         <Sentence said={said} state={state} isUndone={isUndone} />
-        {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-            {failure.hint}
-          </Notice>
-        )}
+        <FailureNotice failure={failure} />
         <div className="halves">
           <div className="stack">
             <Course relay={relay} steps={steps} reason={reason} />

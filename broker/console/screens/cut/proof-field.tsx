@@ -6,8 +6,9 @@ import { useState } from 'react';
 import { Button, Input, Label, TextField } from 'react-aria-components';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Notice, spanText } from '../../components/texts.tsx';
+import { spanText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { beginLoginAgain, loginProof } from '../../service/login-again.ts';
 import type { Relay } from '../../state/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
@@ -66,11 +67,7 @@ function LoginAgain() {
         </Button>
       )}
       <small>{texts.loginAgainHint}</small>
-      {failure === null ? null : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-          {failure.hint}
-        </Notice>
-      )}
+      <FailureNotice failure={failure} />
     </div>
   );
 }

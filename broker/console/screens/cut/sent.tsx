@@ -1,6 +1,9 @@
-// An order that was sent and has no answer yet: it may be carried out at any moment, and nothing on the screen may deny that.
-import { type FormEvent, useEffect, useRef } from 'react';
+// What the forms of one order and of several share: its notice, its footer, and what is said of one that was sent and has no answer yet: it may be
+// carried out at any moment, and nothing on the screen may deny that.
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from 'react-aria-components';
 import type { Failure } from '../../components/failure.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { foundOrders, orderKey, showFound } from '../../service/orders/sent-orders.ts';
@@ -41,14 +44,6 @@ export function SentBadge({ sent }: { readonly sent: SentOrder | null }) {
   );
 }
 
-export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
-  return failure === null ? null : (
-    <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-      {failure.hint}
-    </Notice>
-  );
-}
-
 interface OrderNoticeProps {
   readonly ask: Pick<Ask, 'sent' | 'lifeS'>;
   readonly consequence: string;
@@ -76,6 +71,45 @@ export const submitUnless =
     event.preventDefault();
     if (why === null) send();
   };
+
+interface OrderFooterProps {
+  readonly ask: Pick<Ask, 'isBusy' | 'sent'>;
+  readonly formID: string;
+  /** Why nothing can be sent; null: it can. */
+  readonly why: string | null;
+  readonly icon: IconName;
+  /** Of the button, before anything was sent. */
+  readonly label: string;
+  /** Further buttons. */
+  readonly children?: ReactNode;
+  close(): void;
+}
+
+/** The way out, which has the focus, and the button that sends the order, or sends it again. */
+export function OrderFooter({ ask, formID, why, icon, label, children, close }: OrderFooterProps) {
+  const { order, common } = useWords(cutWords);
+  const whyID = useId();
+  const hasSent = ask.sent !== null;
+  return (
+    <footer>
+      <p id={whyID}>{why ?? ''}</p>
+      <Button className="button secondary" onPress={close} autoFocus>
+        {hasSent ? common.close : common.cancel}
+      </Button>
+      {children}
+      <button
+        className="button physical"
+        type="submit"
+        form={formID}
+        aria-disabled={why !== null || ask.isBusy}
+        aria-describedby={whyID}
+      >
+        <Icon name={icon} />
+        {ask.isBusy ? order.asking : hasSent ? order.sendAgain : label}
+      </button>
+    </footer>
+  );
+}
 
 interface SentNoticeProps {
   readonly sent: SentOrder;

@@ -3,8 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { cutWords } from '../../words/cut/words.ts';
 
@@ -30,11 +30,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
       </header>
       <div className="body">
         <p>{texts.consequence}</p>
-        {failure === null ? null : (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
-            {failure.hint}
-          </Notice>
-        )}
+        <FailureNotice failure={failure} />
         <div role="status">
           {shown.data === undefined ? null : (
             <>

@@ -13,7 +13,8 @@ import {
   commandStateOf,
   stepsOf,
 } from '../../state/command-view.ts';
-import { inOrder, ownTimeOf, relayOf } from '../../state/cut-view.ts';
+import { inOrder, ownTimeOf } from '../../state/cut-course.ts';
+import { relayOf } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';

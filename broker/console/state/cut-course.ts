@@ -1,0 +1,197 @@
+// The course of an order from what the service answered: its steps in one order of time, its end, and what stands of it since. Pure.
+import type { Approval, CommandRecord, ListedCommand } from '../api/operations.ts';
+import { type CutState, cutStateOf, type EndState, toneOf } from './cut-view.ts';
+
+export type StepName =
+  | 'asked'
+  | 'waits'
+  | 'approved'
+  | 'queued'
+  | 'sent'
+  | 'received'
+  | 'armed'
+  | 'executing'
+  | 'undone'
+  | EndState;
+
+export interface Step {
+  readonly name: StepName;
+  readonly kind: 'done' | 'now' | 'later' | 'good' | 'bad' | 'off';
+  /** By the clock of the service, epoch seconds; null: not known, or not yet. */
+  readonly at: number | null;
+  /** By the clock of the vehicle, where the two differ; null: they do not, or it reported nothing. */
+  readonly ownAt: number | null;
+  /** User who did it; empty where the vehicle or the time did. */
+  readonly by: string;
+}
+
+const endKinds = { ok: 'good', look: 'bad', off: 'off', busy: 'now' } as const;
+
+const end = (name: EndState, at: number | null, by = ''): Step => ({
+  name,
+  kind: endKinds[toneOf(name)],
+  at,
+  ownAt: null,
+  by,
+});
+
+const ahead: readonly StepName[] = ['sent', 'received', 'armed', 'executing', 'confirmed'];
+const laterSteps = (after: StepName | null): readonly Step[] =>
+  ahead
+    .slice(after === null ? 0 : ahead.indexOf(after) + 1)
+    .map((name) => ({ name, kind: 'later' as const, at: null, ownAt: null, by: '' }));
+
+/**
+ * Times of steps that happened one after the other, by one clock: a step happened no earlier than the first, and no later than the next one was
+ * known. Reports may be stored in another order than they were made in.
+ */
+export function inOrder(times: readonly (number | null)[]): readonly (number | null)[] {
+  const first = times.find((at) => at !== null) ?? 0;
+  let bound = Number.POSITIVE_INFINITY;
+  return times
+    .toReversed()
+    .map((at) => {
+      if (at !== null) bound = Math.min(bound, Math.max(at, first));
+      return at === null ? null : bound;
+    })
+    .toReversed();
+}
+
+const ordered = (steps: readonly Step[]): readonly Step[] => {
+  const times = inOrder(steps.map(({ at }) => at));
+  return steps.map((step, index) => ({ ...step, at: times[index] ?? null }));
+};
+
+const approvalEnds = { refused: 'refused', withdrawn: 'cancelled', expired: 'expired' } as const;
+
+/** The state of a request to a second person that gave no command. */
+export function requestState({ approvalState }: Approval): CutState {
+  return approvalState === 'refused' || approvalState === 'withdrawn' || approvalState === 'expired'
+    ? approvalEnds[approvalState]
+    : 'approval';
+}
+
+/** The course of a request to a second person that gave no command yet. */
+export function courseOfRequest(request: Approval): readonly Step[] {
+  const asked: Step = {
+    name: 'asked',
+    kind: 'done',
+    at: request.requested,
+    ownAt: null,
+    by: request.requestedBy,
+  };
+  const state = requestState(request);
+  if (state === 'approval')
+    return [
+      asked,
+      { name: 'waits', kind: 'now', at: request.requested, ownAt: null, by: '' },
+      ...laterSteps(null),
+    ];
+  const at = state === 'expired' ? request.expires : request.decided;
+  return ordered([asked, end(state as EndState, at, state === 'expired' ? '' : request.decidedBy)]);
+}
+
+/** When the vehicle reported a state first, epoch seconds. */
+export interface Report {
+  /** By its own clock. */
+  readonly ownAt: number;
+  /** When the service stored it. */
+  readonly at: number;
+}
+
+/** Reports of a command, by its states. */
+export type Reports = ReadonlyMap<string, Report>;
+
+/** Two clocks that show times to the second and differ by less than this agree, s. */
+const clockFaultS = 2;
+
+/** The time by the vehicle's clock; null where it says nothing new. */
+export const ownTimeOf = (ownAt: number, at: number): number | null =>
+  ownAt > 0 && Math.abs(ownAt - at) >= clockFaultS ? ownAt : null;
+
+/**
+ * The course of a command. A state before the present one stands only where the vehicle reported it: nothing is guessed.
+ * @param approval the request that it came of, null without one.
+ */
+export function courseOf(
+  record: CommandRecord,
+  approval: Approval | null,
+  reports: Reports,
+): readonly Step[] {
+  const state = cutStateOf(record.commandState);
+  const plain = { kind: 'done', ownAt: null, by: '' } as const;
+  const asked: Step = {
+    ...plain,
+    name: 'asked',
+    at: approval?.requested ?? record.issued,
+    by: record.issuer,
+  };
+  const approved: readonly Step[] =
+    record.approver === ''
+      ? []
+      : [{ ...plain, name: 'approved', at: approval?.decided ?? record.issued, by: record.approver }];
+  const ownAtOf = (name: string, at: number): number | null => ownTimeOf(reports.get(name)?.ownAt ?? 0, at);
+  const reported: readonly Step[] = (['received', 'armed', 'executing'] as const).flatMap((name) => {
+    const at = reports.get(name)?.at;
+    return at === undefined || name === state ? [] : [{ ...plain, name, at, ownAt: ownAtOf(name, at) }];
+  });
+  const wasSent =
+    reported.length > 0 || ['received', 'armed', 'executing', 'confirmed', 'refused'].includes(state);
+  const sent: readonly Step[] = wasSent ? [{ ...plain, name: 'sent', at: null }] : [];
+  const before = [asked, ...approved, ...sent, ...reported];
+  const until = (name: StepName, at: number, ownAt: number | null, after: StepName | null) =>
+    ordered([...before, { name, kind: 'now', at, ownAt, by: '' }, ...laterSteps(after)]);
+  if (state === 'requested' || state === 'approval') return until('queued', record.updated, null, null);
+  if (state === 'sent') return until('sent', record.updated, null, 'sent');
+  const at = reports.get(state)?.at ?? record.updated;
+  const ownAt = ownAtOf(state, at);
+  if (state === 'received' || state === 'armed' || state === 'executing')
+    return until(state, at, ownAt, state);
+  const by = state === 'cancelled' ? record.cancelledBy : '';
+  return ordered([...before, { ...end(state, at, by), ownAt }]);
+}
+
+/** What stands of an order of state 1 after its end, by the relay as read back and the orders after it. */
+export interface Aftermath {
+  /**
+   * `holds`: nothing changed since. `undoing`: an order back is under way. `undone`: the relay went back. `replaced`: the relay is in state 1, and
+   * not by this order.
+   */
+  readonly kind: 'holds' | 'undoing' | 'undone' | 'replaced';
+  /** User of the order back; empty where there is none: a service code, an installer, a timer. */
+  readonly by: string;
+  /** When, by the clock of the service; null: not known. */
+  readonly at: number | null;
+}
+
+/** A confirmed order shows in the list of devices a moment later, s. */
+const readBackS = 5;
+
+/**
+ * @param commands of the vehicle, the newest first. @param read the relay as read back; null: not known.
+ * @param nowS at the service.
+ */
+export function aftermathOf(
+  record: CommandRecord,
+  commands: readonly ListedCommand[],
+  { read, nowS }: { readonly read: string | null; readonly nowS: number },
+): Aftermath {
+  const isDone = cutStateOf(record.commandState) === 'confirmed';
+  const place = commands.findIndex(({ commandID }) => commandID === record.commandID);
+  const later = commands
+    .slice(0, place < 0 ? undefined : place)
+    .filter(({ feature, issued }) => feature === record.feature && issued >= record.issued);
+  const newest = later.find(({ commandState }) => cutStateOf(commandState) === 'confirmed');
+  const back = later.find(
+    ({ state, commandState }) => state === '0' && cutStateOf(commandState) === 'confirmed',
+  );
+  const undone: Aftermath = { kind: 'undone', by: back?.issuer ?? '', at: back?.updated ?? null };
+  const isBack = newest?.state === '0' && (read !== '1' || nowS - newest.updated < readBackS);
+  const isRead = read === '0' && nowS - record.updated >= readBackS;
+  if (isDone && (isRead || isBack)) return undone;
+  const open = later.find(({ state, hasEnded }) => state === '0' && !hasEnded);
+  if (read === '1' && (newest !== undefined || (!isDone && record.commandState !== 'unknown')))
+    return { kind: 'replaced', by: newest?.issuer ?? '', at: newest?.updated ?? null };
+  if (isDone && open !== undefined) return { kind: 'undoing', by: open.issuer, at: open.issued };
+  return { kind: 'holds', by: '', at: null };
+}
