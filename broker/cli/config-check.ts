@@ -104,70 +104,69 @@ export async function needPorts(config: BrokerConfig): Promise<void> {
 const toFault = (thrown: unknown): AppError =>
   thrown instanceof AppError ? thrown : new AppError('internal', messageOf(thrown), { cause: thrown });
 
-/** The checks by what they are about; each throws what a start would throw. */
-function checksOf(config: BrokerConfig): readonly Check[] {
-  const { admin, metrics, notify, oidc } = config;
+/** Of what a start reads after it has made something; each throws what that would throw. */
+function laterChecks(config: BrokerConfig): readonly Check[] {
+  const { admin, metrics, notify } = config;
+  const { passwordFile } = notify.smtp;
   const tokens = [
     ['admin.tokenFile', admin.tokenFile],
     ['admin.viewTokenFile', admin.viewTokenFile],
     ['metrics.tokenFile', metrics.port === undefined ? undefined : metrics.tokenFile],
   ] as const;
-  const secrets = [
-    ['notify.smtp.passwordFile', notify.smtp.passwordFile],
-    ['oidc.clientSecretFile', oidc.issuer === '' ? '' : oidc.clientSecretFile],
-  ] as const;
   return [
-    () => readClusterIngress(config),
     ...tokens.map(
       ([setting, file]) =>
         () =>
           file === undefined || loadAdminTokenHash(setting, file),
     ),
-    ...secrets.map(
-      ([setting, file]) =>
-        () =>
-          file === '' || readSecretLine(setting, file),
-    ),
+    () => passwordFile === '' || readSecretLine('notify.smtp.passwordFile', passwordFile),
     () => checkKey('signingKeyFile', config.signingKeyFile, loadSigningKey),
     () => checkKey('vapidKeyFile', config.vapidKeyFile, loadVapidKey),
     () => isPostgresUrl(config.database) || needWritable('database', config.database),
-    () => openStaticFiles(config),
   ];
 }
 
-/** Opens every file; changes nothing. The user that runs it must be the service's. */
-export async function inspectFiles(config: BrokerConfig, nowMs: number): Promise<ConfigReport> {
-  const tls = inspectTls(config, nowMs);
-  const thrown: unknown[] = [...tls.faults];
-  for (const check of checksOf(config)) {
+async function faultsOf(checks: readonly Check[]): Promise<readonly AppError[]> {
+  const faults: AppError[] = [];
+  for (const check of checks) {
     try {
       await check();
-    } catch (fault) {
-      thrown.push(fault);
+    } catch (thrown) {
+      faults.push(toFault(thrown));
     }
   }
-  return { faults: thrown.map(toFault), notes: [...notesOf(config), ...tls.notes] };
+  return faults;
 }
 
-/** The same, and every address. */
+/** Opens what a start reads only after it has made something. @throws AppError `config`. */
+export async function needLaterFiles(config: BrokerConfig): Promise<void> {
+  needNoFault(await faultsOf(laterChecks(config)));
+}
+
+/** Opens every file and binds every address; changes nothing. The user that runs it must be the service's. */
 export async function inspectConfig(config: BrokerConfig, nowMs: number): Promise<ConfigReport> {
-  const { faults, notes } = await inspectFiles(config, nowMs);
+  const { issuer, clientSecretFile } = config.oidc;
+  const tls = inspectTls(config, nowMs);
+  const files = await faultsOf([
+    () => readClusterIngress(config),
+    () =>
+      issuer === '' || clientSecretFile === '' || readSecretLine('oidc.clientSecretFile', clientSecretFile),
+    () => openStaticFiles(config),
+    ...laterChecks(config),
+  ]);
   const addresses = addressesOf(config);
-  const refused = await Promise.all(
-    // One that is taken belongs to the running service, or to a program that a start names.
-    addresses.map((address, at) => needFree(address, addresses.slice(0, at)).then(() => null, toFault)),
+  const refused = await faultsOf(
+    addresses.map((address, at) => () => needFree(address, addresses.slice(0, at))),
   );
   return {
-    faults: [
-      ...faults,
-      ...refused.flatMap((one) => (one === null || one.code === 'port_in_use' ? [] : [one])),
-    ],
-    notes,
+    // An address that is taken belongs to the running service, or to a program that a start names.
+    faults: [...tls.faults.map(toFault), ...files, ...refused.filter(({ code }) => code !== 'port_in_use')],
+    notes: [...notesOf(config), ...tls.notes],
   };
 }
 
 /** Every fault with what to do about it, in one error. @throws AppError `config`. */
-export function needNoFault({ faults }: ConfigReport): void {
+export function needNoFault(faults: readonly AppError[]): void {
   const [first] = faults;
   if (first === undefined) return;
   if (faults.length === 1) throw first;

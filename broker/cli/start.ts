@@ -39,7 +39,7 @@ import { createDatabaseCheck } from '../upkeep/database-check.ts';
 import { createReadiness } from '../upkeep/readiness.ts';
 import { readClusterIngress } from './cluster.ts';
 import type { Flags } from './command-line.ts';
-import { inspectFiles, needNoFault, needPorts } from './config-check.ts';
+import { needLaterFiles, needPorts } from './config-check.ts';
 import { loadFleetKey, needNoSignOfFleet } from './known-fleet.ts';
 import { hasAdmin, mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
 import { type Operating, startOperating } from './operating.ts';
@@ -280,7 +280,7 @@ async function prepare(
 async function openStore(terms: StoreTerms) {
   const { config, flags, log, meter, mode } = terms;
   // A start that fails leaves no key: vehicles would pin one that the next start, on the right path, does not have.
-  needNoFault(await inspectFiles(config, createSystemClock().utcMs()));
+  await needLaterFiles(config);
   needNoSignOfFleet(config, flags);
   const held = await holdFor(config, { log, mode });
   await needPorts(config);
@@ -305,6 +305,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
   const practice = openPracticeWorld(config.practice.account, clock);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
+  const files = await openStaticFiles(config);
   const { held, db, key } = await openStore({
     config,
     flags,
@@ -335,7 +336,6 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
     mqttFault: () => broker.mqttFault(),
   });
   try {
-    const files = await openStaticFiles(config);
     const services = createServices({
       broker: broker.services,
       passwords: createPasswords(),

@@ -84,9 +84,8 @@ export async function runRetentionOnce(flags: Flags): Promise<void> {
 
 /** A start with these settings would go through: as `nginx -t`, every file is opened and every address bound. */
 async function checkConfig(flags: Flags): Promise<void> {
-  const report = await inspectConfig(configOf(flags).value, createSystemClock().utcMs());
-  needNoFault(report);
-  const { notes } = report;
+  const { faults, notes } = await inspectConfig(configOf(flags).value, createSystemClock().utcMs());
+  needNoFault(faults);
   const text = ['The configuration is valid', ...notes.map((note) => `note: ${note}`)].join('\n');
   print(flags, { json: { ok: true, notes }, text });
 }
