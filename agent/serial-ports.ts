@@ -1,7 +1,7 @@
 // The two serial ports of a vehicle: opened, closed and written as the loop orders. Decides nothing; `core/serial-
 // port-state.ts` decides when to reopen. Data of an abandoned link is never passed on, and no byte is kept for later.
 
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { hintFrom, messageOf } from '../src/core/errors.ts';
 import type { ByteLink, Log, OpenByteLink } from '../src/ports.ts';
 import type { AgentConfig } from './config.ts';
 import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
@@ -53,7 +53,7 @@ export function createSerialPorts(
       dispatch({ kind: 'opened', port });
     } catch (thrown) {
       if (!isCurrent()) return;
-      const hint = thrown instanceof AppError ? thrown.hint : undefined;
+      const hint = hintFrom(thrown);
       const reason = messageOf(thrown);
       if (reportedReasons[port] !== reason) ports.log.warn('port_open_failed', { port, reason, hint });
       reportedReasons[port] = reason;

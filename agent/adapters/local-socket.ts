@@ -1,7 +1,7 @@
 // The local socket of a running agent: HTTP/1.1 with JSON over a Unix socket, for people and displays in the vehicle.
 // It must never listen on a network, never replace another listener, never log a code, and never stop the agent when
 // it cannot be opened. Access is controlled by the socket's group (mode 0660) and the folder that systemd makes.
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { hintFrom, messageOf } from '../../src/core/errors.ts';
 import { messageTextMost } from '../../src/core/wire/wire.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import type { Agent } from '../agent.ts';
@@ -177,7 +177,7 @@ export async function openLocalSocket(
     parts.log.info('local_socket_open', { path });
     return listener;
   } catch (thrown) {
-    const hint = thrown instanceof AppError ? thrown.hint : undefined;
+    const hint = hintFrom(thrown);
     // At a desk there is no such folder, and nothing is missing.
     parts.log.info('local_socket_failed', {
       path,

@@ -1,6 +1,6 @@
 // A check of `fleetward-agent doctor`, and the run of all checks in order. A check returns what was found and what to
 // do about it, and never throws; it changes nothing on the vehicle without a person's explicit consent.
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { hintFrom, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 
 /** `skipped`: not checked, with the reason. */
@@ -38,7 +38,7 @@ export const skipped = (seen: string, todo = ''): Finding => ({ verdict: 'skippe
 
 /** What was thrown, as a fault with its own hint. */
 export function faultOf(thrown: unknown, todo = ''): Finding {
-  const hint = thrown instanceof AppError ? thrown.hint : undefined;
+  const hint = hintFrom(thrown);
   return fault(messageOf(thrown), hint ?? todo);
 }
 

@@ -1,7 +1,7 @@
 // The certificates of the running broker and of its authority: read at the start and at SIGHUP, checked once a day. A
 // reload applies to each listener completely or not at all: one with a bad file keeps what it had, the others are renewed.
 import { createSystemEntropy } from '../../src/adapters/system.ts';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 import { enrolmentLimits } from '../../src/core/wire/enrolment.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import { loadCertificateAuthority } from '../adapters/keys/certificate-authority.ts';
@@ -218,9 +218,7 @@ export function openTls(
       const renewed = partNames.filter((name) => !refused.has(name));
       log.info('certificates_reloaded', { certificates: current.terms.length, parts: renewed });
       const faults = [...refused.values()];
-      const [hint] = faults.flatMap((one) =>
-        one instanceof AppError && one.hint !== undefined ? [one.hint] : [],
-      );
+      const hint = faults.map(hintFrom).find((one) => one !== undefined);
       const reason = faults.map(messageOf).join('; ');
       if (refused.size > 0)
         log.error('certificate_reload_refused', { parts: [...refused.keys()], reason, hint });

@@ -1,7 +1,7 @@
 // Lets uplinks wait for a store that fails or hangs, and fails them in time. A short outage then costs no connection, and a long
 // one keeps nothing: what was given up is not acknowledged, and the device sends it again. It must never complete work that is
 // not done.
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
 import { isConflict, isStoreFault } from '../store/base/store-faults.ts';
@@ -160,7 +160,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
     outage = createOutage(sinceMs);
-    const hint = thrown instanceof AppError ? thrown.hint : undefined;
+    const hint = hintFrom(thrown);
     log.error('store_unavailable', { reason: messageOf(thrown), ...(hint === undefined ? {} : { hint }) });
     // The failure may belong to work that was given up long ago, so no other timer need be running.
     schedule();

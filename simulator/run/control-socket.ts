@@ -3,7 +3,7 @@
 import { access, chmod, constants, lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 
 const limits = { lineBytes: 4096, connections: 8, patienceMs: 5000, answerBytes: 65_536 } as const;
 
@@ -17,7 +17,7 @@ function answerOf(answer: Answer, line: string): string {
   try {
     return JSON.stringify({ ok: answer(line) });
   } catch (thrown) {
-    const hint = thrown instanceof AppError ? thrown.hint : undefined;
+    const hint = hintFrom(thrown);
     return JSON.stringify({ error: { detail: messageOf(thrown), ...(hint === undefined ? {} : { hint }) } });
   }
 }

@@ -74,6 +74,10 @@ export function messageOf(thrown: unknown): string {
   return 'message' in thrown ? String(thrown.message) : JSON.stringify(thrown);
 }
 
+/** The remedy that a fault brings along; undefined when it has none. */
+export const hintFrom = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'hint' in thrown && typeof thrown.hint === 'string' ? thrown.hint : undefined;
+
 /** Code of a cause when it is unknown whether a batch was stored. */
 export const unknownOutcome = 'UNKNOWN_OUTCOME';
 

@@ -1,8 +1,8 @@
 // The database thread behind `openSqliteThreads`: one connection, requests in order. It holds no state of its own.
 import { parentPort, workerData } from 'node:worker_threads';
-import { codeOf, messageOf } from '../../core/errors.ts';
+import { codeOf, hintFrom, messageOf } from '../../core/errors.ts';
 import { lowerThreadPriority } from '../thread-priority.ts';
-import { connectSqlite, hintOf, type ThreadOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
+import { connectSqlite, type ThreadOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
 import type { Table } from './sqlite-reads.ts';
 
 const { niceness, ...options } = workerData as ThreadOptions;
@@ -16,7 +16,7 @@ function answer(request: WorkerRequest): WorkerReply {
     return { id: request.id, ok: true, result };
   } catch (thrown) {
     const code = codeOf(thrown) || 'SQLITE_ERROR';
-    return { id: request.id, ok: false, code, message: messageOf(thrown), hint: hintOf(thrown) };
+    return { id: request.id, ok: false, code, message: messageOf(thrown), hint: hintFrom(thrown) };
   }
 }
 

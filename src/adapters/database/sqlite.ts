@@ -4,7 +4,7 @@
 import { closeSync, existsSync, rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
-import { AppError, codeOf, messageOf } from '../../core/errors.ts';
+import { AppError, codeOf, hintFrom, messageOf } from '../../core/errors.ts';
 import type { Database, NotifyingDatabase, Row, Statement, WriteResult } from '../../ports.ts';
 import { createNotificationBoard, notifying } from './commit-notifications.ts';
 import { isOpenOn, lockInode, needOneName, realPathOf, watchFiles } from './sqlite-files.ts';
@@ -101,10 +101,6 @@ export function connectSqlite(options: SqliteOptions) {
   };
 }
 
-/** The remedy that a fault brings along. */
-export const hintOf = (thrown: unknown): string | undefined =>
-  thrown instanceof Error && 'hint' in thrown && typeof thrown.hint === 'string' ? thrown.hint : undefined;
-
 /** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
 export function storageError(thrown: unknown, path: string): AppError {
   const code = codeOf(thrown) || 'SQLITE_ERROR';
@@ -114,7 +110,7 @@ export function storageError(thrown: unknown, path: string): AppError {
       : 'Check the disk, the rights on the file and its folder, and that no other process holds it.';
   return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
     cause: thrown,
-    hint: hintOf(thrown) ?? hint,
+    hint: hintFrom(thrown) ?? hint,
   });
 }
 
