@@ -89,13 +89,13 @@ function createBudgets({ limits, clock }: EventLimiterOptions) {
   };
 }
 
-/** Names who is over a limit to the operator, each at most once in ten minutes. */
+/** Reports devices and accounts over a limit to the operator, each at most once in ten minutes. */
 function createNaming({ limits, clock, log }: EventLimiterOptions) {
   const over = createHourCounts(clock);
   const loggedMs = new Map<string, number>();
   const isDue = (name: string, nowMs: number): boolean => {
     if (nowMs - (loggedMs.get(name) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return false;
-    // In the order of the last line: what is at the front may be named again anyhow.
+    // In the order of the last line: that of the first entry has been long ago.
     loggedMs.delete(name);
     loggedMs.set(name, nowMs);
     const [oldest = name] = loggedMs.keys();

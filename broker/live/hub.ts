@@ -60,7 +60,7 @@ export interface LiveHub {
 
 const beatMs = 1000;
 const watchMs = 2000;
-/** Readers get events so often at most, and other changes, which are read from the store; and without a notification of a commit. */
+/** Events are given to readers this often at most; other changes, which are read from the store, this often after a commit, and without one. */
 const gatherMs = 20;
 const changesGatherMs = 50;
 const changesMs = 1000;

@@ -70,7 +70,7 @@ function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof fur
   return Object.fromEntries(known);
 }
 
-/** What the device never reported is unknown. The interface has a newly created device, which was not heard yet, with all states `0`. */
+/** What the device never reported is unknown. By the interface a newly created device, which has sent nothing yet, has all states `0`. */
 function stateOf({ row, states }: DeviceDetails, name: keyof typeof sensorTexts): string | null {
   const known = states.get(name);
   if (known?.isReported === true) return known.state;

@@ -371,7 +371,7 @@ function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Stateme
     presence_cause = CASE WHEN ${isChanged} THEN ${cause} ELSE presence_cause END`;
 }
 
-/** A device that was heard without a hello is not gone because a connection ended: it may connect for each message. */
+/** A device that sends without a hello is not offline because a connection ended: it may connect for each message. */
 const isByHello = sql`presence_cause <> 'message'`;
 
 /** Marks a device online or offline. */

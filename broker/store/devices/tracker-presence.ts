@@ -41,7 +41,7 @@ const presentText = `UPDATE devices SET is_online = 1, presence_ms = r.heard_ms,
 export const markPresent = (devices: readonly Contact[]): Statement =>
   followed({ sql: presentText, params: [], rows: toRows(contactShape, devices) });
 
-/** Devices that were heard without a hello and have been silent for at least `silenceLimits.leastMs`. */
+/** Devices that sent without a hello and have been silent for at least `silenceLimits.leastMs`. */
 export async function quietDevices(
   db: Database,
   nowMs: number,
@@ -55,7 +55,7 @@ export async function quietDevices(
   }));
 }
 
-/** Marks a device offline that is silent for too long, unless it was heard meanwhile. */
+/** Marks a device offline that is silent for too long, unless it has sent meanwhile. */
 export function setSilent(deviceNo: number, heartbeatMs: number, atMs: number): Statement {
   return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'silent', is_online = 0
     WHERE device_no = ${deviceNo} AND is_online = 1 AND presence_cause = 'message' AND heartbeat_ms = ${heartbeatMs}`);

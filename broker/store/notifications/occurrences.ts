@@ -85,7 +85,7 @@ interface Absence {
   readonly sinceMs: number;
 }
 
-// A unit is absent since its connection ended; one that says no hello since it was last heard.
+// A unit is absent since its connection ended; one that says no hello since its last message.
 const absentSince: Statement = {
   sql: "(CASE WHEN d.presence_cause = 'silent' THEN d.heartbeat_ms ELSE d.presence_ms END)",
   params: [],
