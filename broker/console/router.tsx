@@ -17,7 +17,6 @@ import { accountDialogs } from './state/account/account-view.ts';
 import { type AuditSearch, actionOf } from './state/account/audit-view.ts';
 import { inboxFilters } from './state/account/inbox-view.ts';
 import { alarmFilters } from './state/alarm-view.ts';
-import { parseCut } from './state/cut-view.ts';
 import {
   deviceDialogs,
   deviceFilters,
@@ -28,6 +27,7 @@ import {
   silences,
 } from './state/device-view.ts';
 import { filters } from './state/fleet.ts';
+import { parseCut } from './state/orders/cut-view.ts';
 import { peopleDialogs, peopleLists } from './state/people-view.ts';
 import { phases, releaseDialogs } from './state/releases/release-address.ts';
 import { parseVehicles } from './state/reports/report-view.ts';

@@ -287,25 +287,25 @@ describe.skipIf(why !== null)(
 
     it('says what stands of a cut after its restore, in the open dialog and by its link', async () => {
       await account({ needsApproval: false });
-      const act = (action: string) => post('practice/act', { deviceID: 'van-07', action });
+      const act = (action: string) => post('practice/act', { deviceID: 'van-05', action });
       await act('stop');
-      const speed = async () => (await worldOf(demo, token, 'van-07'))?.['speedKmh'];
+      const speed = async () => (await worldOf(demo, token, 'van-05'))?.['speedKmh'];
       await expect.poll(speed, { timeout: 120_000 }).toBe(0);
       await act('ignitionOff');
       const asked = await post('command/feature', {
-        deviceID: 'van-07',
+        deviceID: 'van-05',
         feature: 'enginecutoff',
         state: '1',
         reason: 'test',
       });
-      const stateOf = async (): Promise<unknown> => (await cutsOf('van-07'))[0]?.['commandState'];
+      const stateOf = async (): Promise<unknown> => (await cutsOf('van-05'))[0]?.['commandState'];
       await expect.poll(stateOf, { timeout: 120_000 }).toBe('confirmed');
       const { page, open: go } = await openAs('olga');
-      const link = `/vehicle/van-07?cut=command-${String(asked['commandID'])}`;
+      const link = `/vehicle/van-05?cut=command-${String(asked['commandID'])}`;
       await go(link);
       const dialog = page.getByRole('dialog');
       await dialog.getByText('The engine cannot be started until it is restored').waitFor();
-      await post('command/feature', { deviceID: 'van-07', feature: 'enginecutoff', state: '0' });
+      await post('command/feature', { deviceID: 'van-05', feature: 'enginecutoff', state: '0' });
       for (const _opened of ['open', 'by its link']) {
         await dialog.getByText(/Restored by admin at/).waitFor({ timeout: 120_000 });
         const said = await dialog.innerText();

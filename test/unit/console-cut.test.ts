@@ -3,13 +3,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/console/api/operations.ts';
 import { unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
+import { evidenceOf, evidenceRows, metOf, unmetOf } from '../../broker/console/state/evidence.ts';
+import { noVehicle } from '../../broker/console/state/fleet.ts';
+import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
 import {
   aftermathOf,
   courseOf,
   courseOfRequest,
   inOrder,
   type Step,
-} from '../../broker/console/state/cut-course.ts';
+} from '../../broker/console/state/orders/cut-course.ts';
 import {
   canWithdraw,
   cutStateOf,
@@ -18,10 +21,7 @@ import {
   orderIn,
   parseCut,
   toneOf,
-} from '../../broker/console/state/cut-view.ts';
-import { evidenceOf, evidenceRows, metOf, unmetOf } from '../../broker/console/state/evidence.ts';
-import { noVehicle } from '../../broker/console/state/fleet.ts';
-import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
+} from '../../broker/console/state/orders/cut-view.ts';
 import { cutWords } from '../../broker/console/words/cut/words.ts';
 import { en } from '../../broker/console/words/en.ts';
 import { commandStates, featureNames } from '../../src/core/events/event.ts';

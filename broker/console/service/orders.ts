@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Approval, ListedCommand } from '../api/operations.ts';
-import { type Report, type Reports } from '../state/cut-course.ts';
-import { cutStateOf } from '../state/cut-view.ts';
+import { type Report, type Reports } from '../state/orders/cut-course.ts';
+import { cutStateOf } from '../state/orders/cut-view.ts';
 import { call } from './call.ts';
 import { orderChanges } from './live.ts';
 import { useUser } from './role.ts';

@@ -11,7 +11,7 @@ import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
-import { cutText } from '../../state/cut-view.ts';
+import { cutText } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';

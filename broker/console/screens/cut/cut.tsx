@@ -11,6 +11,7 @@ import { sentOf, sentOrders } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { useOrderChanges } from '../../service/orders.ts';
 import { serviceNowS } from '../../service/session.ts';
+import type { Vehicle } from '../../state/fleet.ts';
 import {
   type CutTarget,
   cutText,
@@ -19,8 +20,7 @@ import {
   orderSearch,
   pendingOf,
   type Relay,
-} from '../../state/cut-view.ts';
-import type { Vehicle } from '../../state/fleet.ts';
+} from '../../state/orders/cut-view.ts';
 import { isOverdue } from '../../state/orders/sent-orders.ts';
 import { without } from '../../state/search.ts';
 import { cutWords } from '../../words/cut/words.ts';

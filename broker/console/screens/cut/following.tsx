@@ -16,6 +16,7 @@ import { useCommand, useNewestCommands, useReports, useRequests } from '../../se
 import { useUser } from '../../service/role.ts';
 import { useSending } from '../../service/sending.ts';
 import { serviceNowS } from '../../service/session.ts';
+import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import {
   type Aftermath,
   aftermathOf,
@@ -23,9 +24,8 @@ import {
   courseOfRequest,
   requestState,
   type Step,
-} from '../../state/cut-course.ts';
-import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/cut-view.ts';
-import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
+} from '../../state/orders/cut-course.ts';
+import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { connection } from '../../service/live.ts';
 import { sentOf, sentOrders } from '../../service/orders/sent-orders.ts';
-import { orderSearch, type Relay } from '../../state/cut-view.ts';
+import { orderSearch, type Relay } from '../../state/orders/cut-view.ts';
 
 const icons = { enginecutoff: 'power-off', cargoaccess: 'lock-open' } as const;
 

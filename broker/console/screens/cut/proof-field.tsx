@@ -10,7 +10,7 @@ import { spanText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { beginLoginAgain, loginProof } from '../../service/login-again.ts';
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 
 export interface PersonProof {

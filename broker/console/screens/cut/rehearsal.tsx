@@ -3,7 +3,7 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { EvidenceTable } from './evidence.tsx';

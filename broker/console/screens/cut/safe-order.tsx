@@ -9,7 +9,7 @@ import { useNow, useValue, useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
-import { cutStateOf, type Relay } from '../../state/cut-view.ts';
+import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { reportTime } from './says.ts';
 import { ServiceCode } from './service-code.tsx';

@@ -1,9 +1,9 @@
 // The one sentence that says where a cut or an unlock stands. Only the ledger's own state says that something happened.
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
-import { type Aftermath, requestState } from '../../state/cut-course.ts';
-import { cutStateOf, type Relay } from '../../state/cut-view.ts';
 import { metOf } from '../../state/evidence.ts';
+import { type Aftermath, requestState } from '../../state/orders/cut-course.ts';
+import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
 import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { whyText } from './verdict-words.ts';

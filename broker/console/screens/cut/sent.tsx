@@ -7,7 +7,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { foundOrders, orderKey, showFound } from '../../service/orders/sent-orders.ts';
-import { cutText, type Relay } from '../../state/cut-view.ts';
+import { cutText, type Relay } from '../../state/orders/cut-view.ts';
 import type { FoundOrder, SentOrder } from '../../state/orders/sent-orders.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import type { Ask } from './use-ask.ts';

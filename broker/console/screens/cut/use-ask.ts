@@ -10,7 +10,7 @@ import { draftOf, dropDraft, keepDraft } from '../../service/orders/cut-draft.ts
 import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { serviceNowS, session } from '../../service/session.ts';
-import { type Relay, usualLifeS } from '../../state/cut-view.ts';
+import { type Relay, usualLifeS } from '../../state/orders/cut-view.ts';
 import { type FoundOrder, isOverdue, type SentOrder } from '../../state/orders/sent-orders.ts';
 import type { PersonProof } from './proof-field.tsx';
 

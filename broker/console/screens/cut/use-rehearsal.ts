@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import type { Verdict } from '../../api/operations.ts';
 import { useNow } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 
 /** Units refuse what is asked more often, s. */
 const pauseS = 20;

@@ -1,8 +1,8 @@
 // A finding of the interlock, and the reason of an order, in words of the page's language.
 import { reasonName } from '../../../../src/core/reports/table.ts';
 import type { Finding, Verdict } from '../../api/operations.ts';
-import type { Relay } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 

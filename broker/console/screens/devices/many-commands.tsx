@@ -11,7 +11,7 @@ import { abandonReads, call } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive, vehicles } from '../../service/live.ts';
 import { takeBack } from '../../service/orders/sent-orders.ts';
-import { cutText } from '../../state/cut-view.ts';
+import { cutText } from '../../state/orders/cut-view.ts';
 import { without } from '../../state/search.ts';
 import { manyWords } from '../../words/many/words.ts';
 import { AskManyDialog, type CommandItems } from '../cut/ask-many.tsx';

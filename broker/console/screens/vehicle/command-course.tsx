@@ -13,9 +13,9 @@ import {
   commandStateOf,
   stepsOf,
 } from '../../state/command-view.ts';
-import { inOrder, ownTimeOf } from '../../state/cut-course.ts';
-import { relayOf } from '../../state/cut-view.ts';
 import { unmetOf } from '../../state/evidence.ts';
+import { inOrder, ownTimeOf } from '../../state/orders/cut-course.ts';
+import { relayOf } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
 import { tabWords } from '../../words/tabs/words.ts';
 import { EvidenceTable } from '../cut/evidence.tsx';

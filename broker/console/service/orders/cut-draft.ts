@@ -1,6 +1,6 @@
 // What stands in the form of a cut or an unlock while the browser is at the login provider. It holds no secret, and lives as long as the tab.
 import { type OrderReason, reasonOf } from '../../../../src/core/reports/order-reason.ts';
-import { lifeOf, noteMost, type Relay } from '../../state/cut-view.ts';
+import { lifeOf, noteMost, type Relay } from '../../state/orders/cut-view.ts';
 
 interface Draft {
   readonly deviceID: string;

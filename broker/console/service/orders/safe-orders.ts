@@ -1,7 +1,7 @@
 // Orders towards the safe state that were asked for in this tab: restores of the engine, locks of the cargo. One store for button, palette and
 // key, so that each shows what became of it. None is ever delayed: not by the state of the stream, not by a question. Only the second press of
 // a double press asks for nothing, for the first has.
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import { createValue } from '../../state/value.ts';
 import { abandonReads, call } from '../call.ts';
 import { isLive } from '../live.ts';

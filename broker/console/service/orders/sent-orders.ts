@@ -1,5 +1,5 @@
 // The cuts and unlocks of this tab that have no answer yet, over reloads. They hold no password.
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import { type FoundOrder, parseSentOrders, type SentOrder } from '../../state/orders/sent-orders.ts';
 import { createValue } from '../../state/value.ts';
 import { session } from '../session.ts';

@@ -7,7 +7,7 @@ import { orderEnds } from '../../service/orders/order-ends.ts';
 import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
 import { followSentOrders } from '../../service/orders/sent-watch.ts';
 import { useCommand } from '../../service/orders.ts';
-import { orderIn } from '../../state/cut-view.ts';
+import { orderIn } from '../../state/orders/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
 import { say } from './toast-queue.ts';
 

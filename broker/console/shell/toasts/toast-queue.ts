@@ -2,7 +2,7 @@
 import { UNSTABLE_ToastQueue as ToastQueue } from 'react-aria-components';
 import type { Language } from '../../../../src/core/words/languages.ts';
 import type { Alarm } from '../../api/operations.ts';
-import type { Relay } from '../../state/cut-view.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
 import { createValue } from '../../state/value.ts';
 

@@ -13,7 +13,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
-import { cutText, orderSearch } from '../../state/cut-view.ts';
+import { cutText, orderSearch } from '../../state/orders/cut-view.ts';
 import { toastWords } from '../../words/toasts/words.ts';
 import { setLanguage } from '../../words/word-set.ts';
 import { OrderWatch } from './order-watch.tsx';

@@ -1,7 +1,7 @@
 // Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
 import type { Approval, CommandRecord, ListedDevice } from '../../api/operations.ts';
-import { requestState } from '../cut-course.ts';
-import { type CutState, cutStateOf, type Relay, relayOf } from '../cut-view.ts';
+import { requestState } from './cut-course.ts';
+import { type CutState, cutStateOf, type Relay, relayOf } from './cut-view.ts';
 
 /** An order of state `1`, or the request for one. */
 export interface OpenOrder {

@@ -1,7 +1,7 @@
 // Cuts and unlocks that were sent and have no answer yet. What went out may be carried out at any moment, so it is never forgotten by a closed
 // dialog or a reload, and it is found again in the ledger. Pure.
 import type { Approval, ListedCommand } from '../../api/operations.ts';
-import { type Relay, relayOf } from '../cut-view.ts';
+import { type Relay, relayOf } from './cut-view.ts';
 
 export interface SentOrder {
   readonly accountID: string;

@@ -8,7 +8,7 @@ import {
   type Value,
 } from '../../../../src/core/reports/rows.ts';
 import type { Approval, EventRecord } from '../../api/operations.ts';
-import { cutText } from '../cut-view.ts';
+import { cutText } from '../orders/cut-view.ts';
 
 /** A request with its cut as addresses name it. */
 export const decisionRow = (request: Approval): ReportRow => ({

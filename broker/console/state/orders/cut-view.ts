@@ -1,6 +1,6 @@
 // What names an order of a cut or an unlock on a screen: its relay, its address, its life, its states and their tones. Pure.
-import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
-import type { CommandRecord, Device } from '../api/operations.ts';
+import { type FeatureName, featureNames } from '../../../../src/core/events/event.ts';
+import type { CommandRecord, Device } from '../../api/operations.ts';
 
 /** The relay that an order moves. The two are never said in one another's words. */
 export type Relay = FeatureName;

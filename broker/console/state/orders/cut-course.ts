@@ -1,5 +1,5 @@
 // The course of an order from what the service answered: its steps in one order of time, its end, and what stands of it since. Pure.
-import type { Approval, CommandRecord, ListedCommand } from '../api/operations.ts';
+import type { Approval, CommandRecord, ListedCommand } from '../../api/operations.ts';
 import { type CutState, cutStateOf, type EndState, toneOf } from './cut-view.ts';
 
 export type StepName =
