@@ -94,6 +94,41 @@ describe.skipIf(why !== null)(
       await confirmButton(page).click();
     };
 
+    // First: an account that has asked for a second person keeps asking for one.
+    it('says what stands of a cut after its restore, in the open dialog and by its link', async () => {
+      const act = (action: string) => post('practice/act', { deviceID: 'van-07', action });
+      await act('stop');
+      const speed = async () => (await worldOf(demo, token, 'van-07'))?.['speedKmh'];
+      await expect.poll(speed, { timeout: 120_000 }).toBe(0);
+      await act('ignitionOff');
+      const asked = await post('command/feature', {
+        deviceID: 'van-07',
+        feature: 'enginecutoff',
+        state: '1',
+        reason: 'test',
+      });
+      const stateOf = async (): Promise<unknown> => (await cutsOf('van-07'))[0]?.['commandState'];
+      await expect.poll(stateOf, { timeout: 120_000 }).toBe('confirmed');
+      const { page, open: go } = await openAs('olga');
+      const link = `/vehicle/van-07?cut=command-${String(asked['commandID'])}`;
+      await go(link);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('The engine cannot be started until it is restored').waitFor();
+      await post('command/feature', { deviceID: 'van-07', feature: 'enginecutoff', state: '0' });
+      for (const _opened of ['open', 'by its link']) {
+        await dialog.getByText(/Restored by admin at/).waitFor({ timeout: 120_000 });
+        const said = await dialog.innerText();
+        expect(said).toContain('It is restored');
+        for (const old of ['cannot be started', 'Confirmed']) expect(said).not.toContain(old);
+        await go(link);
+      }
+      // The steps of all clocks stand in their order.
+      const times = dialog.locator('.steps time');
+      await expect.poll(() => times.count(), { timeout: 60_000 }).toBeGreaterThan(3);
+      const shown = await times.evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+      expect(shown).toEqual(shown.toSorted((one, other) => String(one).localeCompare(String(other))));
+    });
+
     it('shows the state and the reasons of the ledger while it waits, and the withdrawal as the vehicle answers it', async () => {
       const { page, open: go } = await openAs('olga');
       await go('/vehicle/van-03?cut=ask');
@@ -284,41 +319,6 @@ describe.skipIf(why !== null)(
         }
       },
     );
-
-    it('says what stands of a cut after its restore, in the open dialog and by its link', async () => {
-      await account({ needsApproval: false });
-      const act = (action: string) => post('practice/act', { deviceID: 'van-05', action });
-      await act('stop');
-      const speed = async () => (await worldOf(demo, token, 'van-05'))?.['speedKmh'];
-      await expect.poll(speed, { timeout: 120_000 }).toBe(0);
-      await act('ignitionOff');
-      const asked = await post('command/feature', {
-        deviceID: 'van-05',
-        feature: 'enginecutoff',
-        state: '1',
-        reason: 'test',
-      });
-      const stateOf = async (): Promise<unknown> => (await cutsOf('van-05'))[0]?.['commandState'];
-      await expect.poll(stateOf, { timeout: 120_000 }).toBe('confirmed');
-      const { page, open: go } = await openAs('olga');
-      const link = `/vehicle/van-05?cut=command-${String(asked['commandID'])}`;
-      await go(link);
-      const dialog = page.getByRole('dialog');
-      await dialog.getByText('The engine cannot be started until it is restored').waitFor();
-      await post('command/feature', { deviceID: 'van-05', feature: 'enginecutoff', state: '0' });
-      for (const _opened of ['open', 'by its link']) {
-        await dialog.getByText(/Restored by admin at/).waitFor({ timeout: 120_000 });
-        const said = await dialog.innerText();
-        expect(said).toContain('It is restored');
-        for (const old of ['cannot be started', 'Confirmed']) expect(said).not.toContain(old);
-        await go(link);
-      }
-      // The steps of all clocks stand in their order.
-      const times = dialog.locator('.steps time');
-      await expect.poll(() => times.count(), { timeout: 60_000 }).toBeGreaterThan(3);
-      const shown = await times.evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
-      expect(shown).toEqual(shown.toSorted((one, other) => String(one).localeCompare(String(other))));
-    });
 
     it('is not offered once the stream is down: the button names the reason, and restore stays', async () => {
       await account({ needsApproval: false });
