@@ -53,8 +53,8 @@ function initialState(
   const first = isGathered ? sql`CAST(${nowMs + lateGatherMs} AS BIGINT)` : now;
   const digestNo = isGathered ? sql`0` : sql`NULL`;
   const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
-  const laneTime = sql`(SELECT MIN(CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END)
-    FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
+  const laneTime = sql`(SELECT CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END
+    FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '' ORDER BY w.next_ms LIMIT 1)`;
   return sql`'pending', COALESCE(${laneTime}, ${first}), ${now}, ${now}, NULL, '', ${digestNo}`;
 }
 
