@@ -21,6 +21,7 @@ import {
   openSqlite,
   openSqliteThreads,
   type SqliteOptions,
+  storageError,
 } from '../../src/adapters/database/sqlite.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { ddl, migrate } from '../../src/migrate.ts';
@@ -616,5 +617,17 @@ describe('a lock', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+});
+
+describe('an error of SQLite', () => {
+  test.each([
+    ['SQLITE_FULL', 'Free some disk space'],
+    ['ERR_DLOPEN_FAILED', 'npm rebuild'],
+    ['SQLITE_CANTOPEN', 'Check the disk'],
+  ])('%s names what to do: %s', (code, hint) => {
+    const { message, hint: said } = storageError(Object.assign(new Error('cause'), { code }), '/data/f.db');
+    expect(message).toBe(`/data/f.db: ${code}: cause`);
+    expect(said).toContain(hint);
   });
 });

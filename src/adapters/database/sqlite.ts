@@ -104,10 +104,12 @@ export function connectSqlite(options: SqliteOptions) {
 /** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
 export function storageError(thrown: unknown, path: string): AppError {
   const code = codeOf(thrown) || 'SQLITE_ERROR';
-  const hint =
-    code === 'SQLITE_FULL'
-      ? 'Free some disk space or raise the limit.'
-      : 'Check the disk, the rights on the file and its folder, and that no other process holds it.';
+  let hint = 'Check the disk, the rights on the file and its folder, and that no other process holds it.';
+  if (code === 'SQLITE_FULL') hint = 'Free some disk space or raise the limit.';
+  if (code === 'ERR_DLOPEN_FAILED') {
+    hint =
+      'better-sqlite3 was compiled for another Node.js: run `npm rebuild`, or start the Node.js of the installation.';
+  }
   return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
     cause: thrown,
     hint: hintFrom(thrown) ?? hint,
