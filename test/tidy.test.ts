@@ -2,7 +2,12 @@
 // invariants and guides that name what exists, and a changelog that matches the version.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { IsObject, type TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
+import { agentFileSchema } from '../agent/config.ts';
+import { operations } from '../broker/api/operations.ts';
+import { brokerSchema } from '../broker/config/broker-config.ts';
+import budget from './budget.json' with { type: 'json' };
 
 const root = new URL('..', import.meta.url).pathname;
 const programs = ['src', 'agent', 'broker', 'simulator'];
@@ -494,5 +499,39 @@ describe('the table of failures', () => {
     );
     expect(missing).toEqual([]);
     expect(page.match(/`test\/[\w-]+\//g)).toHaveLength(namedIn(page).length);
+  });
+});
+
+describe('the budget', () => {
+  const sourcesOf = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => /\.(tsx?|mjs)$/.test(path));
+  const linesOf = (paths: readonly string[]): number =>
+    paths.reduce((sum, path) => sum + readFileSync(join(root, path), 'utf8').split('\n').length - 1, 0);
+  const settingsOf = (schema: TObject): number =>
+    Object.values(schema.properties).reduce<number>(
+      (sum, member) => sum + (IsObject(member) ? settingsOf(member) : 1),
+      0,
+    );
+  const ofConsole = sourcesOf('broker/console');
+  const pack = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  const now: Readonly<Record<keyof typeof budget, number>> = {
+    'lines of agent': linesOf(sourcesOf('agent')),
+    'lines of broker without console': linesOf(sourcesOf('broker')) - linesOf(ofConsole),
+    'lines of console': linesOf(ofConsole),
+    'lines of simulator': linesOf(sourcesOf('simulator')),
+    'lines of src and systemd': linesOf([...sourcesOf('src'), ...sourcesOf('systemd')]),
+    'lines of tests': linesOf(sourcesOf('test')),
+    operations: operations.length,
+    settings: settingsOf(agentFileSchema) + settingsOf(brokerSchema),
+    'npm scripts': Object.keys(pack.scripts).length,
+  };
+
+  // A commit that raises one says why. 1 %: small changes need no edit, and what was won is not spent again.
+  it.each(Object.entries(budget))('%s: at most %d', (name, most) => {
+    const count = now[name as keyof typeof budget];
+    expect(count).toBeLessThanOrEqual(most);
+    expect(count).toBeGreaterThanOrEqual(Math.floor(most * 0.99));
   });
 });
