@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWorker } from './worker/write-worker.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const output = join(root, 'dist/broker/console');
@@ -31,6 +30,5 @@ const wanted = hashOf(['broker/console', 'src/core', 'package-lock.json']);
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'broker/console/vite.config.ts'), logLevel: 'warn' });
-  writeWorker(output);
   writeFileSync(stamp, wanted);
 }

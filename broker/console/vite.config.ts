@@ -52,7 +52,7 @@ export default defineConfig({
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
       // The pages beside the console have none of its shell.
-      input: ['index.html', 'share.html', 'operator.html', 'wallboard.html', 'offline.html'].map((name) =>
+      input: ['index.html', 'share.html', 'operator.html', 'wallboard.html'].map((name) =>
         join(import.meta.dirname, name),
       ),
       onLog(level, log, handler) {

@@ -61,23 +61,8 @@ describe.skipIf(!isBuilt)(title, () => {
     expect(names.reduce((sum, name) => sum + brotliOf(name), 0)).toBeLessThan(1_500_000);
   });
 
-  it('keeps at most 1.1 MB, with brotli, for a start without network: files that are there, named by their content', () => {
-    const [, list = '[]'] = /const files = (\[.*?\]);\n/.exec(pageOf('service-worker.mjs')) ?? [];
-    const paths = (JSON.parse(list) as readonly (readonly [path: string, digest: string])[]).map(
-      ([path]) => path,
-    );
-    expect(paths).toContain('offline.html');
-    expect(paths).toContain('wallboard.html');
-    const assets = paths
-      .filter((path) => path.startsWith('assets/'))
-      .map((path) => path.slice('assets/'.length));
-    expect(assets.length).toBe(paths.length - 2);
-    expect(assets.filter((name) => !names.includes(name))).toEqual([]);
-    expect(assets.reduce((sum, name) => sum + brotliOf(name), 0)).toBeLessThan(1_100_000);
-  });
-
   it('has no inline script or style in its pages, and they load from their own host only', () => {
-    for (const text of [page, sharePage, operatorPage, pageOf('wallboard.html'), pageOf('offline.html')]) {
+    for (const text of [page, sharePage, operatorPage, pageOf('wallboard.html')]) {
       expect(text).not.toMatch(/<style|style=|<script(?![^>]*\ssrc=)|\son\w+=/);
       expect(
         [...text.matchAll(/(?:src|href)="([^"]*)"/g)].filter(

@@ -1,5 +1,5 @@
 // A tab that stays open over a release of the service, in Chromium with the real broker: the new build has files of other names. The tab says so,
-// goes on to show what the broker has, and what it can no longer load leads to a reload.
+// goes on to show what the broker has, and what it can no longer load leads to a reload. A wallboard loads the new build by itself.
 import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,12 @@ function copyBuild(folder: string, isChanged: boolean): void {
   const assets = join(folder, 'assets');
   const names = new Map(readdirSync(assets).map((name) => [name, name.replace(/(\.\w+)$/, 'x$1')] as const));
   const longestFirst = [...names].toSorted(([one], [other]) => other.length - one.length);
-  const files = ['index.html', 'share.html', ...[...names.keys()].map((name) => join('assets', name))];
+  const files = [
+    'index.html',
+    'share.html',
+    'wallboard.html',
+    ...[...names.keys()].map((name) => join('assets', name)),
+  ];
   for (const file of files) {
     if (!/\.(html|js|css)$/.test(file)) continue;
     const path = join(folder, file);
@@ -100,6 +105,15 @@ describe.skipIf(why !== null)(
       await unit.report({ statusCode: panic });
       await shows(opened, 'own-1');
       expect(await page.getByText('There is a new version of the console').count()).toBe(0);
+      const made = await demo.call('auth/token/authorization', {
+        token,
+        body: { description: 'television' },
+      });
+      const { page: board } = await openAs('admin');
+      await board.goto(`${demo.base}/console/wallboard#${String(made['token'])}`);
+      const boardIsLive = () => board.locator('.board[data-link=live]').waitFor({ timeout: hangMs });
+      await boardIsLive();
+      await board.evaluate('window.isTheOldPage = true');
       // The same build again: nothing is said.
       await stopOld();
       await page.locator('.stale-notice').waitFor({ timeout: hangMs });
@@ -114,6 +128,10 @@ describe.skipIf(why !== null)(
       await other.report({ statusCode: panic });
       await shows(opened, 'own-2');
       other.end();
+      await expect
+        .poll(() => board.evaluate('window.isTheOldPage').catch(() => true), { timeout: hangMs })
+        .toBe(undefined);
+      await boardIsLive();
       await page.evaluate('window.isTheOldPage = true');
       await page.getByRole('link', { name: 'Zones' }).click();
       await page.getByRole('heading', { name: 'A part of the console could not be loaded' }).waitFor();

@@ -227,17 +227,11 @@ describe.skipIf(why !== null)(why === null ? 'the wallboard' : `the wallboard [$
   it('goes on by itself after a broker that was killed and is back, and says since when it shows nothing new', async () => {
     const { page, complaints } = await open(screens);
     await isLive(page);
-    // The worker has kept the page: from now on it opens without the service too.
-    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
     await demo.kill();
     await page.getByText(/^No connection since \d\d:\d\d:\d\d \(/).waitFor();
     const notice = page.getByRole('alert').filter({ hasText: 'What you see is as of' });
     await notice.waitFor();
     expect(await findFaultsInThemes(page)).toEqual([]);
-    // A television that starts meanwhile comes up too, with no old picture.
-    await page.reload();
-    await page.getByText(/^The service has not answered since/).waitFor();
-    expect(await page.locator('.board-states').count()).toBe(0);
     demo = await startDemoProgram(3, demo);
     await isLive(page);
     expect(await page.locator('.board-notice').count()).toBe(0);

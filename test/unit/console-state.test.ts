@@ -16,8 +16,8 @@ import {
   worstFirst,
 } from '../../broker/console/state/fleet.ts';
 import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
-import { knowledgeOf } from '../../broker/console/state/offline/knowledge.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';
 

@@ -3,9 +3,9 @@
 
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
+import { lostMs } from '../service/knowledge.ts';
 import { alarmsReadMs, connection, fleetReadMs, readFailure } from '../service/live.ts';
-import { lostMs } from '../service/offline/knowledge.ts';
-import { type Knowledge, knowledgeOf } from '../state/offline/knowledge.ts';
+import { type Knowledge, knowledgeOf } from '../state/knowledge.ts';
 import { type Failure, failureText } from './failure.ts';
 import { Empty, Loading, Notice, numberText, timeText } from './texts.tsx';
 import { useValue, useWords } from './use.ts';

@@ -1,9 +1,7 @@
 // The session of this tab. The token lives in the tab's session storage and travels in the header `authorization` only: no cookie, so
-// no other site can use it, and no other host can read it. The picture for a start without network belongs to the session: it goes when
-// one ends, and when one begins.
+// no other site can use it, and no other host can read it.
 
 import { skewOf } from '../state/age.ts';
-import { deviceOwnerText, isSameOwner, parseDeviceOwner } from '../state/offline/picture.ts';
 import { createValue } from '../state/value.ts';
 
 export interface Session {
@@ -44,40 +42,14 @@ export function isPractice(): boolean {
 
 export const sessionToken = (): string | null => session.get()?.token ?? null;
 
-/** Of the picture for a start without network, and of the user whose it may be. */
-export const pictureDatabase = 'fleetward-picture';
-export const deviceOwnerKey = 'fleetward.device-owner';
-
-/** Removes it whether the network is there or not. */
-export function removePicture(): void {
-  try {
-    indexedDB.deleteDatabase(pictureDatabase);
-  } catch {
-    // A browser that keeps nothing has no picture.
-  }
-}
-
-/** From now on this device is this user's; the choice of another user ends. */
-function takeDevice({ accountID, userID }: Session): void {
-  removePicture();
-  const owner = parseDeviceOwner(localStorage.getItem(deviceOwnerKey));
-  const own = { accountID, userID };
-  if (!isSameOwner(owner, own))
-    localStorage.setItem(deviceOwnerKey, deviceOwnerText({ ...own, keeping: 'installed' }));
-}
-
 export function beginSession(begun: Session): void {
   sessionStorage.setItem(key, JSON.stringify(begun));
-  takeDevice(begun);
   session.set(begun);
 }
 
 export function endSession(why: Exclude<Absence, 'none'>): void {
   // A page may follow the fleet with another token than that of this tab.
-  if (stored()?.token === session.get()?.token) {
-    sessionStorage.removeItem(key);
-    removePicture();
-  }
+  if (stored()?.token === session.get()?.token) sessionStorage.removeItem(key);
   absence.set(why);
   session.set(null);
 }

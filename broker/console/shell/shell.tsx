@@ -130,27 +130,6 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
   );
 }
 
-/** The worker, and the picture for a start without network: loaded behind the first screen. */
-function followOffline(): () => void {
-  let leave: () => void = () => undefined;
-  let hasLeft = false;
-  const begin = async (): Promise<void> => {
-    const [{ followPicture }, { beginWorker }] = await Promise.all([
-      import('../service/offline/kept-picture.ts'),
-      import('../service/offline/worker.ts'),
-    ]);
-    if (hasLeft) return;
-    leave = followPicture();
-    await beginWorker();
-  };
-  // Without them the console works, but not offline.
-  void begin().catch(() => undefined);
-  return () => {
-    hasLeft = true;
-    leave();
-  };
-}
-
 export function Shell() {
   const { shell, common } = useWords();
   const router = useRouter();
@@ -172,9 +151,7 @@ export function Shell() {
     const leaveOrders = followOrderEnds();
     const leaveFleet = followFleet();
     const leaveSound = followSound();
-    const leaveOffline = followOffline();
     return () => {
-      leaveOffline();
       leaveSound();
       leaveFleet();
       leaveOrders();

@@ -4,7 +4,6 @@ import { StrictMode } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { useWords } from '../components/use.ts';
-import { beginWorker } from '../service/offline/worker.ts';
 import { keepFocus } from '../shell/kept-focus.ts';
 import { beginLanguage } from '../words/language.ts';
 import { withWords } from '../words/word-set.ts';
@@ -38,7 +37,6 @@ async function begin(place: Element): Promise<void> {
   );
   followRelease();
   keepScreenOn();
-  await beginWorker();
 }
 
 beginAccess();

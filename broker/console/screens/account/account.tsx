@@ -6,7 +6,6 @@ import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
 import { accountWords } from '../../words/account/words.ts';
 import { CutRules } from './cut-rules.tsx';
-import { DeviceCard } from './device-card.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
 import { useAccount, useFigures } from './use-account.ts';
@@ -102,7 +101,6 @@ export function AccountScreen() {
         </div>
         <aside className="stack">
           <PreferencesForm />
-          <DeviceCard />
         </aside>
       </div>
     </main>

@@ -4,12 +4,12 @@ import { useEffect } from 'react';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
-import { registerWorker, workerScope } from '../../service/offline/worker.ts';
 import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
 import { inboxWords } from '../../words/inbox/words.ts';
 import { language } from '../../words/word-set.ts';
 
+const workerScope = '/console/';
 /** The worker and this browser's registration belong together: both stay when the session runs out, and end when it is ended. */
 const key = 'fleetward.push';
 
@@ -48,7 +48,10 @@ async function forget(): Promise<void> {
 async function subscribe(): Promise<PushSubscription> {
   if ((await Notification.requestPermission()) !== 'granted') throw new PushFault('refused');
   const { vapidKey } = await call('getVapidKey', {});
-  await registerWorker();
+  await navigator.serviceWorker.register('/console/service-worker.mjs', {
+    scope: workerScope,
+    updateViaCache: 'none',
+  });
   const { pushManager } = await navigator.serviceWorker.ready;
   return pushManager
     .subscribe({ userVisibleOnly: true, applicationServerKey: vapidKey })

@@ -87,14 +87,6 @@ export const accountTexts: AccountTexts = {
       reasonHint: 'Steht im Prüfprotokoll',
       action: (account) => `Sicherung von ${account} zurücksetzen`,
     },
-    device: {
-      title: 'Dieses Gerät',
-      text: 'Die Konsole lässt sich über das Menü des Browsers installieren. Ist der Dienst nicht erreichbar, öffnet sie sich mit dem letzten Bild der Flotte: wo die Fahrzeuge waren, wie sie waren und wie alt das ist, ohne Fahrer und ohne jeden Befehl.',
-      keep: 'Letztes Bild behalten',
-      choices: { on: 'Ein', off: 'Aus', installed: 'Nur in der installierten App' },
-      hint: 'Es wird entfernt, wenn Sie sich abmelden, wenn sich hier ein anderer Benutzer anmeldet, und nach 24 Stunden. Bis dahin sieht es jeder, der dieses Gerät entsperren kann',
-      insecure: 'Über einfaches HTTP öffnen Browser nichts ohne Netz: dafür braucht es HTTPS',
-    },
     preferences: {
       title: 'Ihre Vorlieben',
       text: 'Der Dienst bewahrt sie für Sie auf: Sie gelten ab der Anmeldung in jedem Browser, in dem Sie sich anmelden. Die Menüs der Leiste ändern nur diesen Browser',

@@ -85,14 +85,6 @@ export const accountTexts = {
       reasonHint: 'Kept in the audit log',
       action: (account: string) => `Reset the breaker of ${account}`,
     },
-    device: {
-      title: 'This device',
-      text: 'The console can be installed with the menu of the browser. When the service cannot be reached, it opens with the last picture of the fleet: where the vehicles were, how they were and how old that is, without drivers and without any command.',
-      keep: 'Keep the last picture',
-      choices: { on: 'On', off: 'Off', installed: 'In the installed app only' },
-      hint: 'It is removed when you sign out, when another user signs in here, and after 24 hours. Until then everybody who can unlock this device can see it',
-      insecure: 'Over plain HTTP browsers open nothing offline: this needs HTTPS',
-    },
     preferences: {
       title: 'Your preferences',
       text: 'The service keeps them for you: they apply in every browser in which you sign in, from the sign-in on. The menus of the bar change this browser only',

@@ -87,14 +87,6 @@ export const accountTexts: AccountTexts = {
       reasonHint: 'Se guarda en el registro de auditoría',
       action: (account) => `Restablecer el disyuntor de ${account}`,
     },
-    device: {
-      title: 'Este dispositivo',
-      text: 'La consola se instala desde el menú del navegador. Cuando no se alcanza el servicio, se abre con la última imagen de la flota: dónde estaban los vehículos, cómo estaban y cuánto hace, sin conductores y sin ninguna orden.',
-      keep: 'Guardar la última imagen',
-      choices: { on: 'Sí', off: 'No', installed: 'Solo en la aplicación instalada' },
-      hint: 'Se quita cuando usted sale, cuando otro usuario entra aquí y después de 24 horas. Hasta entonces puede verla cualquiera que pueda desbloquear este dispositivo',
-      insecure: 'Con HTTP simple los navegadores no abren nada sin conexión: hace falta HTTPS',
-    },
     preferences: {
       title: 'Sus preferencias',
       text: 'El servicio las guarda para usted: valen en cada navegador en el que entre, desde la entrada. Los menús de la barra cambian solo este navegador',

@@ -87,14 +87,6 @@ export const accountTexts: AccountTexts = {
       reasonHint: 'Gardé dans le journal d’audit',
       action: (account) => `Refermer le disjoncteur de ${account}`,
     },
-    device: {
-      title: 'Cet appareil',
-      text: 'La console s’installe par le menu du navigateur. Quand le service est injoignable, elle s’ouvre avec la dernière image de la flotte : où étaient les véhicules, dans quel état et de quel âge, sans conducteurs et sans aucune commande.',
-      keep: 'Garder la dernière image',
-      choices: { on: 'Oui', off: 'Non', installed: 'Seulement dans l’application installée' },
-      hint: 'Elle est retirée quand vous vous déconnectez, quand un autre utilisateur se connecte ici, et après 24 heures. D’ici là, toute personne qui peut déverrouiller cet appareil peut la voir',
-      insecure: 'En HTTP simple, les navigateurs n’ouvrent rien hors ligne : il faut HTTPS',
-    },
     preferences: {
       title: 'Vos préférences',
       text: 'Le service les garde pour vous : elles valent dans chaque navigateur où vous vous connectez, dès la connexion. Les menus de la barre ne changent que ce navigateur',

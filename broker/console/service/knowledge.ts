@@ -1,7 +1,7 @@
 // Since when answers count as fresh: what was read before the connection was lost has to be read again.
 import type { QueryClient } from '@tanstack/react-query';
-import { createValue } from '../../state/value.ts';
-import { connection } from '../live.ts';
+import { createValue } from '../state/value.ts';
+import { connection } from './live.ts';
 
 /** When the connection was lost last, ms since 1970; 0: never. */
 export const lostMs = createValue(0);
