@@ -7,7 +7,8 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import { session } from '../../service/session.ts';
-import type { Account, AccountDialog } from '../../state/account/account-view.ts';
+import type { AccountDialog } from '../../state/account/account-address.ts';
+import type { Account } from '../../state/account/account-view.ts';
 import { without } from '../../state/search.ts';
 
 /** State and limits, which every user sees. */

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import type { ScheduleDialog } from '../../state/reports/schedule-draft.ts';
+import type { ScheduleDialog } from '../../state/reports/schedule-address.ts';
 import { without } from '../../state/search.ts';
 
 /** How often the list is read anew while it is shown, ms: also while a report is being made. */

@@ -3,7 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
-import { ruleLists } from '../../state/rules/rule-draft.ts';
+import { ruleLists } from '../../state/rules/rule-address.ts';
 import { ruleWords } from '../../words/rules/words.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { RuleList } from './rule-list.tsx';

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { call } from '../../service/call.ts';
-import type { RuleDialog } from '../../state/rules/rule-draft.ts';
+import type { RuleDialog } from '../../state/rules/rule-address.ts';
 import { without } from '../../state/search.ts';
 
 export function useRules() {

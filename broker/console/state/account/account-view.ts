@@ -3,9 +3,6 @@ import type { Result } from '../../api/operations.ts';
 
 export type Account = Result<'getAccount'>;
 
-export const accountDialogs = ['approval', 'password', 'breaker'] as const;
-export type AccountDialog = (typeof accountDialogs)[number];
-
 export const accountFields = ['name', 'timeZone', 'cutsPerHour', 'retainedDays'] as const;
 export type AccountField = (typeof accountFields)[number];
 

@@ -1,14 +1,6 @@
-// A report by mail as the form holds it, what an address may name of the screen, and what the form sends. Pure.
+// A report by mail as the form holds it, and what the form sends. Pure.
 import { isLanguage, type Language } from '../../../../src/core/words/languages.ts';
 import type { Body, Result } from '../../api/operations.ts';
-
-export const scheduleDialogs = [
-  'schedule-create',
-  'schedule-edit',
-  'schedule-send',
-  'schedule-delete',
-] as const;
-export type ScheduleDialog = (typeof scheduleDialogs)[number];
 
 export type Schedule = Result<'getReportSchedules'>['schedules'][number];
 

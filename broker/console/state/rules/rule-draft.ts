@@ -1,10 +1,5 @@
-// A notification rule as the form holds it, what an address may name of the screen, and what the form sends. Pure.
+// A notification rule as the form holds it, and what the form sends. Pure.
 import type { Body, Result } from '../../api/operations.ts';
-
-export const ruleLists = ['rules', 'deliveries'] as const;
-export const ruleDialogs = ['rule-create', 'rule-edit', 'rule-test', 'rule-delete'] as const;
-export type RuleDialog = (typeof ruleDialogs)[number];
-export const deliveryFilters = ['all', 'pending', 'sent', 'dead'] as const;
 
 export type Rule = Result<'getRules'>['rules'][number];
 export type OccurrenceKind = Rule['kinds'][number];

@@ -1,0 +1,6 @@
+// What an address may name of the rules. Apart from the rest, as the router loads it at the start.
+
+export const ruleLists = ['rules', 'deliveries'] as const;
+export const ruleDialogs = ['rule-create', 'rule-edit', 'rule-test', 'rule-delete'] as const;
+export type RuleDialog = (typeof ruleDialogs)[number];
+export const deliveryFilters = ['all', 'pending', 'sent', 'dead'] as const;
