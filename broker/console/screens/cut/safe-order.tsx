@@ -11,7 +11,7 @@ import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orde
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
 import { cutWords } from '../../words/cut/words.ts';
-import { reportTime } from './says.ts';
+import { reportTime } from './report-time.ts';
 import { ServiceCode } from './service-code.tsx';
 
 interface Subject {

@@ -6,23 +6,12 @@ import { type Aftermath, requestState } from '../../state/orders/cut-course.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
 import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+import { reportTime } from './report-time.ts';
 import { whyText } from './verdict-words.ts';
 
 export interface Said {
   readonly title: string;
   readonly hint: string;
-}
-
-/** A report that came in so late is of another moment than the one at which the service had it, s. */
-const lateS = 60;
-
-/** The time of a report by the clock of the service; of one that came late, by that of the vehicle, and named so. */
-export function reportTime(
-  { reported, updated }: Pick<CommandRecord, 'reported' | 'updated'>,
-  { order }: WordsWith<[typeof cutWords]>,
-): string {
-  const isOther = reported !== 0 && Math.abs(updated - reported) > lateS;
-  return isOther ? order.ownClock(timeText(reported)) : timeText(updated);
 }
 
 /** Where a command stands, and what stands of it since. @param vehicle its name. */

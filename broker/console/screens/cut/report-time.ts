@@ -1,0 +1,18 @@
+// When a command was reported, in words.
+
+import type { CommandRecord } from '../../api/operations.ts';
+import { timeText } from '../../components/texts.tsx';
+import type { cutWords } from '../../words/cut/words.ts';
+import type { WordsWith } from '../../words/word-set.ts';
+
+/** A report that came in so late is of another moment than the one at which the service had it, s. */
+const lateS = 60;
+
+/** The time of a report by the clock of the service; of one that came late, by that of the vehicle, and named so. */
+export function reportTime(
+  { reported, updated }: Pick<CommandRecord, 'reported' | 'updated'>,
+  { order }: WordsWith<[typeof cutWords]>,
+): string {
+  const isOther = reported !== 0 && Math.abs(updated - reported) > lateS;
+  return isOther ? order.ownClock(timeText(reported)) : timeText(updated);
+}
