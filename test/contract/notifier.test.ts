@@ -7,12 +7,14 @@ import { createNotifier } from '../../broker/notify/notifier.ts';
 import type { Senders, Sending, WebhookCall } from '../../broker/notify/senders.ts';
 import { type Committed } from '../../broker/ports/committed.ts';
 import { migrations } from '../../broker/store/migrations.ts';
+import { insertDelivery } from '../../broker/store/notifications/deliveries.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database, Log } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
 import { createOfflineSenders } from '../support/broker/senders.ts';
 import { storeEvents } from '../support/database/stored-events.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -364,6 +366,25 @@ describe('deliveries', () => {
       return sentAtCall >= 0;
     });
     expect(sentAtCall - callsBefore).toBeLessThan(200);
+  });
+
+  it('are inserted at the same cost however many wait: a failure of their lane is looked up', async () => {
+    const context = {
+      accountID: 'acme',
+      eventNo: 1,
+      ruleNo: 1,
+      escalation: 0,
+      isUrgent: true,
+      isLate: false,
+    };
+    const { sql: text, params } = insertDelivery(
+      { ...context, nowMs: 1, isFull: false, onlyIf: sql`1 = 1` },
+      { channel: 'webhook', target: '', lane: 'webhook:1' },
+    );
+    const plan = await db.read({ sql: `EXPLAIN QUERY PLAN ${text}`, params });
+    expect(plan.map(({ detail }) => detail).filter((line) => String(line).includes(' w '))).toEqual([
+      'SEARCH w USING INDEX deliveries_failing (lane=?)',
+    ]);
   });
 
   it('of two processes are sent once', async () => {
