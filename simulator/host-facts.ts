@@ -1,6 +1,8 @@
 // The host facts of a simulated vehicle: a small computer that warms up while it runs and whose disk fills slowly. Computed from the
 // clock alone, so that a run can be repeated.
+
 import type { AgentPorts } from '../agent/agent.ts';
+import { dayS } from '../src/core/durations.ts';
 import type { Clock } from '../src/ports.ts';
 
 const ambientC = 31;
@@ -8,7 +10,6 @@ const warmC = 14;
 const warmingS = 1800;
 const diskFreeMb = 5120;
 const diskMbPerDay = 12;
-const dayS = 86_400;
 /** A vehicle begins in the middle of its day. */
 const usualUpMs = 3_600_000;
 

@@ -1,9 +1,10 @@
 // What the clocks of this machine, the broker and the receiver say together: one decision from all that are known, so that no advice
 // contradicts another. Pure. A clock that agrees with the broker's must never be named as the wrong one.
 
+import { weekMs } from '../../src/core/durations.ts';
+
 /** GPS sends the number of the week modulo this. */
 const rollOverWeeks = 1024;
-const weekMs = 7 * 86_400_000;
 /** A rolled-over date is whole weeks off; the clock that it is compared with may itself be days off. */
 const rollOverMostMs = 2 * 86_400_000;
 

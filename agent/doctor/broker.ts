@@ -1,6 +1,7 @@
 // Checks of the connection to the broker, step by step: name, connection, TLS, session, signature, time. The session
 // uses the device's own name, which would disconnect a running agent; so it is for a stopped one only. It requests
 // the welcome alone: it receives no command and no configuration, and sends no event.
+import { dayMs } from '../../src/core/durations.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { featureNames } from '../../src/core/events/event.ts';
 import { hexId } from '../../src/core/ids.ts';
@@ -133,7 +134,6 @@ const tlsWords: Readonly<Record<string, readonly [words: string, todo: string]>>
   ],
 };
 
-const dayMs = 86_400_000;
 const soonDays = 14;
 
 const formatDay = (utcMs: number): string => new Date(utcMs).toISOString().slice(0, 10);

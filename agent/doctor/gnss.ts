@@ -1,4 +1,5 @@
 // Checks of the GNSS receiver: its speed, its sentences and how often they come, and the quality of its sky. It only listens.
+import { dayMs } from '../../src/core/durations.ts';
 import type { AgentConfig } from '../config.ts';
 import { closeSky, emptySky, recordSky, type SkyState } from '../core/alarms/sky.ts';
 import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/gnss/epochs.ts';
@@ -54,8 +55,6 @@ interface ReceiverOutput {
   readonly sky: SkyState;
   readonly unusable: Unusable | null;
 }
-
-const dayMs = 86_400_000;
 
 /** Seconds between two moments of the sentences that carry one: the median; null when there are fewer than two. */
 function intervalOf(sentences: readonly Sentence[]): number | null {

@@ -1,8 +1,10 @@
 // Common parts of the `fleetward-broker ca` commands: the folder, the authority with its key, and lifetimes. No certificate
 // outlives its authority.
+
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { dayMs } from '../../src/core/durations.ts';
 import { AppError } from '../../src/core/errors.ts';
 import {
   type AuthorityFolder,
@@ -21,7 +23,6 @@ import {
 import { readSecretLine } from '../adapters/keys/secret-file.ts';
 import type { Flags } from './command-line.ts';
 
-export const dayMs = 24 * 3600_000;
 /** Before it was made, because no two clocks agree. */
 const earlierMs = 3600_000;
 const secondMs = 1000;

@@ -2,6 +2,7 @@
 // so that a listener or vehicle never needs a new key.
 import { X509Certificate } from 'node:crypto';
 import { basename } from 'node:path';
+import { dayMs } from '../../src/core/durations.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { parseDeviceUser } from '../../src/core/wire/topics.ts';
 import {
@@ -12,7 +13,6 @@ import {
 import { readAuthorityKey } from '../adapters/keys/certificate-authority.ts';
 import { selfIssuer } from '../adapters/keys/certificate-writer.ts';
 import {
-  dayMs,
   dayOf,
   daysOf,
   folderOf,

@@ -1,6 +1,8 @@
 // The certificates of the running broker and of its authority: read at the start and at SIGHUP, checked once a day. A
 // reload applies to each listener completely or not at all: one with a bad file keeps what it had, the others are renewed.
+
 import { createSystemEntropy } from '../../src/adapters/system.ts';
+import { dayMs } from '../../src/core/durations.ts';
 import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 import { enrolmentLimits } from '../../src/core/wire/enrolment.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
@@ -25,7 +27,6 @@ import type { WebSocketListening } from '../ports/mqtt-server.ts';
 import { type TlsListening, type TlsMaterial } from '../ports/tls.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 
-const dayMs = 24 * 3600_000;
 /** From here on a certificate that is about to expire is logged every day. */
 const warnMs = 30 * dayMs;
 

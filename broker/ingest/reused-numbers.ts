@@ -1,6 +1,7 @@
 // Decides about events whose number is stored already, where numbers alone do not identify a repeat: a tracker may begin again at 1
 // under the same boot, and its panic must not be taken for an old position. A repeat says exactly what is stored; anything else
 // is another event and is stored under a run of its own. It must never drop an event of which no record exists or existed.
+import { dayMs } from '../../src/core/durations.ts';
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database } from '../../src/ports.ts';
 import { contentOf } from '../core/events/event-content.ts';
@@ -10,8 +11,6 @@ import { contentHash } from '../store/events/event-insert.ts';
 import type { EventRow } from '../store/events/events.ts';
 import { newestRecords, recordsAt, retainedDays } from '../store/events/same-number.ts';
 import type { Draft } from './boot-drafts.ts';
-
-const dayMs = 86_400_000;
 
 /** The boot under which an event is stored whose number another event has. '@' is not allowed in ids. */
 export const runOf = (boot: string, event: FleetEvent): string => `${boot}@${contentHash(event)}`;

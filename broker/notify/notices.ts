@@ -1,4 +1,5 @@
 // Notifications and alarms: decides, delivers, escalates and cleans up, in the background from `createNotices` to `close`.
+import { dayMs } from '../../src/core/durations.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
 import { scheduleLimits } from '../core/reports/report-schedule.ts';
@@ -54,7 +55,6 @@ export interface Notices {
   close(): Promise<void>;
 }
 
-const dayMs = 24 * 3600 * 1000;
 const inboxDays = 90;
 /** Of closed alarms, from their closing. */
 const alarmDays = 90;

@@ -2,6 +2,7 @@
 // of: these, and what triggers recorded (`broker/store/schema/occurrences.ts`). Inbox entry, deliveries, what the rules remember
 // and the removal of the occurrence are one batch, on the condition that it is still there: neither a restart nor two processes
 // at once lose or repeat a notice.
+import { dayMs } from '../../src/core/durations.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { silenceLimitMs } from '../../src/core/presence.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
@@ -65,7 +66,6 @@ const startGraceMs = 5 * 60_000;
 const overlapMs = 3_600_000;
 const certificatesEveryMs = 10 * 60 * 1000;
 const certificateDays = 30;
-const dayMs = 24 * 3600 * 1000;
 
 const never = Number.NEGATIVE_INFINITY;
 

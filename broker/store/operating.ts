@@ -1,5 +1,6 @@
 // What the operator of the service is shown of its database: accounts against their limits, unreadable payloads by reason, ages of what
 // waits, backups, positions. Bounded reads of low priority: they run every few seconds while a page of the operator is open.
+import { hourMs } from '../../src/core/durations.ts';
 import type { Database, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type {
@@ -21,7 +22,6 @@ const accountsShown = 100;
 const payloadsExamined = 2000;
 const reasonsShown = 20;
 const reasonMost = 200;
-const hourMs = 3_600_000;
 
 const toS = (ms: number): number => Math.floor(ms / 1000);
 

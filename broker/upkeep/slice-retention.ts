@@ -1,5 +1,6 @@
 // Drops slices of the events in which every row is past the limit of its account, instead of deleting single rows. A decision by a
 // clock that proves wrong within the hour is undone.
+import { dayMs } from '../../src/core/durations.ts';
 import { causeCodeOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Statement } from '../../src/ports.ts';
 import type { TimeSpan } from '../core/events/event-spans.ts';
@@ -24,7 +25,6 @@ import { allSlices, type Slice } from '../store/slices/slices.ts';
 import { batchTargetMs, createPacedBatches } from './paced-batches.ts';
 import { sliceRules } from './slicing.ts';
 
-const dayMs = 86_400_000;
 /** A hidden slice is dropped after this: its readers are done, and a wrong clock was corrected. */
 export const retiredMs = 3_000_000;
 /** Received times come from clocks of several bridges, which need not agree to the second. */

@@ -1,5 +1,6 @@
 // A simulated GNSS receiver: NMEA 0183 sentences once a second from the vehicle's position, with the noise and the faults of a real one.
 // Wrong checksums come from the simulated cable only; it shares no code with the agent's parser.
+import { dayMs } from '../../src/core/durations.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
 import {
@@ -155,8 +156,6 @@ function observe(
     hdop,
   };
 }
-
-const dayMs = 86_400_000;
 
 interface BurstOptions extends Pick<GnssOptions, 'talker' | 'extra'> {
   readonly habits: GnssHabits;

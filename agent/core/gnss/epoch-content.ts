@@ -1,5 +1,6 @@
 // Content of one epoch so far, and whether that makes a fix. Positions of void sentences are never kept here, so they
 // cannot leak into a fix.
+import { dayMs } from '../../../src/core/durations.ts';
 import type { Gga, Gll, Gns, Gsa, Rmc, Sentence, Unusable, Vtg } from './nmea-sentences.ts';
 
 /**
@@ -70,8 +71,6 @@ const talkers = ['GP', 'GN', 'GL', 'GA', 'GB', 'BD', 'GQ'] as const;
 
 export const formatterOf = (sentence: Sentence): string =>
   sentence.type === 'unusable' ? sentence.of : sentence.type;
-
-const dayMs = 86_400_000;
 
 /** From `from` to `to` on the clock of a day, the shorter way round: negative backwards. */
 export const stepOfDay = (from: number, to: number): number =>

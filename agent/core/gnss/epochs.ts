@@ -2,6 +2,7 @@
 // sentence that confirms it and none that denies it; void, estimated, manual and simulated positions must never
 // become a fix, and an epoch must never become two fixes. Only RMC, GGA, GNS and GLL open and close an epoch.
 
+import { dayMs } from '../../../src/core/durations.ts';
 import {
   addSentence,
   dayBeside,
@@ -138,7 +139,6 @@ export const epochLimits = {
   speedMismatchShare: 0.05,
 } as const;
 
-const dayMs = 86_400_000;
 const none: readonly EpochReport[] = [];
 
 export function createEpochState(config: EpochConfig): EpochState {

@@ -1,5 +1,6 @@
 // The data budget of a month and its traffic light. Counted is an upper estimate of what a mobile network bills:
 // payload, MQTT, TLS 1.3, TCP and IP, in both directions (research "edge-agents" section 4, envelope cost). Pure.
+import { dayMs } from '../../../src/core/durations.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 
 /** Bytes of one exchange beyond its payload. */
@@ -24,8 +25,6 @@ export interface Traffic {
 export type BudgetLight = 'green' | 'amber' | 'red';
 
 export const noTraffic: Traffic = { month: null, bytes: 0 };
-
-const dayMs = 86_400_000;
 
 /** Months since January 1970 at a UTC in ms (proleptic Gregorian calendar; Howard Hinnant, "days from civil", inverse). */
 export function monthOf(utcMs: number): number {

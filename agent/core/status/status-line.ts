@@ -1,4 +1,5 @@
 // One line of the status, and what its parts share. Pure.
+import { dayS, hourS } from '../../../src/core/durations.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import type { PortStatus } from './status.ts';
 
@@ -14,8 +15,6 @@ export interface StatusLine {
 }
 
 const minuteS = 60;
-const hourS = 3600;
-const dayS = 86_400;
 
 /** A duration for display: `8 s`, `12 min`, `3 h 5 min`, `2 d 4 h`. */
 export function formatSpan(spanS: number | null): string {

@@ -1,7 +1,9 @@
 // The authority that signs certificates of vehicles (X.509 v3, RFC 5280): one fixed shape, for clients of TLS only. It must
 // never take a name, an extension or a validity from a request: a request gives a key and nothing else.
+
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dayMs } from '../../../src/core/durations.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { Entropy } from '../../../src/ports.ts';
 import type { CertificateAuthority } from '../../devices/enrolment.ts';
@@ -14,7 +16,6 @@ import {
 } from './certificate-writer.ts';
 import { needPrivate } from './secret-file.ts';
 
-const dayMs = 24 * 3600_000;
 /** A vehicle's certificate is good a little before it was made: no two clocks agree. */
 const earlierMs = 3600_000;
 

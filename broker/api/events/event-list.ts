@@ -1,6 +1,8 @@
 // Common parts of all listings of event records: the time range of the path, the query, the limit, the cursor and the pages
 // of the answer. An answer is complete, rejected, or says `more`; it is never truncated silently.
+
 import { type Static, Type } from 'typebox';
+import { dayMs, hourMs } from '../../../src/core/durations.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { eventLimits } from '../../../src/core/events/event.ts';
 import { aheadMostMs } from '../../core/events/projection.ts';
@@ -17,8 +19,6 @@ import { zoneNames } from '../geozones/geozone-views.ts';
 
 /** Most records of a page. */
 const limitMost = 5000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** Longest `fields`: every member once, and then some. */
 const fieldsLength = 512;
 

@@ -1,12 +1,12 @@
 // Key figures of the fleet, for a wall display or a monitoring system: cheap enough to be read every few seconds.
+
 import { Type } from 'typebox';
+import { dayMs } from '../../../src/core/durations.ts';
 import { activationCodes } from '../../core/events/activation.ts';
 import { countFleet } from '../../store/devices/diagnostics.ts';
 import { listOf } from '../../store/events/events.ts';
 import { operation } from '../base/operation.ts';
 import { count, envelope, ok } from '../base/shapes.ts';
-
-const dayMs = 24 * 3600 * 1000;
 
 const getMonitorMetaData = operation({
   id: 'getMonitorMetaData',

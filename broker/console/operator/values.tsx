@@ -1,5 +1,7 @@
 // Values of the page of the operator as text, each with its unit, and the parts that all groups are made of.
+
 import { createContext, type ReactNode, use } from 'react';
+import { hourS } from '../../../src/core/durations.ts';
 import { Icon } from '../components/icon.tsx';
 import { spanOf } from '../state/age.ts';
 import { formatNumber, formatTime } from '../words/base/format.ts';
@@ -13,7 +15,6 @@ export function sizeText(bytes: number, locale: string): string {
   return unitText(bytes / 1000 ** step, sizes[step] ?? 'byte', locale);
 }
 
-const hourS = 3600;
 /** From a day on up to so many hours a span is said in hours: `26 hours` is not yet `2 days`. */
 const hoursMost = 72;
 

@@ -1,13 +1,13 @@
 // The span of event time under which an event is recorded, so that readers find the slices that can hold it. A day for
 // plausible times, near the time of receipt; coarser far from it, so that wrong clocks cannot create many spans.
 
+import { dayMs } from '../../../src/core/durations.ts';
+
 /** Epoch ms, both ends included. */
 export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
-
-const dayMs = 86_400_000;
 
 /** The migration of the store says the same in SQL. */
 export const spanRules = {

@@ -1,7 +1,8 @@
 // How often things of some kinds happened within the last hour, by the minute: a few additions each, nothing that grows.
 
+import { minuteMs } from '../../../src/core/durations.ts';
+
 const minutes = 60;
-const minuteMs = 60_000;
 /** Kinds with a count of their own; names are ours and far fewer, only a bug could reach it. */
 const kindsMost = 300;
 export const otherKind = 'other';

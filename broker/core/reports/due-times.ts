@@ -1,7 +1,9 @@
 // When a report is due and what period it is about, in local time. Pure: the time is a parameter; the zone rules come from the
 // platform's time zone table. A local time that a change of the clock leaves out is due as much later as the clock leaps, one that comes
 // twice is due the first time: each date that a schedule names has one due time.
+
 import { type CalendarDate, dateOfNumber, dateText, dayNumberOf } from '../../../src/core/calendar.ts';
+import { dayMs, hourMs, minuteMs } from '../../../src/core/durations.ts';
 
 export const reportPeriods = ['yesterday', 'lastWeek', 'lastMonth'] as const;
 export type ReportPeriod = (typeof reportPeriods)[number];
@@ -18,9 +20,6 @@ export interface Recurrence {
   readonly timeZone: string;
 }
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** Longest time between two due times is 31 days; a clock that leaps by a day may come between. */
 const lookDays = 64;
 

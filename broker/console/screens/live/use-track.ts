@@ -1,11 +1,12 @@
 // The way of the selected vehicle in the last hour, for the map.
+
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { hourS } from '../../../../src/core/durations.ts';
 import type { Track } from '../../map/map.ts';
 import { call } from '../../service/call.ts';
 import { trackOf } from '../../state/track.ts';
 
-const hourS = 3600;
 const none: Track = [];
 
 /** @param deviceID null: none. */

@@ -1,4 +1,5 @@
 // What the reports can show, as the address has it: vehicles and period. Pure.
+import { dayS, hourS } from '../../../../src/core/durations.ts';
 import type { ReportKind } from '../../../../src/core/reports/columns.ts';
 import { type Range, rangeS } from '../vehicle-view.ts';
 
@@ -7,8 +8,6 @@ export const vehiclesMost = 50;
 
 /** Longest period of trips, stops and sums: of the whole fleet, and of vehicles that are named. The service refuses a longer one. */
 const daysMost = { fleet: 31, named: 366 } as const;
-const dayS = 86_400;
-const hourS = 3600;
 
 /** Kind of event that a report of events begins with: arrival at a zone. */
 export const firstCode = 61968;

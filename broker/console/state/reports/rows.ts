@@ -1,4 +1,5 @@
 // The rows of reports that the console alone has, and the bars of every report: one for each day or vehicle. Pure.
+import { hourS } from '../../../../src/core/durations.ts';
 import { type ColumnID, drawnOf, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import {
   placeOf,
@@ -47,7 +48,6 @@ export interface Bars {
 /** Bars at most: more of them would be narrower than a few pixels. */
 const barsMost = 366;
 const vehicleBarsMost = 30;
-const hourS = 3600;
 
 const drawn = (value: Value | undefined, column: ColumnID): number =>
   typeof value !== 'number' ? 0 : formOf(column) === 'span' ? value / hourS : value;
