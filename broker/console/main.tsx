@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { useWords } from './components/use.ts';
 import { router } from './router.tsx';
 import { ServiceError } from './service/call.ts';
-import { readAgainWhenBack } from './service/knowledge.ts';
+import { readAgainWhenBack } from './service/live.ts';
 import { session } from './service/session.ts';
 import { keepFocus } from './shell/kept-focus.ts';
 import { beginLanguage } from './words/language.ts';

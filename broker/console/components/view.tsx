@@ -3,8 +3,7 @@
 
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
-import { lostMs } from '../service/knowledge.ts';
-import { alarmsReadMs, connection, fleetReadMs, readFailure } from '../service/live.ts';
+import { alarmsReadMs, connection, fleetReadMs, lostMs, readFailure } from '../service/live.ts';
 import { type Knowledge, knowledgeOf } from '../state/knowledge.ts';
 import { type Failure, failureText } from './failure.ts';
 import { Empty, Loading, Notice, numberText, timeText } from './texts.tsx';

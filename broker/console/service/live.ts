@@ -1,6 +1,7 @@
 // The live picture of the account: vehicles, open alarms and the state of the connection, from the list of devices and the stream. It is
 // read once for all screens. Changes reach the screens at most four times a second, of more than 10,000 vehicles more rarely, alarms and
 // commands at once.
+import type { QueryClient } from '@tanstack/react-query';
 import type { Alarm, ListedDevice } from '../api/operations.ts';
 import type { StreamMessage } from '../state/event-stream.ts';
 import { listedFields, type Vehicle } from '../state/fleet.ts';
@@ -288,4 +289,28 @@ export function followFleet(): () => void {
     readFailure.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };
+}
+
+/** When the connection was lost last, ms since 1970; 0: never. */
+export const lostMs = createValue(0);
+
+let stateBefore = connection.get().state;
+let queries: QueryClient | null = null;
+
+connection.subscribe(() => {
+  const { state } = connection.get();
+  if (state === stateBefore) return;
+  const wasDown = stateBefore === 'down';
+  stateBefore = state;
+  if (state === 'down') lostMs.set(Date.now());
+  // A report, and what never changes, stay as they were read.
+  if (wasDown && state === 'live')
+    void queries?.invalidateQueries({
+      predicate: ({ queryKey: [kind] }) => kind !== 'report' && kind !== 'replay',
+    });
+});
+
+/** Reads the answers of these queries again when the connection is back. */
+export function readAgainWhenBack(client: QueryClient): void {
+  queries = client;
 }
