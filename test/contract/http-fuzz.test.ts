@@ -7,11 +7,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { errorAnswer } from '../../broker/api/base/shapes.ts';
 import { operations } from '../../broker/api/operations.ts';
+import { extent } from '../support/extent.ts';
 import { holdClock } from '../support/http/held-clock.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
+import { DeadlineError, hangMs } from '../support/machine/wait-until.ts';
 
-const requestCount = Number(process.env['FLEETWARD_TEST_FUZZ_REQUESTS'] ?? 3000);
+const requestCount = Number(
+  process.env['FLEETWARD_TEST_FUZZ_REQUESTS'] ?? extent({ gate: 1000, nightly: 3000 }),
+);
 const perRun = 100;
 /** Time between two requests, ms. */
 const paceMs = 10;
@@ -171,13 +175,32 @@ function pathOf(operation: Operation, shot: Shot): string {
 const errorShape = Compile(errorAnswer);
 const resultShapes = new Map(targets.map((operation) => [operation.id, Compile(operation.result)]));
 
+/** Names what does not end. */
+async function inTime<T>(what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new DeadlineError(`${what} did not end within ${hangMs} ms`, false)),
+      hangMs,
+    );
+  });
+  try {
+    return await Promise.race([work, hang]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function fire(shot: Shot): Promise<void> {
   const operation = targets[shot.at];
   if (operation === undefined) return;
   const body = bodyOf(operation, shot);
   const request = { method: operation.method, path: pathOf(operation, shot), token: tokens[shot.user] ?? '' };
   service.advance(paceMs);
-  const answer = await service.call({ ...request, ...(body === undefined ? {} : { body }) });
+  const answer = await inTime(
+    `${operation.id} ${request.path} ${body ?? ''}`,
+    service.call({ ...request, ...(body === undefined ? {} : { body }) }),
+  );
   const seen = `${operation.id} ${request.path} ${body ?? ''} -> ${answer.status} ${answer.text.slice(0, 400)}`;
   seenStatuses.set(answer.status, (seenStatuses.get(answer.status) ?? 0) + 1);
   expect([200, 400, 401, 404, 405, 406, 422, 503], seen).toContain(answer.status);
@@ -191,8 +214,8 @@ async function fire(shot: Shot): Promise<void> {
   expect(answer.text).not.toContain('CANARY');
   // A request may have ended the session or changed the user whose token it carried.
   if (answer.status === 401) {
-    await service.close();
-    await begin();
+    await inTime('the end of the service', service.close());
+    await inTime('the start of the service', begin());
   }
 }
 

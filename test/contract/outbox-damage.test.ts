@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pageBytes } from '../../agent/core/outbox/page-carving.ts';
 import { connectSqlite } from '../../src/adapters/database/sqlite.ts';
+import { extent } from '../support/extent.ts';
 import { createLuck } from '../support/hostile/hostile-truth.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { hangMs } from '../support/machine/wait-until.ts';
@@ -25,7 +26,7 @@ import {
 } from '../support/storage/outbox-damage.ts';
 import { campaignSeed } from '../support/storage/storage-run.ts';
 
-const cases = Number(process.env['FLEETWARD_TEST_DAMAGE'] ?? 160);
+const cases = Number(process.env['FLEETWARD_TEST_DAMAGE'] ?? extent({ gate: 60, nightly: 160 }));
 const seed = campaignSeed();
 const luck = createLuck(seed);
 const root = temporaryFolder('damage', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
@@ -252,7 +253,7 @@ describe('a damaged file', () => {
     async (of) => {
       const pages = Math.floor((originals[of].files.get(database)?.length ?? 0) / pageBytes);
       const bad: string[] = [];
-      for (let page = 0; page < pages; page += 1) {
+      for (let page = 0; page < pages; page += extent({ gate: 4, nightly: 1 })) {
         const damage: Damage = {
           name: `page ${page}`,
           of,

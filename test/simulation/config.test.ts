@@ -8,6 +8,7 @@ import { findDevice } from '../../broker/store/devices/devices.ts';
 import { saveAccountSettings, saveDeviceSettings } from '../../broker/store/devices/vehicle-settings.ts';
 import type { SettingsChange } from '../../src/core/settings/change.ts';
 import { sql } from '../../src/sql.ts';
+import { extent } from '../support/extent.ts';
 import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 async function start(seed = 'config') {
@@ -111,7 +112,7 @@ describe('a configuration', () => {
     expect(fleet.truth.breaches).toEqual([]);
   });
 
-  it.each(Array.from({ length: 8 }, (_, step) => 500 + step * 200))(
+  it.each(extent({ gate: [500, 1100, 1700], nightly: [500, 700, 900, 1100, 1300, 1500, 1700, 1900] }))(
     'arrives in the end when the link breaks %i ms after it was chosen, and again and again',
     async (afterMs) => {
       const { fleet, choose, state, held } = await start(`drop ${afterMs}`);
@@ -127,7 +128,7 @@ describe('a configuration', () => {
     },
   );
 
-  it.each(Array.from({ length: 6 }, (_, step) => 600 + step * 500))(
+  it.each(extent({ gate: [600, 2100], nightly: [600, 1100, 1600, 2100, 2600, 3100] }))(
     'arrives in the end when agent and broker are killed %i ms after it was chosen',
     async (afterMs) => {
       const { fleet, choose, state, held } = await start(`kill ${afterMs}`);

@@ -5,6 +5,7 @@ import { env } from 'node:process';
 import { expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { sql } from '../../src/sql.ts';
+import { extent } from '../support/extent.ts';
 import { unleashChaos } from '../support/virtual/virtual-chaos.ts';
 import { createFleet, type Fleet, heal, runFor } from '../support/virtual/virtual-fleet.ts';
 import { type IssuedCommand, judgeCommands, judgeEvents } from '../support/virtual/virtual-truth.ts';
@@ -126,7 +127,7 @@ function add(total: Record<string, number>, summary: Life['summary']): void {
   }
 }
 
-const campaign = Number(env['FLEETWARD_TEST_SEEDS'] ?? 4);
+const campaign = Number(env['FLEETWARD_TEST_SEEDS'] ?? extent({ gate: 2, nightly: 4 }));
 const first = env['FLEETWARD_TEST_FIRST_SEED'] ?? 'a';
 const single = env['FLEETWARD_TEST_SEED'];
 

@@ -5,6 +5,7 @@ import { encodeRequest, type ModbusRequest } from '../../agent/core/board/modbus
 import { createRtuMaster, stepRtuMaster } from '../../agent/core/board/rtu-master.ts';
 import type { RtuMasterOptions, RtuResult } from '../../agent/core/board/rtu-types.ts';
 import { type BoardFaults, noBoardFaults, noiseKinds } from '../../simulator/hardware/board.ts';
+import { extent } from '../support/extent.ts';
 import { frame } from '../support/serial/modbus-unit.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
@@ -303,7 +304,7 @@ describe('a restore', () => {
   it.each(faults)(
     'opens the contact within 2 s of the order, whatever the line does: %s',
     async (_what, fault) => {
-      for (const afterS of [0, 0.37, 8, 21]) {
+      for (const afterS of extent({ gate: [0, 8], nightly: [0, 0.37, 8, 21] })) {
         const rig = await cutVehicle();
         rig.board.setFaults(fault);
         rig.run(afterS);
@@ -506,7 +507,7 @@ describe('a cut', () => {
       [lost, garbled, cut, silent].some((share) => share === 1 || share === true),
     ),
   )('closes no contact while nothing is understood: %s', async (_what, fault) => {
-    for (const afterS of [0.5, 2, 30]) {
+    for (const afterS of extent({ gate: [2], nightly: [0.5, 2, 30] })) {
       const rig = await createVehicleRig();
       rig.run(20);
       rig.board.setFaults(fault);

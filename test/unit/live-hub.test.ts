@@ -24,6 +24,7 @@ import {
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { insertUser } from '../support/database/store-rows.ts';
+import { extent } from '../support/extent.ts';
 import { parseMessages } from '../support/http/event-stream.ts';
 
 const caller = {
@@ -251,7 +252,7 @@ describe('a live stream', () => {
           }
           await bench.db.close();
         }),
-        { numRuns: 150 },
+        { numRuns: extent({ gate: 40, nightly: 150 }) },
       );
     },
   );

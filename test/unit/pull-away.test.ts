@@ -1,6 +1,7 @@
 // A vehicle pulls away at a light, as hard as 7 km/h/s, while a cut is decided: its ignition reads off, as a plug came off there, and only the receiver
 // sees it go. One that smooths its speed shows little of it, and that little rises. Bytes of board and receiver, through the whole vehicle.
 import { expect, it } from 'vitest';
+import { extent } from '../support/extent.ts';
 import { createVehicleRig, type RigOptions } from '../support/vehicle/vehicle-rig.ts';
 
 /** A vehicle that has come to a stop with the key on, with the highest speed at which its engine relay closed, km/h; null: it did not. */
@@ -59,7 +60,7 @@ it.each([
   'is not cut when the receiver smooths over %i ms and it is faster than %i km/h',
   async (smoothMs, mostKmh) => {
     let count = 0;
-    for (const atS of fifths(20, 5))
+    for (const atS of fifths(20, 5).filter((_, index) => index % extent({ gate: 2, nightly: 1 }) === 0))
       for (const orderS of fifths(0.1, 7)) {
         const kmh = await speedAtCut(smoothMs, { atS, orderS });
         if (kmh === null) continue;
@@ -67,7 +68,7 @@ it.each([
         expect(kmh).toBeLessThanOrEqual(mostKmh);
       }
     // Without the rule on the rise half of them are cut where it smooths, at up to 10 km/h.
-    expect(count).toBeLessThan(9);
+    expect(count).toBeLessThan(extent({ gate: 6, nightly: 9 }));
   },
 );
 
@@ -81,7 +82,7 @@ it.each(['bytes', 'time'] as const)(
   async (first) => {
     let decided = 0;
     for (const holdS of [0.5, 0.7, 0.97])
-      for (let phaseS = 0; phaseS < 1; phaseS += 0.04) {
+      for (let phaseS = 0; phaseS < 1; phaseS += extent({ gate: 0.12, nightly: 0.04 })) {
         const { rig, cutKmh } = await standAtLight(0, 20 + phaseS);
         rig.command('enginecutoff', '1');
         rig.run(0.3);
@@ -95,12 +96,12 @@ it.each(['bytes', 'time'] as const)(
         if (rig.board.isEnergised('enginecutoff')) decided += 1;
       }
     expect(decided).toBeGreaterThan(0);
-    expect(decided).toBeLessThan(38);
+    expect(decided).toBeLessThan(extent({ gate: 14, nightly: 38 }));
   },
 );
 
 it('is not cut by an agent that runs for a fifth of each second only, as a hog in step with the receiver leaves it', async () => {
-  for (let phaseS = 0; phaseS < 1; phaseS += 0.1)
+  for (let phaseS = 0; phaseS < 1; phaseS += extent({ gate: 0.3, nightly: 0.1 }))
     for (const setOffS of [0.05, 0.25, 0.45, 0.65]) {
       const { rig, cutKmh } = await standAtLight(0, 8 + phaseS);
       const second = (during = (): void => undefined): void => {
