@@ -60,6 +60,7 @@ const checkAccount = operation({
   path: '/auth/checkaccount/{accountID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Accounts',
   summary: 'State and limits of the own account',
   description: `Whether the account is active, when it ends (\`expirationTime\`, 0 = never), how many devices it may have
@@ -142,6 +143,7 @@ const getAccount = operation({
   path: '/auth/account/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Accounts',
   summary: 'Settings of the account',
   description: `Settings and limits of the caller's account. \`approvalOffRequestedBy\` names an administrator who wants to switch off
@@ -202,6 +204,7 @@ const changeAccount = operation({
   path: '/auth/updateaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Accounts',
   summary: 'Change settings of the account',
   description: `Changes the given settings of the caller's own account; any other \`accountID\` answers 404.

@@ -97,6 +97,7 @@ const logout = operation({
   path: '/auth/logout/{accountID}/{userID}',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: 'own',
   tag: 'Authentication',
   summary: 'End the session of the token',
   description: `Ends exactly the session whose token is sent. The names in the path must be those of the token,

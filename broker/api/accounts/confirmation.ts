@@ -30,6 +30,7 @@ const confirmUser = operation({
   path: '/user/confirmuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Confirm a new approver',
   description: `Our addition. Confirms that a user is a separate person. From then on, and a day after the last grant, the user counts

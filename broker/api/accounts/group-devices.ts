@@ -85,6 +85,7 @@ const changeGroupDevices = operation({
   path: '/group/changedevices/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Add devices to a group, or take them out',
   description: `Our addition: up to ${devicesMost} devices join the group and as many leave it; its other devices stay as they are. A device that is in the group

@@ -65,6 +65,7 @@ const groups = operation({
   path: '/group/groups/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Groups',
   summary: 'Groups of devices',
   description: `Every group of the account in the order of group ids, with the ids of its devices. A user who is limited to groups
@@ -86,6 +87,7 @@ const updateGroup = operation({
   path: '/group/updategroup/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Create a group, or change it',
   description: `Creates the group, or changes the given members of the one that is there. \`devices\` replaces the whole list (at most
@@ -155,6 +157,7 @@ const removeGroup = operation({
   path: '/group/deletegroup/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Delete a group',
   description: `Deletes the group; its devices stay. Its users stay limited: who was in no other group sees no device

@@ -40,6 +40,7 @@ const begin = operation({
   path: '/auth/loginagain/begin/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Begin to log in again at the login provider',
   description: `Our addition, for users of the login provider, where the account wants the password again (\`needsPassword\`). As
@@ -116,6 +117,7 @@ const finish = operation({
   path: '/auth/loginagain/finish/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Finish logging in again at the login provider',
   description: `Our addition. Takes what \`finishProviderLogin\` takes, within the session that began. From then on, and for ${providerProofS / 60} minutes, the

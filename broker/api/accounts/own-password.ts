@@ -15,6 +15,7 @@ export const changePassword = operation({
   path: '/user/changepassword/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Users',
   summary: 'Change your own password',
   description: `Sets the password of the calling user. All other logins and API tokens of the user end; the token of the call stays valid. A

@@ -33,6 +33,7 @@ const get = operation({
   path: '/user/preferences/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Users',
   summary: 'Preferences of the calling user',
   description: `An addition to the interface: the JSON object that an app saved for the calling user with \`savePreferences\`. Each user has
@@ -58,6 +59,7 @@ const save = operation({
   path: '/user/savepreferences/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Users',
   summary: 'Save preferences of the calling user',
   description: `An addition to the interface: replaces the whole object, at most ${bytesMost} bytes as JSON in UTF-8 (422 \`invalid_content\`

@@ -65,6 +65,7 @@ const createToken = operation({
   path: '/auth/token/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Make a token for a program',
   description: `Gives an API token of the calling user, shown once. It is sent like the token of a login. It is valid until
@@ -232,6 +233,7 @@ const listTokens = operation({
   path: '/auth/tokens/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'own',
   tag: 'Authentication',
   summary: 'Sessions of a user: logins and tokens',
   description: `Every login and API token that is open in the name of the calling user, newest first; for administrators with
@@ -291,6 +293,7 @@ const endToken = operation({
   path: '/auth/revoketoken/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'End a session: a login or a token',
   description: `Ends one login or API token of the calling user by its \`tokenID\`; also the one of this call. Administrators end that
@@ -332,6 +335,7 @@ const endTokens = operation({
   path: '/auth/revoketokens/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'End all other sessions',
   description: `Ends every login and API token of the calling user but the one of this call, or with \`kind\` only the logins or only

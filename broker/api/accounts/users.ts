@@ -40,6 +40,7 @@ const getUser = operation({
   path: '/user/getuser/{userID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Users',
   summary: 'One user',
   description: `Administrators see every user of the account; others see only themselves. Anything else answers 404, whether there
@@ -78,6 +79,7 @@ const getAllUsers = operation({
   path: '/user/getallusers/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'All users of the account',
   description: `Every user of the account in the order of user ids, suspended ones too. A password is never shown.`,
@@ -183,6 +185,7 @@ const makeUser = operation({
   path: '/user/createuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Create a user',
   description: `Creates a user of the caller's account. Absent members: role \`viewer\`, every device, the account's time zone, the
@@ -274,6 +277,7 @@ const editUser = operation({
   path: '/user/updateuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Change a user',
   description: `Changes the given members and leaves the others; \`groups\` replaces the whole list. A new \`password\` and
@@ -334,6 +338,7 @@ const removeUser = operation({
   path: '/user/deleteuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Delete a user',
   description: `Deletes a user; logins and API tokens of the user end at once, live streams within seconds. Recorded actions stay in

@@ -28,6 +28,7 @@ const takeAlarm = operation({
   path: '/alarm/take/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Take an alarm',
   description: `Our addition. Makes the caller the owner of a new alarm: of two users at once one has it, and the error of the other names the owner. An alarm that
@@ -71,6 +72,7 @@ const releaseAlarm = operation({
   path: '/alarm/release/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Give an alarm back',
   description: `Our addition. Puts an alarm that the caller has, for administrators any that is taken, back into the queue: it is new, and rules
@@ -97,6 +99,7 @@ const assignAlarm = operation({
   path: '/alarm/assign/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Give an alarm to another user',
   description: `Our addition. Makes \`userID\` the owner of a new alarm, or of one that the caller has (for administrators of any that is taken). The
@@ -134,6 +137,7 @@ const shelveAlarm = operation({
   path: '/alarm/shelve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Put an alarm on the shelf for some time',
   description: `Our addition. Takes a new alarm, one that the caller has, or one that is shelved already out of the queue until \`until\`, at most ${alarmLimits.shelvedS / 3600}
@@ -186,6 +190,7 @@ const unshelveAlarm = operation({
   path: '/alarm/unshelve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Take an alarm from the shelf',
   description: `Our addition. Brings a shelved alarm back before its time: to its owner, or new. ${common}`,
@@ -210,6 +215,7 @@ const closeAlarm = operation({
   path: '/alarm/close/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Close an alarm',
   description: `Our addition. Closes an alarm that is new, shelved, or the caller's own (for administrators any), with a reason. It stays closed: the next
@@ -248,6 +254,7 @@ const addAlarmNote = operation({
   path: '/alarm/addnote/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Add a note to an alarm',
   description: `Our addition. Adds a note, also to an alarm that another user has or that is closed; at most ${alarmLimits.notes} of an alarm. A note cannot be changed or

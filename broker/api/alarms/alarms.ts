@@ -98,6 +98,7 @@ const list = operation({
   path: '/alarm/alarms/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'The queue of alarms, and its history',
   description: `Our addition. Alarms of the devices that the caller sees. An alarm is one object for all users of the account: \`new\`, \`taken\` by one of
@@ -184,6 +185,7 @@ const get = operation({
   path: '/alarm/alarm/{alarmID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'One alarm with what was done with it',
   description: `Our addition. The alarm with its notes and changes, its newest events, to whom they were sent, and the rule that will escalate it next
@@ -264,6 +266,7 @@ const summary = operation({
   path: '/alarm/summary/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'How many alarms are open, come in and wait',
   description: `Our addition. Counts of the alarms of the devices that the caller sees: open ones by state and priority, closed ones since \`since\`

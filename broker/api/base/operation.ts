@@ -10,7 +10,7 @@ import type { CommandLedger } from '../../commands/commands.ts';
 import type { DeviceRequests } from '../../commands/device-requests.ts';
 import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { Passwords } from '../../core/accounts/password.ts';
-import type { Role } from '../../core/accounts/session.ts';
+import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
 import type { Rates } from '../../core/scheduling/rate.ts';
 import type { EnrolmentService } from '../../devices/enrolment.ts';
@@ -96,6 +96,12 @@ export interface ApiServices {
 
 /** `public` needs no token, `share` that of a share link; otherwise the weakest role that may call it. */
 export type Access = 'public' | 'share' | Role;
+
+/**
+ * What an API token needs to call it. `none`: no token may, a login only; `own`: every token, as it concerns the token itself. `ofDevices`: it reaches
+ * devices within the caller's scope only, so a token that names devices may call it too.
+ */
+export type TokenRight = 'none' | 'own' | { readonly scope: TokenScope; readonly ofDevices: boolean };
 
 export const tags = [
   'Authentication',
@@ -239,6 +245,9 @@ interface Input<P, B, C, Q> {
   readonly until: () => AbortSignal;
 }
 
+/** Every operation with a session says what a token needs; the others know no API token. */
+type TokenMember<A extends Access> = A extends Role ? { readonly token: TokenRight } : unknown;
+
 type CallerOf<A extends Access> = A extends 'public' ? null : A extends 'share' ? ShareCaller : Caller;
 
 /** An operation as its literal states it; see `operation`. */
@@ -250,7 +259,8 @@ type Definition<
   Q extends TObject,
 > = Identification &
   Shape<P, B, R, Q> &
-  Examples<Static<P>, BodyOf<B>, Static<R>> & {
+  Examples<Static<P>, BodyOf<B>, Static<R>> &
+  TokenMember<A> & {
     readonly access: A;
     run(
       input: Input<Static<P>, BodyOf<B>, CallerOf<A>, Static<Q>>,
@@ -264,6 +274,8 @@ export interface Operation
     Shape<TObject, TObject | null, TSchema, TObject>,
     Examples<unknown, unknown, unknown> {
   readonly access: Access;
+  /** Absent: no API token may call it. */
+  readonly token?: TokenRight;
   run(input: Input<unknown, unknown, Caller | null, unknown>, services: ApiServices): Promise<unknown>;
 }
 

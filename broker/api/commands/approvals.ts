@@ -58,6 +58,7 @@ const list = operation({
   path: '/command/approvals/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'Cuts that wait for a second user',
   description: `Requests about the devices that the caller sees, newest first: those that wait, or with \`?state=all\` also those that were
@@ -196,6 +197,7 @@ const approveOperation = operation({
   path: '/command/approve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Approve a cut as the second user',
   description: `Signs and sends the cut that another user asked for. The answer is that of a command and does not mean that the vehicle
@@ -280,6 +282,7 @@ const refuse = operation({
   path: '/command/refuse/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Refuse a cut as the second user',
   description: `Ends a request of another user without a command. \`reason\` is kept with the request and in the audit log. Who asked uses
@@ -311,6 +314,7 @@ const withdraw = operation({
   path: '/command/withdraw/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Take back the own request for a cut',
   description: `Ends the caller's own request, or as an administrator any, before it is approved. Another user uses

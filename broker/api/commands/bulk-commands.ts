@@ -77,6 +77,7 @@ const commandDevices = operation({
   path: '/command/devices/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set a feature of many devices',
   description: `Our addition: \`commandFeature\` for up to ${devicesMost.safe} devices with state \`0\`, and for up to ${devicesMost.restrictive} with state \`1\`.

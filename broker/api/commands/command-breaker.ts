@@ -87,6 +87,7 @@ const show = operation({
   path: '/command/limits/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Commands',
   summary: 'Limits of engine cuts and what is used of them',
   description: `How many engine cuts the caller and the account may ask for within an hour, how many they have, whether a cut needs a
@@ -106,6 +107,7 @@ const reset = operation({
   path: '/command/resetbreaker/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Commands',
   summary: 'Allow engine cuts again after too many',
   description: `Closes the breakers of the account and of its users and begins to count anew. Not that which the caller opened (422

@@ -61,6 +61,7 @@ const get = operation({
   path: '/command/get/{commandID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'One command',
   description: `All that the ledger knows of a command or firmware job: its state, who asked for it and who approved it, and why it
@@ -85,6 +86,7 @@ const list = operation({
   path: '/command/list/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'Commands of a device',
   description: `Commands and firmware jobs of the device, newest first, finished ones too. ${pageText} Cuts that wait for a second user are not commands yet: see
@@ -121,6 +123,7 @@ const cancel = operation({
   path: '/command/cancel/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Withdraw a command',
   description: `A command that never left ends at once as \`cancelled\`. One that has left is withdrawn at the vehicle, which decides:

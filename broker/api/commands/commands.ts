@@ -139,6 +139,7 @@ const commandFeature = operation({
   path: '/command/feature/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set a feature of a device',
   description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
@@ -173,6 +174,7 @@ const commandEngineCutoff = operation({
   path: '/command/feature/enginecutoff/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set the engine cutoff of a device',
   description: `The same as \`commandFeature\` with \`feature\` \`enginecutoff\`, which may be sent too but need not be: state
@@ -264,6 +266,7 @@ const send = operation({
   path: '/command/send/{device}/{newStatusCode}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Send a command by status code',
   description: `\`newStatusCode\` is the status that shall be true afterwards: 63680 engine disabled (enginecutoff 1),
@@ -301,6 +304,7 @@ function setFeature(parameters: {
     path: `/device/updatedevice/${parameters.feature}/authorization`,
     forms: ['versioned'],
     access: 'operator',
+    token: { scope: 'command', ofDevices: true },
     tag: 'Commands',
     summary: `Set ${parameters.feature} and get the device`,
     description: `The same as \`commandFeature\` with \`feature\` \`${parameters.feature}\` (${parameters.states}), answered with the device: its

@@ -73,6 +73,7 @@ const firmware = operation({
   path: '/command/firmware/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Commands',
   summary: 'Ask a unit to update itself',
   description: `Records a firmware job and sends it, signed, to the unit: at once when it is online, else when it connects, until \`ttl\`

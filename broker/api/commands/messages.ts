@@ -36,6 +36,7 @@ const getMessages = operation({
   path: '/notificationqueue/getMessages/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Messages',
   summary: 'Unread messages of vehicles',
   description: `Messages of the vehicles that the caller sees, which the caller has not marked as read, from the last 30 days, oldest first and
@@ -86,6 +87,7 @@ const readMessages = operation({
   path: '/notificationqueue/readmessages/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Messages',
   summary: 'Mark messages of vehicles as read',
   description: `Everything up to \`upTo\`, a \`messageNo\` of \`getMessages\`, counts as read by the calling user from now on. A smaller
@@ -180,6 +182,7 @@ const setMessages = operation({
   path: '/notificationqueue/setMessages/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Messages',
   summary: 'Write to vehicles',
   description: `Sends \`message\` (1 to ${messageLimits.text} characters) to \`deviceID\`, or to each of \`deviceIDs\` (up to
@@ -265,6 +268,7 @@ const sentMessages = operation({
   path: '/notificationqueue/sentmessages/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Messages',
   summary: 'What was written to a vehicle',
   description: `Messages to the vehicle (the newest ${messageLimits.kept} are kept), newest first, each with the time at which the vehicle confirmed it. ${pageText}`,

@@ -15,6 +15,7 @@ const updateAddress = operation({
   path: '/device/updateaddress/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Set the address of a position',
   description: `Sets the street address of a position of the device: with \`timestamp\` 0 of the last valid position, else of

@@ -14,6 +14,7 @@ const deleteDevices = operation({
   path: '/device/deletedevices/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Delete many devices and their history',
   description: `Our addition: \`deleteDevice\` for up to ${devicesMost} devices, **with all of their stored events**. A device whose engine is cut off, or that has a command

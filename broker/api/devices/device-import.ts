@@ -157,6 +157,7 @@ const importDevices = operation({
   path: '/device/import/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Devices',
   summary: 'Create and change many devices from CSV',
   description: `An addition to the interface: creates and changes up to ${linesMost} devices. Send the file as it is with

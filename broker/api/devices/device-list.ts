@@ -136,6 +136,7 @@ const getAllDevices = operation({
   path: '/device/getalldevices/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'All devices of the account',
   isConditional: true,

@@ -25,6 +25,7 @@ const settings = operation({
   path: '/device/settings/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Set what else is known of a device',
   description: `An addition to the interface: sets the members of a device that createdevice and updatedevice do not name.
@@ -62,6 +63,7 @@ const issueSecret = operation({
   path: '/device/issuesecret/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Issue the secret of a device',
   description: `An addition to the interface: gives the unit of the device a new MQTT secret (256 random bits) and shows it
@@ -146,6 +148,7 @@ const deleteOne = operation({
   path: '/device/deletedevice/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Delete a device and its history',
   description: `Deletes the device, its secret, states and commands, **and all of its stored events**: deleting a device is

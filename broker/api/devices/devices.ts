@@ -34,6 +34,7 @@ const getDevice = operation({
   path: '/device/getdevice/{deviceID}/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'One device',
   description: `The device with its last position, sensors, feature states and pending commands. While a command is
@@ -93,6 +94,7 @@ const createDevice = operation({
   path: '/device/createdevice/authorization',
   forms: ['versioned', 'plain'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Create a device, or change it',
   description: `Creates the device with the sensors \`cargoaccess\`, \`fuel\`, \`enginecutoff\`, \`ignition\`, \`panic\`, all in
@@ -143,6 +145,7 @@ const changeDevice = operation({
   path: '/device/updatedevice/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Change a device',
   description: `Changes the given members of an existing device and leaves the others. An unknown device answers 404.

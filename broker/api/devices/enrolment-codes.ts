@@ -29,6 +29,7 @@ const createCode = operation({
   path: '/device/createenrolmentcode/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Make a one-time code that enrols a unit',
   description: `An addition to the interface: gives a code that an installer types at the vehicle
@@ -137,6 +138,7 @@ const listOfCodes = operation({
   path: '/device/enrolmentcodes/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Enrolment codes of the account',
   description: `An addition to the interface: the enrolment codes of all devices that the caller may see, newest first, with what
@@ -177,6 +179,7 @@ const endCode = operation({
   path: '/device/revokeenrolmentcode/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'End an enrolment code',
   description: `An addition to the interface: an open code is worth nothing from now on. One that was used, revoked or has expired

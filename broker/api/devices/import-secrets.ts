@@ -70,6 +70,7 @@ const importWithSecrets = operation({
   path: '/device/importwithsecrets/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Create many devices from CSV, with their secrets',
   description: `Our addition: \`importDevices\` for a file of up to ${linesMost} lines, that gives every device which it creates an MQTT secret (256 random bits) and

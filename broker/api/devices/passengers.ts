@@ -13,6 +13,7 @@ const passengerCount = operation({
   path: '/device/passengercount/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'People aboard a device',
   description: `The newest count by event time, whatever the order in which events arrived. A vehicle reports it as the

@@ -60,6 +60,7 @@ const list = operation({
   path: '/device/quarantine/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'Payloads that could not be read',
   description: `Our addition. Entries of the devices that the caller sees, or with \`?deviceID=\` of one of them, newest first, without the
@@ -98,6 +99,7 @@ const get = operation({
   path: '/device/quarantine/{quarantineID}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'One payload that could not be read',
   description: `Our addition. The payload as it came, in base64. An entry of a device that the caller does not see answers 404, like
@@ -131,6 +133,7 @@ const drop = operation({
   path: '/device/dropquarantine/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Drop payloads that could not be read',
   description: `Our addition. Drops one entry of the device, or without \`quarantineID\` all of them, for good. The audit log keeps who
@@ -183,6 +186,7 @@ const retry = operation({
   path: '/device/retryquarantine/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Take in payloads that could not be read',
   description: `Our addition. After a mend, of the service or by a newer release: reads the entries of the device again, or with

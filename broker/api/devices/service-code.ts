@@ -14,6 +14,7 @@ const showCode = operation({
   path: '/device/servicecode/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Devices',
   summary: 'Show a one-time code that restores the engine at the vehicle',
   description: `An addition to the interface, for a vehicle that cannot be reached: gives a code of 8 digits that a person

@@ -174,6 +174,7 @@ const getAccount = operation({
   path: '/settings/account/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'Settings of all vehicles',
   description: `An addition to the interface: the settings that were chosen for all vehicles of the account.
@@ -198,6 +199,7 @@ const saveAccount = operation({
   path: '/settings/saveaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Choose settings of all vehicles',
   description: `An addition to the interface: chooses settings for all vehicles of the account.
@@ -236,6 +238,7 @@ const getDevice = operation({
   path: '/settings/device/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'Settings of one vehicle, and where its configuration is',
   description: `An addition to the interface: the settings that were chosen for this device, those of the account, both as they
@@ -261,6 +264,7 @@ const saveDevice = operation({
   path: '/settings/savedevice/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Choose settings of one vehicle',
   description: `An addition to the interface: chooses settings for one device, which are laid over those of the account.

@@ -75,6 +75,7 @@ const ofDevice = operation({
   path: '/device/getdeviceactivations/{deviceID}/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of a device in the last 24 hours',
   description: `The records ${dayText}, whose status code is an alert of one of the four categories ${categoryText}.
@@ -99,6 +100,7 @@ const ofDeviceRange = operation({
   path: '/device/getdeviceactivations/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of a device over a time range',
   description: `The records from startTime to endTime by event time, both included, oldest first, whose status code is an
@@ -129,6 +131,7 @@ const ofFleet = operation({
   path: '/events/activations/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of the fleet in the last 24 hours',
   description: `The records ${dayText}, of every device that the caller sees, whose status code is an alert of one of the
@@ -171,6 +174,7 @@ const summary = operation({
   path: '/events/activations/summary/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Count of alerts in the last 24 hours',
   description: `How many alerts of each category the devices that the caller sees had in the last 24 hours by event time:
@@ -277,6 +281,7 @@ const create = operation({
   path: '/events/createactivation/{deviceID}/{statusCode}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Events',
   summary: "Record an alert on a device's behalf",
   description: `Stores a record of now with that status code for the device, with the attribute \`by\` naming the user, and

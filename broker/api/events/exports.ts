@@ -269,6 +269,7 @@ export const exportOperations = formats.map(({ id, path, produces, summary, form
     path: `/export/${path}/{deviceID}/{startTime}/{endTime}/authorization`,
     forms: ['versioned'],
     access: 'viewer',
+    token: { scope: 'read', ofDevices: true },
     tag: 'Reports',
     summary,
     description: `Every record from startTime to endTime by event time, both included, oldest first. startTime 0 = from the

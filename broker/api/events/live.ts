@@ -61,6 +61,7 @@ const streamEvents = operation({
   path: '/events/stream/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Live',
   summary: 'What happens, while it happens',
   description: `A stream of server-sent events (\`text/event-stream\`) that stays open. A browser's own \`EventSource\` cannot

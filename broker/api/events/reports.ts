@@ -191,6 +191,7 @@ const trips = operation({
   path: '/report/trips/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Trips of a device',
   description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
@@ -217,6 +218,7 @@ const stops = operation({
   path: '/report/stops/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Stops of a device',
   description: `The stops that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A stop')}
@@ -337,6 +339,7 @@ const summary = operation({
   path: '/report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Distance, driving, idling and stops of a device or the fleet',
   description: `One entry for the device, or with \`*\` as deviceID one for each device that the caller sees, in the order of

@@ -24,6 +24,7 @@ const get = operation({
   path: '/geozone/getgeozone/{geozoneID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'One geozone',
   description: `The geozone of that name.
@@ -54,6 +55,7 @@ const getAt = operation({
   path: '/geozone/getgeozone/{latitude}/{longitude}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Geozones that hold a point',
   description: `Every geozone of the account that holds the point, keyed by id; empty when none does. Points of interest
@@ -85,6 +87,7 @@ const getOfDevice = operation({
   path: '/geozone/getgeozone/device/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Geozones that hold a device',
   description: `Every geozone of the account that holds the last valid position of the device, keyed by id; empty when none
@@ -112,6 +115,7 @@ const getAll = operation({
   path: '/geozone/getgeozones/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'All geozones of the account',
   description: 'Every geozone of the account, keyed by id, in the order of ids.',
@@ -140,6 +144,7 @@ const getRange = operation({
   path: '/geozone/getgeozones/{offset}/{limit}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Some geozones of the account',
   description: `Geozones in the order of ids, from the one at \`offset\` (0 = the first), at most \`limit\` (1 to ${rangeMost}).

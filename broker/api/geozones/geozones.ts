@@ -126,6 +126,7 @@ const create = operation({
   path: '/geozone/creategeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Create a geozone, or change it',
   description: `Creates a geozone. Only \`geozoneID\` is needed: radius 500, type 3, every boolean false, every point
@@ -156,6 +157,7 @@ const update = operation({
   path: '/geozone/updategeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Change a geozone',
   description: `Changes the given members of a geozone and leaves the others. An unknown geozone answers 404.
@@ -195,6 +197,7 @@ const remove = operation({
   path: '/geozone/deletegeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Delete a geozone',
   description: `Deletes the geozone. Records of events keep its id; its names are then empty there. An unknown geozone

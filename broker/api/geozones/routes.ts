@@ -173,6 +173,7 @@ const change = operation({
   path: '/route/routeupdate/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Routes',
   summary: 'Create a route, or change it',
   description: `Creates the route when the account has none of that id; otherwise changes the given members and leaves the
@@ -218,6 +219,7 @@ const remove = operation({
   path: '/route/deleteroute/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Routes',
   summary: 'Delete a route',
   description: `Our addition. Deletes the route, for every device that it is planned for. An unknown route answers 404, and so
@@ -269,6 +271,7 @@ const getRoutes = operation({
   path: '/route/getroutes/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Routes',
   summary: 'All routes of the account',
   description: `Every route of the account in the order of ids, with its points along the way and the devices it is planned

@@ -19,6 +19,7 @@ const getDeliveries = operation({
   path: '/notification/deliveries/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Deliveries of notifications',
   description: `Every delivery of the account, newest first: one for each target that a rule notified of one event.
@@ -62,6 +63,7 @@ const retry = operation({
   path: '/notification/retrydelivery/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Try a dead delivery again',
   description: `Begins again with a delivery that was given up: 24 hours from now. One that is pending or sent answers

@@ -135,6 +135,7 @@ const getAllPushNotifications = operation({
   path: '/notification/getallpushnotifications/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'The inbox: all notifications',
   description: `Every notification of devices that the caller may see, viewed or not. ${common}`,
@@ -156,6 +157,7 @@ const getNotifications = operation({
   path: '/notificationqueue/getnotifications/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Notifications that the caller has not viewed',
   description: `The notifications of \`getAllPushNotifications\` that the caller has not viewed. Reading does not mark them;
@@ -178,6 +180,7 @@ const getDeviceNotifications = operation({
   path: '/notificationqueue/getdevicenotifications/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Notifications of one device',
   description: `Every notification of the device, viewed or not. ${common}`,
@@ -200,6 +203,7 @@ const setViewed = operation({
   path: '/notification/setviewed/{notificationID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Mark a notification as viewed',
   description: `Marks one notification, or with \`*\` all that there are at this moment, as viewed by the caller and by no one

@@ -37,6 +37,7 @@ const vapidKey = operation({
   path: '/notification/vapidkey/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Public key for Web Push subscriptions',
   description: `The service's public key (VAPID, RFC 8292) as base64url of the uncompressed point. A browser subscribes with it:
@@ -66,6 +67,7 @@ const subscribe = operation({
   path: '/notification/subscribe/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Store a Web Push subscription',
   description: `Stores a browser's subscription (\`PushSubscription.toJSON()\` without \`expirationTime\`) and gives the \`pushID\` that
@@ -132,6 +134,7 @@ const registerPush = operation({
   path: '/notification/register-push/{pushID}/authorization',
   forms: ['versioned', 'joined'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Register for push notifications',
   description: `Switches the registration on for the caller. It ends when the session of this call ends by a logout, a revocation or a new
@@ -174,6 +177,7 @@ const unregisterPush = operation({
   path: '/notification/unregister-push/{pushID}/authorization',
   forms: ['joined'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Remove a push registration',
   description: `Removes the caller's registration of that id, with its subscription. One that is not there, or is another user's,

@@ -37,6 +37,7 @@ const testRule = operation({
   path: '/notification/testrule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Send a test to the webhook of a rule',
   description: `Our addition. Posts one message to the webhook of the rule, at once and once, signed with its secret as every delivery, and waits for the

@@ -163,6 +163,7 @@ const tryRule = operation({
   path: '/notification/tryrule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'What a rule would have notified of last week',
   description: `Our addition. Decides on the stored events of the last seven days as the service decides with \`updateRule\`'s rule, whether or not it is

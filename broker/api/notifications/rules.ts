@@ -26,6 +26,7 @@ const getRules = operation({
   path: '/notification/rules/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Rules of the account',
   description: `Every rule of the account in the order of rule ids, without the secrets of webhooks.`,
@@ -79,6 +80,7 @@ const updateRule = operation({
   path: '/notification/updaterule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Create a rule, or replace it',
   description: `Creates the rule, or replaces the whole of the one with that id: a member that is not sent takes its default. It
@@ -210,6 +212,7 @@ const removeRule = operation({
   path: '/notification/deleterule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Delete a rule',
   description: `Deletes the rule. What it has not delivered yet is given up; notifications that it made stay in the inbox.`,

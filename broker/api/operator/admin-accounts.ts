@@ -162,6 +162,7 @@ const adminAccounts = operation({
   path: '/admin/accounts/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'All accounts',
   description: 'Every account of the service in the order of account ids, also those that are being deleted.',
@@ -183,6 +184,7 @@ const adminAccount = operation({
   path: '/admin/getaccount/{accountID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'One account',
   description:
@@ -206,6 +208,7 @@ const adminCreate = operation({
   path: '/admin/createaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Create an account with its first administrator',
   description: `Creates an account and its first administrator. Without \`password\` one is generated and stands in the answer, this
@@ -262,6 +265,7 @@ const adminUpdate = operation({
   path: '/admin/updateaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Change, suspend or resume an account',
   description: `Changes the given members. \`isActive\` false, or an \`expirationTime\` that has passed: tokens of the account are refused
@@ -301,6 +305,7 @@ const adminDelete = operation({
   path: '/admin/deleteaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Delete an account with everything in it',
   description: `Closes the account at once and for good, then clears away everything of it in small batches in the background: devices,

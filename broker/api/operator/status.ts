@@ -114,6 +114,7 @@ export const statusOperation = (status: ServiceStatus) =>
     path: '/admin/status/authorization',
     forms: ['versioned'],
     access: 'viewer',
+    token: 'none',
     tag: 'Diagnostics',
     summary: 'State of the service',
     description: `Everything that the page of this listener shows. Members ending in \`AtS\` are epoch seconds, in \`S\` seconds; a group from the database

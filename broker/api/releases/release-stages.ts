@@ -18,6 +18,7 @@ const start = operation({
   path: '/release/startstage/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Begin the next stage of a release',
   description: `Every device that the group of the stage has now, and that no earlier stage had, gets a firmware job as \`firmware\` makes it, some twenty a
@@ -74,6 +75,7 @@ const stop = operation({
   path: '/release/stop/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Stop a release',
   description: `For good: no further stage begins, no further job is made, and jobs that have not ended are withdrawn, as by \`cancelCommand\`; a unit that
@@ -155,6 +157,7 @@ const units = operation({
   path: '/release/units/{releaseID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'List the units of a release',
   description: `Units of the stages that were begun, in the order of device ids, each with the state of its job, its age, and the reason of a failure as the

@@ -49,6 +49,7 @@ const create = operation({
   path: '/release/create/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Make a release that is staged by groups',
   description: `Keeps what is to be installed, in which order of groups, and sends nothing: \`startReleaseStage\` begins each stage. File and
@@ -130,6 +131,7 @@ const list = operation({
   path: '/release/list/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'List releases',
   description: `The newest ${releaseLimits.keptMost} of the account, newest first, with their stages; \`getRelease\` counts units. \`hosts\` are those that
@@ -164,6 +166,7 @@ const get = operation({
   path: '/release/get/{releaseID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Show one release with its progress',
   description: `How many units of each stage wait for their job, have one under way, run the version, have failed, or had it withdrawn. A unit

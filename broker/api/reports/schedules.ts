@@ -73,6 +73,7 @@ const getSchedules = operation({
   path: '/report/schedules/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Reports',
   summary: 'Reports that are mailed on a schedule',
   description: `Our addition. The caller's report schedules, for administrators those of the whole account, in the order of their ids, each with its next due
@@ -120,6 +121,7 @@ const updateSchedule = operation({
   path: '/report/updateschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Create a report schedule, or replace it',
   description: `Our addition. Creates the schedule, which then belongs to the caller, or replaces the whole of the caller's one with that id: a member that is not
@@ -191,6 +193,7 @@ const removeSchedule = operation({
   path: '/report/deleteschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Delete a report schedule',
   description: `Our addition. Deletes the caller's schedule; an administrator deletes any of the account. What it has not delivered yet is given up.`,
@@ -223,6 +226,7 @@ const sendSchedule = operation({
   path: '/report/sendschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Mail a report of a schedule now',
   description: `Our addition. Has the caller's schedule, or as an administrator any of the account, make its report for the period before now, whatever its state, and mail it to its recipients, with \`[Test]\` in

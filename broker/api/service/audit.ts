@@ -99,6 +99,7 @@ const auditEntries = operation({
   path: '/audit/entries/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Audit',
   summary: 'Who did what',
   description: `The audit log of the account, newest first. ${pageText} \`object\`, \`actor\`, \`action\`, \`from\` and \`until\` give only
@@ -215,6 +216,7 @@ const checkAudit = operation({
   path: '/audit/check/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Audit',
   summary: 'Check the chain of the audit log',
   description: `Computes the hashes of the account's own chain anew and compares them, at most ${partMost} entries with a call: while \`more\` is true

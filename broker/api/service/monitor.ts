@@ -14,6 +14,7 @@ const getMonitorMetaData = operation({
   path: '/metrics/getMonitorMetaData/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Diagnostics',
   summary: 'The fleet in numbers',
   description: `Counts over the devices that the caller may see. The interface does not show the answer; this is it:

@@ -27,6 +27,7 @@ const getPracticeFleet = operation({
   path: '/practice/fleet/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Devices',
   summary: 'Vehicles of the practice fleet as they truly are',
   description: `Our addition, at the broker of a demonstration only. What the simulated world has of each vehicle that the caller sees, from which
@@ -99,6 +100,7 @@ const actInPractice = operation({
   path: '/practice/act/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: 'none',
   tag: 'Devices',
   summary: 'Do something in the world of the practice fleet',
   description: `Our addition, at the broker of a demonstration only. Does one of the listed things to a simulated vehicle; the audit log has it
@@ -130,6 +132,7 @@ const askInPractice = operation({
   path: '/practice/askforcut/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Devices',
   summary: 'Have a simulated colleague ask for an engine cut',
   description: `Our addition, at the broker of a demonstration only. Switches on \`needsApproval\` of the account and has the user \`colleague\`,

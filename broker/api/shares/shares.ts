@@ -113,6 +113,7 @@ const create = operation({
   path: '/share/create/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Shares',
   summary: 'Share a vehicle or a trip by a link',
   description: `Gives a token for somebody without a login, shown this once; an app makes a link of it. Its holder sees the last position
@@ -200,6 +201,7 @@ const list = operation({
   path: '/share/shares/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Shares',
   summary: 'Shares of vehicles',
   description: `The newest ${listedMost} shares of the vehicles that the caller sees, newest first, of all users; those that ended stay for
@@ -237,6 +239,7 @@ const revoke = operation({
   path: '/share/revoke/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Shares',
   summary: 'End a share',
   description: `Its token is worth nothing from then on; streams that it opened end within a second. Every operator who sees the vehicle

@@ -100,7 +100,9 @@ export const notificationTables: readonly Statement[] = [
   ddl("CREATE INDEX deliveries_due ON deliveries (next_ms) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_waiting ON deliveries (account_id) WHERE state = 'pending'"),
   ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
-  ddl("CREATE INDEX deliveries_failing ON deliveries (lane, next_ms) WHERE state = 'pending' AND fault <> ''"),
+  ddl(
+    "CREATE INDEX deliveries_failing ON deliveries (lane, next_ms) WHERE state = 'pending' AND fault <> ''",
+  ),
   ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
   ddl("CREATE INDEX deliveries_by_digest ON deliveries (digest_no) WHERE state = 'pending'"),
   ddl('CREATE INDEX deliveries_by_mail ON deliveries (mail_no) WHERE mail_no IS NOT NULL'),
