@@ -292,9 +292,9 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
 });
 
 /** The operation that sets one feature and answers with the device. */
-function setFeature(parameters: {
-  readonly feature: FeatureName;
-  readonly id: string;
+function setFeature<const I extends string, const F extends FeatureName>(parameters: {
+  readonly feature: F;
+  readonly id: I;
   readonly state: FeatureState;
   readonly states: string;
 }) {

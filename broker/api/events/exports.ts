@@ -141,7 +141,7 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
 }
 
 interface Format {
-  readonly id: string;
+  readonly id: 'exportGpx' | 'exportCsv' | 'exportGeojson';
   readonly path: 'gpx' | 'csv' | 'geojson';
   readonly produces: StreamType;
   readonly summary: string;
