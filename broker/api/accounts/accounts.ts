@@ -70,11 +70,7 @@ const checkAccount = operation({
   result: Type.Object({ ...figures, ...envelope }),
   errors: ['not_found'],
   effects: false,
-  examples: {
-    params: { accountID: 'acme' },
-    body: null,
-    result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1, ...ok },
-  },
+  examples: { result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1 } },
   async run({ params, caller }, services) {
     const row = await needOwn(services, caller, params.accountID);
     return { ...(await viewFigures(services, row)), ...ok };
@@ -153,7 +149,7 @@ the rule that an engine cut needs a second user: see \`updateAccount\`.`,
   result: settings,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: exampleSettings },
+  examples: { result: exampleSettings },
   run: ({ caller }, services) => viewSettings(services, caller),
 });
 
@@ -254,7 +250,6 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
   effects: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { accountID: 'acme', accountDisplayName: 'Acme Haulage', timeZone: 'America/Toronto' },
     result: exampleSettings,
   },

@@ -47,7 +47,7 @@ call makes its administrator the grantor and leaves \`isConfirmed\` false, and a
   result: user,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { userID: 'guest' }, result: exampleUser },
+  examples: { body: { userID: 'guest' }, result: exampleUser },
   async run({ body: { userID }, caller, source }, services: ApiServices) {
     const { accountID } = caller;
     const known = await needUser(services, caller, userID);

@@ -109,10 +109,8 @@ ${bulkText}`,
   errors: ['not_found', 'invalid_content'],
   effects: true,
   examples: {
-    params: {},
     body: { groupID: 'north', add: ['truck-17'] },
     result: {
-      ...ok,
       done: 1,
       failed: 0,
       items: [{ deviceID: 'truck-17', status: 200, error: null, isChanged: true }],

@@ -75,7 +75,7 @@ sees only their own groups.`,
   result: Type.Object({ ...envelope, groups: Type.Array(group) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, groups: [exampleGroup] } },
+  examples: { result: { groups: [exampleGroup] } },
   async run({ caller }, services) {
     return { ...ok, groups: allGroups(services, caller) };
   },
@@ -114,9 +114,8 @@ most ${groupsMost} groups. \`${everyDevice}\` is no group id: it stands for ever
   errors: ['conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { groupID: 'north', groupDisplayName: 'North yard', devices: ['truck-17'] },
-    result: { ...exampleGroup, ...ok },
+    result: exampleGroup,
   },
   async run({ body, caller, source }, services) {
     const { groupID, groupDisplayName: displayName, groupDescription: description, devices } = body;
@@ -170,7 +169,7 @@ afterwards, never more than before. An unknown group answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { groupID: 'old-yard' }, result: ok },
+  examples: { body: { groupID: 'old-yard' } },
   async run({ body, caller, source }, services) {
     const { groupID } = body;
     const results = await services.db.write(

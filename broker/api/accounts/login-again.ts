@@ -56,10 +56,7 @@ within ${providerLoginS / 60} minutes. A user with a password gets 422 \`conflic
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       authorizationURL: 'https://login.example.com/authorize?client_id=fleet&response_type=code&prompt=login',
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       expires: 1763683800,
@@ -134,13 +131,12 @@ provider did not ask anew, and for a login that was not begun here, has expired 
   // A repeat is known by a hash of the body, which would be a hash of the secret.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       state: 'p0Gv2b7Xr9oKQh1sVtYc3Jm5Zl8NwEaDfUiTgRkSxHA',
       code: 'SplxlOBeZQQYbYS6WxSbIA',
     },
-    result: { ...ok, expires: 1763683920 },
+    result: { expires: 1763683920 },
   },
   async run({ body, caller, source }, services) {
     return { ...ok, expires: await finishAgain(services, body, { caller, source }) };

@@ -44,7 +44,7 @@ one, the same on every app and device; no other user sees it, not even an admini
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: example },
+  examples: { result: example },
   run: async ({ caller }, { db }) => view(await findPreferences(db, caller)),
 });
 
@@ -82,7 +82,7 @@ either the last one wins.`,
   errors: ['conflict'],
   effects: true,
   takesIfMatch: true,
-  examples: { params: {}, body: { preferences: example.preferences }, result: example },
+  examples: { body: { preferences: example.preferences }, result: example },
   async run({ body, caller, ifMatch }, { db }) {
     const text = JSON.stringify(body.preferences);
     const bytes = Buffer.byteLength(text);

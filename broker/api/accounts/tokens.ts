@@ -108,10 +108,8 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { description: 'Nightly report' },
     result: {
-      ...ok,
       token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       tokenID: '3b1f0a9c5d7e2468',
       expires: 1771459200,
@@ -246,10 +244,7 @@ an API token the list holds that token only. \`pushes\` lists the registrations 
   errors: ['not_found'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       tokens: [
         {
           tokenID: '3b1f0a9c5d7e2468',
@@ -310,7 +305,7 @@ session of another user answers 404. With an API token 422 \`forbidden\`; \`logo
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { tokenID: '3b1f0a9c5d7e2468' }, result: ok },
+  examples: { body: { tokenID: '3b1f0a9c5d7e2468' } },
   async run({ body, caller, source }, services) {
     const { tokenID } = body;
     const owner = await ownerOf(services, caller, body.userID);
@@ -355,7 +350,7 @@ the API tokens. Administrators end those of any user of the account with \`userI
   }),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { kind: 'login' }, result: { ...ok, ended: 2 } },
+  examples: { body: { kind: 'login' }, result: { ended: 2 } },
   async run({ body, caller, source }, services) {
     const { accountID, userID } = await ownerOf(services, caller, body.userID);
     const kind = body.kind ?? null;

@@ -50,7 +50,7 @@ is such a user or not. A password is never shown.`,
   result: user,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { userID: 'guest' }, body: null, result: exampleUser },
+  examples: { params: { userID: 'guest' }, result: exampleUser },
   async run({ params, caller }, services) {
     return { ...viewUser(await needUser(services, caller, params.userID)), ...ok };
   },
@@ -88,7 +88,7 @@ const getAllUsers = operation({
   result: Type.Object({ ...envelope, users: Type.Array(Type.Object(userMembers)) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, users: [exampleMembers] } },
+  examples: { result: { users: [exampleMembers] } },
   async run({ caller }, services) {
     return { ...ok, users: allUsers(services, caller.accountID) };
   },
@@ -208,7 +208,6 @@ ${about}`,
   // A repeat is known by a hash of the body, which would be a fast hash of the password.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       userID: 'night-shift',
       password: 'seven lamps over the yard',
@@ -302,7 +301,6 @@ ${about}`,
   // A repeat is known by a hash of the body, which would be a fast hash of the password.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { userID: 'guest', userDisplayName: 'Gate house', groups: ['all'] },
     result: { ...exampleUser, userDisplayName: 'Gate house', groups: ['all'] },
   },
@@ -353,7 +351,7 @@ user answers 404. A user of the login provider is made anew at the next login th
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { userID: 'leaver' }, result: ok },
+  examples: { body: { userID: 'leaver' } },
   async run({ body, caller, source }, services) {
     const { userID } = body;
     if (userID === caller.userID) {

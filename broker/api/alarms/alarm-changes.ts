@@ -5,7 +5,6 @@ import { alarmLimits } from '../../core/alarms/alarm.ts';
 import { addNote, assign, close, release, shelve, take, unshelve } from '../../store/alarms/alarm-changes.ts';
 import { lineText } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
-import { ok } from '../base/shapes.ts';
 import { actorOf, changeOne, needReason, nowOf } from './alarm-handling.ts';
 import {
   alarmAnswer,
@@ -46,11 +45,7 @@ the caller has already stays as it is. With \`takeOver\` it is taken from the us
   result: alarmAnswer,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { alarmID: '4712', version: 1 },
-    result: { ...exampleTaken, ...ok },
-  },
+  examples: { body: { alarmID: '4712', version: 1 }, result: exampleTaken },
   async run({ body, caller, source }, services) {
     const { takeOver = false } = body;
     if (takeOver && body.version === undefined) {
@@ -83,9 +78,8 @@ escalate it again from now. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712' },
-    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300, ...ok },
+    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300 },
   },
   async run({ body, caller, source }, services) {
     const change = release(actorOf(caller), nowOf(services));
@@ -112,11 +106,7 @@ user must be an active operator or administrator who sees the device; otherwise 
   result: alarmAnswer,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { alarmID: '4712', userID: 'dispatch' },
-    result: { ...exampleTaken, ...ok },
-  },
+  examples: { body: { alarmID: '4712', userID: 'dispatch' }, result: exampleTaken },
   async run({ body, caller, source }, services) {
     const change = assign(actorOf(caller), nowOf(services), body.userID);
     const detail = { to: body.userID };
@@ -156,7 +146,6 @@ meanwhile; of a critical alarm the next one brings it back at once. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', until: 1763686800, text: 'Unit in repair' },
     result: {
       ...exampleAlarm,
@@ -167,7 +156,6 @@ meanwhile; of a critical alarm the next one brings it back at once. ${common}`,
       shelvedUntil: 1763686800,
       shelvedBy: 'dispatch',
       note: 'Unit in repair',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -200,9 +188,8 @@ const unshelveAlarm = operation({
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712' },
-    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300, ...ok },
+    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300 },
   },
   async run({ body, caller, source }, services) {
     return changeOne(services, { caller, source }, { target: body, change: unshelve(nowOf(services)) });
@@ -226,7 +213,6 @@ event of its kind raises another. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', reason: 'false_alarm', text: 'Pressed by mistake, driver called' },
     result: {
       ...exampleTaken,
@@ -237,7 +223,6 @@ event of its kind raises another. ${common}`,
       closedBy: 'dispatch',
       closeReason: 'false_alarm',
       note: 'Pressed by mistake, driver called',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -271,9 +256,8 @@ removed. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', text: 'Driver called, no answer' },
-    result: { ...exampleTaken, version: 3, note: 'Driver called, no answer', notes: 1, ...ok },
+    result: { ...exampleTaken, version: 3, note: 'Driver called, no answer', notes: 1 },
   },
   async run({ body, caller, source }, services) {
     const { text } = body;

@@ -124,11 +124,7 @@ them only critical ones are opened, and the others are in the inbox. Closed alar
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, alarms: [exampleAlarm], more: false, next: null },
-  },
+  examples: { result: { alarms: [exampleAlarm] } },
   async run({ query, caller }, { db }) {
     const limit = pageSize(query.limit);
     const filter: AlarmFilter = {
@@ -197,7 +193,6 @@ if it stays without an owner. An alarm of a device that the caller does not see 
   effects: false,
   examples: {
     params: { alarmID: '4712' },
-    body: null,
     result: {
       ...exampleAlarm,
       activity: [{ at: 1763683260, actor: 'service', action: 'escalate', other: 'night-watch', text: '' }],
@@ -212,7 +207,6 @@ if it stays without an owner. An alarm of a device that the caller does not see 
         },
       ],
       nextEscalation: { at: 1763683320, ruleDisplayName: 'night-watch', userIDs: ['dispatch'] },
-      ...ok,
     },
   },
   async run({ params, caller }, services) {
@@ -304,10 +298,7 @@ minutes of the last two hours. One person can handle about one alarm in ten minu
   errors: ['invalid_content'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       new: { total: 3, critical: 1, high: 1, low: 1 },
       taken: { total: 2, critical: 0, high: 1, low: 1 },
       shelved: { total: 1, critical: 0, high: 0, low: 1 },

@@ -136,10 +136,8 @@ const takeAlarms = operation({
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { alarms: [{ alarmID: '4712', version: 1 }, { alarmID: '4713' }] },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [{ alarmID: '4712', status: 200, error: null, alarm: exampleTaken }, exampleMissing],
@@ -167,10 +165,8 @@ const closeAlarms = operation({
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { alarms: [{ alarmID: '4712' }, { alarmID: '4713' }], reason: 'test' },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [

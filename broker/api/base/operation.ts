@@ -221,7 +221,18 @@ interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, 
 }
 
 interface Examples<P, B, R> {
-  readonly examples: { readonly params: P; readonly body: B; readonly result: R };
+  /** What the schemas do not say: see `completeExamples`. */
+  readonly examples?: {
+    readonly params?: P;
+    readonly body?: B;
+    readonly result?: R extends object ? Partial<R> : R;
+  };
+}
+
+interface WholeExamples {
+  readonly params: unknown;
+  readonly body: unknown;
+  readonly result: unknown;
 }
 
 type BodyOf<B> = B extends TObject ? Static<B> : null;
@@ -269,10 +280,8 @@ type Definition<
   };
 
 /** An operation with its types folded away, as the host and the documents use it. */
-export interface Operation
-  extends Identification,
-    Shape<TObject, TObject | null, TSchema, TObject>,
-    Examples<unknown, unknown, unknown> {
+export interface Operation extends Identification, Shape<TObject, TObject | null, TSchema, TObject> {
+  readonly examples: WholeExamples;
   readonly access: Access;
   /** Absent: no API token may call it. */
   readonly token?: TokenRight;
@@ -298,6 +307,48 @@ export interface TypedOperation<
   readonly result: R;
 }
 
+/** Of path variables that mean the same everywhere: the truck of all examples. */
+const variables: Readonly<Record<string, string>> = {
+  accountID: 'acme',
+  deviceID: 'truck-17',
+  startTime: '1763680000',
+  endTime: '0',
+};
+
+/** The one value of a constant; null where a member may be null; false. */
+function plainValue(schema: TSchema): unknown {
+  const {
+    const: only,
+    anyOf = [],
+    type,
+  } = schema as { const?: unknown; anyOf?: { type?: string }[]; type?: string };
+  if (only !== undefined) return only;
+  if (anyOf.some((one) => one.type === 'null')) return null;
+  return type === 'boolean' ? false : undefined;
+}
+
+/** In the order of the schema. */
+function completed({ properties, required }: TObject, given: object): object {
+  const named = Object.entries(properties).map(([name, schema]) => {
+    return [name, required.includes(name) ? plainValue(schema) : undefined] as const;
+  });
+  const plain = named.filter(([name, value]) => value !== undefined || name in given);
+  return { ...Object.fromEntries(plain), ...given };
+}
+
+/** Completes examples by the schemas. What neither gives is left out, and the test of the examples fails. */
+function completeExamples(
+  { params, body, result }: { params: TObject; body: TObject | null; result: TSchema },
+  given: Partial<WholeExamples> = {},
+): WholeExamples {
+  const named = Object.keys(params.properties).map((name) => [name, variables[name]] as const);
+  return {
+    params: given.params ?? Object.fromEntries(named.filter(([, value]) => value !== undefined)),
+    body: given.body ?? (body === null ? null : {}),
+    result: 'properties' in result ? completed(result as TObject, given.result ?? {}) : given.result,
+  };
+}
+
 /** Types an operation's literal by its schemas: a wrong result or a misread parameter does not compile. */
 export function operation<
   const I extends string,
@@ -313,7 +364,7 @@ export function operation<
 ): TypedOperation<I, M, T, P, B, R, Q> {
   // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
   // against these schemas and the caller against `access` before it calls `run`.
-  return definition;
+  return { ...definition, examples: completeExamples(definition, definition.examples) };
 }
 
 /** Names of the variables of a path, in order. */

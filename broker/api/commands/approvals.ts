@@ -79,11 +79,7 @@ decided or ran out. ${pageText}`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, approvals: [exampleApproval], more: false, next: null },
-  },
+  examples: { result: { approvals: [exampleApproval] } },
   async run({ query, caller }, services) {
     const limit = pageSize(query.limit);
     const place = parsePageCursor(query.cursor);
@@ -216,7 +212,6 @@ get both names. In an account with \`needsPassword\` the approver sends their ow
   effects: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { approvalID: exampleID },
     result: {
       commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
@@ -228,7 +223,6 @@ get both names. In an account with \`needsPassword\` the approver sends their ow
       expires: 1763769600,
       approvalID: exampleID,
       verdict: null,
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -300,7 +294,6 @@ const refuse = operation({
   effects: true,
   isOrder: true,
   examples: {
-    params: {},
     body: { approvalID: exampleID, reason: 'wrong vehicle' },
     result: { ...exampleEnded, approvalState: 'refused', decidedReason: 'wrong vehicle' },
   },
@@ -326,11 +319,7 @@ decided or ran out answers 422 \`conflict\`; a restore of the device withdraws i
   errors: ['not_found', 'conflict'],
   effects: true,
   isOrder: true,
-  examples: {
-    params: {},
-    body: { approvalID: exampleID },
-    result: { ...exampleEnded, approvalState: 'withdrawn' },
-  },
+  examples: { body: { approvalID: exampleID }, result: { ...exampleEnded, approvalState: 'withdrawn' } },
   run: ({ body, caller, source }, services) =>
     endRequest(services, { caller, source }, { ...body, as: 'withdrawn', verb: 'withdraw' }),
 });

@@ -109,19 +109,12 @@ ${commandText}`,
   isOrder: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { deviceIDs: ['truck-17', 'truck-99'], feature: 'enginecutoff', state: '1' },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [
-        {
-          deviceID: 'truck-17',
-          status: 200,
-          error: null,
-          command: commandOf(exampleCommand),
-        },
+        { deviceID: 'truck-17', status: 200, error: null, command: commandOf(exampleCommand) },
         {
           deviceID: 'truck-99',
           status: 404,

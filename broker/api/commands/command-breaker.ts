@@ -97,7 +97,7 @@ second user or the password again, whether the caller counts as one, and whether
   result: limits,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: exampleLimits },
+  examples: { result: exampleLimits },
   run: ({ caller }, services) => viewLimits(services, caller),
 });
 
@@ -123,7 +123,6 @@ administrator the operator of the service resets them: \`fleetward-broker accoun
   errors: ['conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { reason: 'stolen convoy, agreed with the owner' },
     result: { ...exampleLimits, cuts: 0, accountCuts: 0 },
   },

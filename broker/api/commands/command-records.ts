@@ -74,7 +74,7 @@ means that it has acted.`,
   result: commandRecordAnswer,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { commandID: exampleID }, body: null, result: { ...exampleRecord, ...ok } },
+  examples: { params: { commandID: exampleID }, result: exampleRecord },
   async run({ params, caller }, services) {
     return { ...viewCommandRecord(await needCommand(services, caller, params.commandID)), ...ok };
   },
@@ -101,11 +101,7 @@ const list = operation({
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
-    result: { ...ok, commands: [exampleRecord], more: false, next: null },
-  },
+  examples: { result: { commands: [exampleRecord] } },
   async run({ params, query, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     const limit = pageSize(query.limit);
@@ -136,7 +132,6 @@ for a firmware job that executes; withdrawing twice is no error. Withdrawing doe
   effects: true,
   isOrder: true,
   examples: {
-    params: {},
     body: { commandID: exampleID },
     result: {
       commandID: exampleID,
@@ -148,7 +143,6 @@ for a firmware job that executes; withdrawing twice is no error. Withdrawing doe
       expires: 1763769600,
       approvalID: '',
       verdict: null,
-      ...ok,
     },
   },
   async run({ body, caller, source, arrivedUs }, services) {

@@ -159,11 +159,7 @@ const commandFeature = operation({
   effects: true,
   isOrder: true,
   proofMember: 'password',
-  examples: {
-    params: {},
-    body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
-    result: exampleCommand,
-  },
+  examples: { body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' }, result: exampleCommand },
   run: ({ body, caller, source, arrivedUs }, services) =>
     orderFeature(services, { caller, source }, { ...body, arrivedUs }),
 });
@@ -194,7 +190,7 @@ const commandEngineCutoff = operation({
   effects: true,
   isOrder: true,
   proofMember: 'password',
-  examples: { params: {}, body: { deviceID: 'truck-17', state: '1' }, result: exampleCommand },
+  examples: { body: { deviceID: 'truck-17', state: '1' }, result: exampleCommand },
   run: ({ body, caller, source, arrivedUs }, services) =>
     orderFeature(services, { caller, source }, { ...body, arrivedUs, feature: 'enginecutoff' }),
 });
@@ -283,7 +279,7 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   errors: [...orderErrors, 'invalid_content'],
   effects: true,
   isOrder: true,
-  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
+  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, result: exampleCommand },
   run: ({ params, caller, source, arrivedUs }, services) => {
     const { device: deviceID, newStatusCode } = params;
     if (newStatusCode === locateCode) return locate(services, { caller, source }, deviceID);
@@ -324,11 +320,7 @@ has read its relay back. ${lifeOfCommand}`,
     effects: true,
     isOrder: true,
     proofMember: 'password',
-    examples: {
-      params: {},
-      body: { deviceID: 'truck-17', state: parameters.state },
-      result: exampleDevice,
-    },
+    examples: { body: { deviceID: 'truck-17', state: parameters.state }, result: exampleDevice },
     async run({ body, caller, source, arrivedUs }, services) {
       await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: parameters.feature });
       return viewDevice(await readDevice(services, caller, body.deviceID), caller);

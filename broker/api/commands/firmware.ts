@@ -100,7 +100,6 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: true,
   examples: {
-    params: {},
     body: {
       deviceID: 'truck-17',
       version: '1.4.0',

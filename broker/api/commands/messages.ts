@@ -52,10 +52,7 @@ message of a vehicle is an event with status code 4392 and the text in the attri
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       messages: [
         { messageNo: 4711, deviceID: 'truck-17', message: 'Dock 4 is closed', timestamp: 1763683200 },
       ],
@@ -102,7 +99,7 @@ number than before changes nothing.`,
   result: Type.Object(envelope),
   errors: [],
   effects: true,
-  examples: { params: {}, body: { upTo: 4711 }, result: ok },
+  examples: { body: { upTo: 4711 } },
   async run({ body, caller }, services) {
     await services.db.write([markRead(caller, Number(body.upTo), await lastEventNo(services.db))]);
     return ok;
@@ -222,10 +219,8 @@ ${messageLimits.waiting} messages wait for a vehicle: those that have so many ar
   errors: ['not_found', 'invalid_content', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', message: 'Please call the depot' },
     result: {
-      ...ok,
       messages: [{ messageID: '3a5c7e90b1d24f68a0c2e4f6081a3b5d', deviceID: 'truck-17' }],
       refused: [],
     },
@@ -283,10 +278,7 @@ const sentMessages = operation({
   errors: ['not_found', 'invalid_content'],
   effects: false,
   examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
     result: {
-      ...ok,
       messages: [
         {
           messageID: '3a5c7e90b1d24f68a0c2e4f6081a3b5d',
@@ -297,8 +289,6 @@ const sentMessages = operation({
           delivered: 1763683205,
         },
       ],
-      more: false,
-      next: null,
     },
   },
   async run({ params, query, caller }, services) {

@@ -31,9 +31,8 @@ ${bulkText}`,
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceIDs: ['van-9'] },
-    result: { ...ok, done: 1, failed: 0, items: [{ deviceID: 'van-9', status: 200, error: null }] },
+    result: { done: 1, failed: 0, items: [{ deviceID: 'van-9', status: 200, error: null }] },
   },
   async run({ body, caller, source }, services) {
     const outcomes = await eachDevice(services, body.deviceIDs, {

@@ -208,11 +208,7 @@ An unknown query parameter answers 422.`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true },
-  },
+  examples: { result: { geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true } },
   async run({ query, caller, until }, services) {
     const limit = limitOf(query.limit);
     const asked: Asked = {

@@ -119,17 +119,8 @@ first two, health every 2 minutes, a position or a rehearsal of each sort every 
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', kind: 'diagnostic' },
-    result: {
-      ...example,
-      kind: 'diagnostic',
-      requestState: 'sent',
-      hasEnded: false,
-      answered: 0,
-      parts: 0,
-      ...ok,
-    },
+    result: { ...example, kind: 'diagnostic', requestState: 'sent', hasEnded: false, answered: 0, parts: 0 },
   },
   async run({ body, caller, source }, services) {
     const device = await needDevice(services, caller, body.deviceID);
@@ -162,7 +153,7 @@ const list = operation({
   }),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: { ...ok, requests: [example] } },
+  examples: { result: { requests: [example] } },
   async run({ params, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     return { ...ok, requests: (await listRequests(services.db, deviceNo)).map(view) };
@@ -213,8 +204,7 @@ taken.`,
   effects: false,
   examples: {
     params: { requestID: example.requestID },
-    body: null,
-    result: { ...example, kind: 'position', answer: examplePosition, verdict: null, ...ok },
+    result: { ...example, kind: 'position', answer: examplePosition, verdict: null },
   },
   async run({ params, caller }, services) {
     const row = await needRequest(services, caller, params.requestID);
@@ -254,7 +244,6 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
   effects: true,
   examples: {
     params: { requestID: example.requestID },
-    body: null,
     result: {
       requestID: example.requestID,
       deviceID: 'truck-17',
@@ -262,7 +251,6 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
       parts: 1,
       received: 1,
       log: '{"level":30,"time":"2025-11-21T00:00:00.000Z","msg":"connected"}\n',
-      ...ok,
     },
   },
   async run({ params, caller, source }, services) {

@@ -37,7 +37,6 @@ passengercount shows. Names, members under \`data\` and refusals are as in updat
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', deviceDisplayName: 'truck-17', pinColor: '1f77b4' },
     result: exampleDevice,
   },
@@ -83,13 +82,11 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17' },
     result: {
       deviceID: 'truck-17',
       username: 'acme/truck-17',
       secret: 'hV5mN0b1cXr8sQ2wE7tY4uI9oP3aD6fG1jK5lZ8xC0v',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -166,7 +163,7 @@ second call answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-9' }, result: ok },
+  examples: { body: { deviceID: 'van-9' } },
   async run({ body, caller, source }, services) {
     const row = await needDevice(services, caller, body.deviceID);
     await removeDevice(services, { caller, source }, row);

@@ -49,7 +49,7 @@ vehicle has read its relay back. \`witnesses\` says which sensors can prove that
   result: device,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
+  examples: { result: exampleDevice },
   async run({ params, caller }, services) {
     const json = await services.fleet.device(caller, params.deviceID, mayUpdateDevices(caller));
     if (json === null) throw unknownDevice(params.deviceID);
@@ -122,7 +122,6 @@ The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, o
   errors: ['conflict', 'forbidden'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', uniqueid: 356938035643809, deviceDescription: 'Freightliner, Toronto' },
     result: exampleDevice,
   },
@@ -165,11 +164,7 @@ ${spelling}`,
   result: device,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' },
-    result: exampleDevice,
-  },
+  examples: { body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' }, result: exampleDevice },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceid };
     await needDevice(services, caller, body.deviceid);

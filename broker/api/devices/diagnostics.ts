@@ -136,7 +136,7 @@ const diagnosticAll = operation({
   }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, diagnostics: [example] } },
+  examples: { result: { diagnostics: [example] } },
   async run({ caller }, services) {
     return { ...ok, diagnostics: allDiagnostics(services, caller) };
   },
@@ -157,7 +157,7 @@ const diagnostic = operation({
   result: Type.Object({ ...envelope, ...diagnosticMembers }),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: { ...ok, ...example } },
+  examples: { result: example },
   async run({ params, caller }, { db }) {
     const row = await findDiagnostic(db, caller.scope, params.deviceID);
     if (row === null) {
@@ -225,7 +225,7 @@ const lostVehicles = operation({
   result: lostResult,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: lostExample },
+  examples: { result: lostExample },
   async run({ caller }, services) {
     return { ...ok, devices: silent(services, caller, defaultMinutes) };
   },
@@ -248,7 +248,7 @@ const lostVehiclesFor = operation({
   result: lostResult,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { minutes: '60' }, body: null, result: lostExample },
+  examples: { params: { minutes: '60' }, result: lostExample },
   async run({ params, caller }, services) {
     return { ...ok, devices: silent(services, caller, Number(params.minutes)) };
   },

@@ -64,10 +64,8 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', hours: 8 },
     result: {
-      ...ok,
       deviceID: 'truck-17',
       code: '7K3M-9QPX-0V4H-B2TD-W8RN-5F1J',
       codeID: '7K3M9Q',
@@ -150,10 +148,7 @@ the newest twenty.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       codes: [
         {
           codeID: '7K3M9Q',
@@ -193,7 +188,7 @@ further code. A code of another account answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { codeID: '7K3M9Q' }, result: ok },
+  examples: { body: { codeID: '7K3M9Q' } },
   async run({ body, caller, source }, services) {
     const { codeID } = body;
     const known = await findListedCode(services.db, caller.scope, codeID);

@@ -94,10 +94,8 @@ All or nothing, columns and faults are as in \`importDevices\`.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { csv: 'deviceID,deviceDriver\r\nvan-4,M. Roy\r\n' },
     result: {
-      ...ok,
       created: 1,
       updated: 0,
       unchanged: 0,

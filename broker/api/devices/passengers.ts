@@ -35,11 +35,7 @@ reported, \`maxPassengers\` while it is not set.`,
   }),
   errors: ['not_found'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
-    result: { deviceID: 'truck-17', passengerCount: 2, maxPassengers: 3, timestamp: 1763683200, ...ok },
-  },
+  examples: { result: { deviceID: 'truck-17', passengerCount: 2, maxPassengers: 3, timestamp: 1763683200 } },
   async run({ params: { deviceID }, caller }, services) {
     const found = await findPassengers(services.db, caller.scope, deviceID);
     if (found === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);

@@ -81,7 +81,7 @@ payloads: see \`getQuarantined\`. ${pageText} ${kept}`,
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, payloads: [example], more: false, next: null } },
+  examples: { result: { payloads: [example] } },
   async run({ query, caller }, services) {
     const deviceID = query.deviceID ?? null;
     if (deviceID !== null) await needDevice(services, caller, deviceID);
@@ -115,11 +115,7 @@ one that is not there.`,
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { quarantineID: '12' },
-    body: null,
-    result: { ...example, payload: 'e25vdA==', bytes: 4, ...ok },
-  },
+  examples: { params: { quarantineID: '12' }, result: { ...example, payload: 'e25vdA==', bytes: 4 } },
   async run({ params: { quarantineID }, caller }, services) {
     const row = await findEntry(services.db, caller.scope, Number(quarantineID));
     if (row === null) throw new AppError('not_found', `There is no payload ${quarantineID} in quarantine`);
@@ -149,7 +145,7 @@ did it. An entry that is not there answers 404; a device without any answers \`d
   result: Type.Object({ dropped: Type.Integer({ minimum: 0, description: 'Entries' }), ...envelope }),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'truck-17' }, result: { dropped: 1, ...ok } },
+  examples: { body: { deviceID: 'truck-17' }, result: { dropped: 1 } },
   async run({ body: { deviceID, quarantineID }, caller, source }, services) {
     await needDevice(services, caller, deviceID);
     const { accountID } = caller;
@@ -208,7 +204,7 @@ read stays: \`left\` entries. The call may be repeated: an event is stored once.
   }),
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'truck-17' }, result: { taken: 1, left: 0, ...ok } },
+  examples: { body: { deviceID: 'truck-17' }, result: { taken: 1, left: 0 } },
   async run({ body: { deviceID, quarantineID }, caller, source }, services) {
     const { deviceNo } = await needDevice(services, caller, deviceID);
     const { accountID } = caller;

@@ -186,7 +186,7 @@ ${meanings}`,
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: exampleAccount },
+  examples: { result: exampleAccount },
   async run({ caller }, services) {
     const { settings, revision: at } = await readAccountChoice(services.db, caller.accountID);
     return { settings, revision: at, ...ok };
@@ -212,7 +212,7 @@ ${meanings}`,
   result: accountView,
   errors: ['conflict'],
   effects: true,
-  examples: { params: {}, body: { settings: exampleSettings }, result: exampleAccount },
+  examples: { body: { settings: exampleSettings }, result: exampleAccount },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const { settings } = body;
@@ -251,7 +251,7 @@ ${meanings}`,
   errors: ['not_found'],
   effects: false,
   isConditional: true,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
+  examples: { result: exampleDevice },
   async run({ params, caller }, services) {
     const { deviceNo, deviceID } = await needDevice(services, caller, params.deviceID);
     return viewDevice(services, deviceID, deviceNo, caller);
@@ -285,7 +285,6 @@ ${meanings}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', settings: { reporting: { movingS: 5 } } },
     result: exampleDevice,
   },

@@ -89,7 +89,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerDevice(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
 });
@@ -116,11 +116,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: example,
-  },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerDevice(services, caller, { deviceID: params.deviceID, span: spanOf(params), query }),
 });
@@ -146,7 +142,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: example },
+  examples: { result: example },
   async run({ query, caller }, services) {
     const listing = await findEvents(services, caller, {
       subject: 'fleet-activations',
@@ -187,7 +183,7 @@ answer.`,
   result: summaryAnswer,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, fuel: 0, activations: 1, cargo: 2, base: 3 } },
+  examples: { result: { fuel: 0, activations: 1, cargo: 2, base: 3 } },
   async run({ caller }, services) {
     const upToNo = await lastEventNo(services.archive);
     const range: KeyRange = { ...lastDay(services), scope: caller.scope, after: null, sinceNo: 0, upToNo };
@@ -303,7 +299,7 @@ Allowed are the alerts of the four categories, doors and notices: 61508 (notice)
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content', 'unavailable'],
   effects: true,
-  examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, body: null, result: example },
+  examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, result: example },
   async run({ params, caller, source }, services) {
     const statusCode = raisableOf(params.statusCode);
     const { deviceID, deviceNo } = await needDevice(services, caller, params.deviceID);

@@ -102,11 +102,7 @@ while the device has sent no position. Newer records without one (a configuratio
   result: Type.Object({ ...eventAnswer.properties, vehicleBus }),
   errors: ['not_found'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
-    result: { ...ok, eventdata: { devices: [exampleEvent] }, vehicleBus: exampleBus },
-  },
+  examples: { result: { eventdata: { devices: [exampleEvent] }, vehicleBus: exampleBus } },
   async run({ params, caller }, services) {
     const { deviceID } = params;
     const known = await services.fleet.unchanged(caller, `latest ${deviceID}`, () =>
@@ -204,11 +200,7 @@ const metadataRange = operation({
   result: metadataAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: metadataExample,
-  },
+  examples: { result: metadataExample },
   run: ({ params, query, caller }, services) =>
     answerMetadata(services, caller, { deviceID: params.deviceID, span: spanOf(params), query }),
 });
@@ -229,7 +221,7 @@ const metadataDay = operation({
   result: metadataAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: metadataExample },
+  examples: { result: metadataExample },
   run: ({ params, query, caller }, services) =>
     answerMetadata(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
 });
@@ -306,11 +298,7 @@ const dataRange = operation({
   result: dataAnswer,
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: dataExample,
-  },
+  examples: { result: dataExample },
   run: ({ params, query, caller, until }, services) =>
     answerTrack(services, caller, { deviceID: params.deviceID, span: spanOf(params), query, until: until() }),
 });
@@ -331,7 +319,7 @@ const dataDay = operation({
   result: dataAnswer,
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: dataExample },
+  examples: { result: dataExample },
   run: ({ params, query, caller, until }, services) =>
     answerTrack(services, caller, {
       deviceID: params.deviceID,

@@ -68,7 +68,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { startTime: '1763680000', endTime: '0' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: null }),
 });
@@ -93,7 +93,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { startTime: '1763680000', endTime: '0' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: null }),
 });
@@ -134,11 +134,7 @@ ${wholeListText}`,
   effects: false,
   examples: {
     params: { statusCode: '63553', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: {
-      ...ok,
-      eventdata: { devices: [{ ...exampleEvent, statusCode: 63553, statusDescription: 'Panic' }] },
-    },
+    result: { eventdata: { devices: [{ ...exampleEvent, statusCode: 63553, statusDescription: 'Panic' }] } },
   },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: codeOf(params.statusCode) }),

@@ -295,7 +295,6 @@ ${pointsText} Lines break at the gaps only.`,
     fileName: (given) => `${nameOf(given)}.${path}`,
     examples: {
       params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' },
-      body: null,
       result: example,
     },
     run: ({ params, query, caller, until }, services) =>

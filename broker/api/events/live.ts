@@ -145,8 +145,6 @@ and ${liveSlotLimits.process} in all are open at a time; one more answers 503 \`
   // A HEAD would occupy a stream without reading it.
   effects: true,
   examples: {
-    params: {},
-    body: null,
     result: `retry: 3000
 id: 41
 event: hello

@@ -201,7 +201,7 @@ const trips = operation({
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
+  examples: { params: exampleParams, result: { trips: [tripExample] } },
   async run({ params: asked, query, caller, until }, services) {
     const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
@@ -231,9 +231,7 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
   effects: false,
   examples: {
     params: exampleParams,
-    body: null,
     result: {
-      ...ok,
       stops: [
         {
           deviceID: 'truck-17',
@@ -359,9 +357,7 @@ sent as it is made.`,
   effects: false,
   examples: {
     params: exampleParams,
-    body: null,
     result: {
-      ...ok,
       devices: [
         {
           deviceID: 'truck-17',

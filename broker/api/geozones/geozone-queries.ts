@@ -35,7 +35,7 @@ ${geozoneMeanings}`,
   result: geozone,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { geozoneID: 'depot' }, body: null, result: exampleGeozone },
+  examples: { params: { geozoneID: 'depot' }, result: exampleGeozone },
   async run({ params, caller }, services) {
     const isShown = await seesAny(services.db, caller.scope);
     const key = { accountID: caller.accountID, geozoneID: params.geozoneID };
@@ -68,7 +68,7 @@ const getAt = operation({
   result: Type.Object(several),
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { latitude: '43.65107', longitude: '-79.34702' }, body: null, result: exampleSeveral },
+  examples: { params: { latitude: '43.65107', longitude: '-79.34702' }, result: exampleSeveral },
   async run({ params, caller }, services) {
     const latitude = { name: 'latitude', text: params.latitude };
     const longitude = { name: 'longitude', text: params.longitude };
@@ -98,7 +98,7 @@ at borders, so its own \`deviceLastGeozoneID\` may differ there.`,
   result: Type.Object(several),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleSeveral },
+  examples: { result: exampleSeveral },
   async run({ params, caller }, services) {
     const device = await needDevice(services, caller, params.deviceID);
     return {
@@ -125,7 +125,7 @@ const getAll = operation({
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: exampleSeveral },
+  examples: { result: exampleSeveral },
   async run({ caller }, services) {
     return {
       ...ok,
@@ -161,11 +161,7 @@ const getRange = operation({
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: { offset: '0', limit: '100' },
-    body: null,
-    result: { ...exampleSeveral, count: 1, total: 1 },
-  },
+  examples: { params: { offset: '0', limit: '100' }, result: { ...exampleSeveral, count: 1, total: 1 } },
   async run({ params, caller }, services) {
     const offset = Number(params.offset);
     const limit = Number(params.limit);

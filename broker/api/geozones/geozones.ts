@@ -142,11 +142,7 @@ ${geozoneMeanings}`,
   result: geozone,
   errors: ['conflict', 'unavailable'],
   effects: true,
-  examples: {
-    params: {},
-    body: { geozoneID: 'depot' },
-    result: exampleNewGeozone,
-  },
+  examples: { body: { geozoneID: 'depot' }, result: exampleNewGeozone },
   run: ({ body, caller, source }, services) =>
     saveGeozone(services, { caller, source }, { body, mayCreate: true }),
 });
@@ -171,7 +167,6 @@ ${geozoneMeanings}`,
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
   examples: {
-    params: {},
     body: {
       geozoneID: 'depot',
       geozoneDisplayName: 'Depot',
@@ -207,7 +202,7 @@ answers 404, so a repeated call does too.`,
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { geozoneID: 'old-yard' }, result: ok },
+  examples: { body: { geozoneID: 'old-yard' } },
   async run({ body, caller, source }, services) {
     const key: GeozoneKey = { accountID: caller.accountID, geozoneID: body.geozoneID };
     needWholeAccount(caller);

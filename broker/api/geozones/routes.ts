@@ -191,7 +191,6 @@ routes (422 \`conflict\`). Lines between points are straight in longitude and la
   errors: ['not_found', 'conflict', 'invalid_content', 'unavailable'],
   effects: true,
   examples: {
-    params: {},
     body: {
       routeID: 'harbour-run',
       routeDisplayName: 'Depot to harbour',
@@ -229,7 +228,7 @@ does one that is planned for no device that the caller sees; one that is planned
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { routeID: 'old-run' }, result: ok },
+  examples: { body: { routeID: 'old-run' } },
   async run({ body: { routeID }, caller, source }, services) {
     const { scope } = caller;
     const audited = { action: 'route.delete', object: routeID, onlyIf: isOwnRoute(scope, routeID) };
@@ -285,11 +284,7 @@ for, those that the caller may see. A caller who is limited to groups gets the r
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, routes: [exampleRoute], hasUpdateRoutePrivileges: true },
-  },
+  examples: { result: { routes: [exampleRoute], hasUpdateRoutePrivileges: true } },
   async run({ caller }, services) {
     return {
       ...ok,

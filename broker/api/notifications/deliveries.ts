@@ -42,11 +42,7 @@ gives only those in that state.`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, deliveries: [exampleDelivery], more: false, next: null },
-  },
+  examples: { result: { deliveries: [exampleDelivery] } },
   async run({ caller, query }, services) {
     const { accountID } = caller;
     const { page, more, next } = await numberedPage(query, {
@@ -73,7 +69,7 @@ const retry = operation({
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { deliveryID: '815' }, result: ok },
+  examples: { body: { deliveryID: '815' } },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const deliveryNo = Number(body.deliveryID);

@@ -145,7 +145,7 @@ const getAllPushNotifications = operation({
   result,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ caller, query }, services) {
     return inbox(services, caller, { deviceNo: null, isUnviewedOnly: false, query });
   },
@@ -168,7 +168,7 @@ const getNotifications = operation({
   result,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ caller, query }, services) {
     return inbox(services, caller, { deviceNo: null, isUnviewedOnly: true, query });
   },
@@ -190,7 +190,7 @@ const getDeviceNotifications = operation({
   result,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ params, caller, query }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     return inbox(services, caller, { deviceNo, isUnviewedOnly: false, query });
@@ -219,7 +219,7 @@ else. Doing it again changes nothing and answers the same. A notification of a d
   result: Type.Object(envelope),
   errors: ['not_found', 'invalid_content'],
   effects: true,
-  examples: { params: { notificationID: '*' }, body: null, result: ok },
+  examples: { params: { notificationID: '*' } },
   async run({ params, caller, source }, services) {
     const { accountID, userID, scope } = caller;
     const viewer = { accountID, userID };

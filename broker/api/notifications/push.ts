@@ -49,10 +49,7 @@ the installation.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       vapidKey: 'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8',
     },
   },
@@ -94,7 +91,6 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
   errors: [],
   effects: true,
   examples: {
-    params: {},
     body: {
       endpoint: 'https://fcm.googleapis.com/fcm/send/c3Vic2NyaXB0aW9u',
       keys: {
@@ -102,7 +98,7 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
         auth: 'BTBZMqHH6r4Tts7J_aSIgg',
       },
     },
-    result: { ...ok, pushID: exampleID },
+    result: { pushID: exampleID },
   },
   async run({ body, caller, source }, services) {
     const { db, clock, entropy, senders } = services;
@@ -156,7 +152,7 @@ push service says that a subscription has ended (404, 410), it is removed here.`
   }),
   errors: ['invalid_content'],
   effects: true,
-  examples: { params: { pushID: exampleID }, body: null, result: { ...ok, isDeliverable: true } },
+  examples: { params: { pushID: exampleID }, result: { isDeliverable: true } },
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
     const known = await findRegistration(services.db, key);
@@ -187,7 +183,7 @@ changes nothing and answers the same. The path has no slash after \`v1\`.`,
   result: Type.Object(envelope),
   errors: ['invalid_content'],
   effects: true,
-  examples: { params: { pushID: exampleID }, body: null, result: ok },
+  examples: { params: { pushID: exampleID } },
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
     const audited = { action: 'push.unregister', object: shortOf(key.pushID), onlyIf: isRegistered(key) };

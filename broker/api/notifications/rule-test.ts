@@ -68,7 +68,6 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
   errors: ['not_found', 'conflict', 'throttled'],
   effects: true,
   examples: {
-    params: {},
     body: { ruleID: 'night-watch' },
     result: {
       ruleID: 'night-watch',
@@ -79,7 +78,6 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
       reasonCode: 'answered',
       reasonDetail: '503',
       duration: 184,
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {

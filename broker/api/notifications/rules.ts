@@ -35,7 +35,7 @@ const getRules = operation({
   result: Type.Object({ ...envelope, rules: Type.Array(rule, { description: 'In the order of rule ids' }) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, rules: [exampleRule] } },
+  examples: { result: { rules: [exampleRule] } },
   async run({ caller }, services) {
     return { ...ok, rules: (await listRules(services.db, [caller.accountID])).map(viewRule) };
   },
@@ -148,7 +148,6 @@ read again.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       ruleID: 'night-watch',
       statusCodes: [63553, 63621],
@@ -158,7 +157,7 @@ read again.`,
       webhook: { url: 'https://hooks.example.com/fleet' },
       push: { userIDs: ['dispatch'] },
     },
-    result: { ...exampleRule, webhookSecret: 'u1Hq0Yb2Vd3mX7s9a8Zk4tR6wE5yJcLpQfGnTiOoBxM', ...ok },
+    result: { ...exampleRule, webhookSecret: 'u1Hq0Yb2Vd3mX7s9a8Zk4tR6wE5yJcLpQfGnTiOoBxM' },
   },
   async run({ body, caller, source }, services) {
     const { db, clock, entropy, senders } = services;
@@ -224,7 +223,7 @@ const removeRule = operation({
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { ruleID: 'night-watch' }, result: ok },
+  examples: { body: { ruleID: 'night-watch' } },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, ruleID: body.ruleID };
     const audited = { action: 'rule.delete', object: body.ruleID, onlyIf: ruleExists(key) };

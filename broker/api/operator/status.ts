@@ -125,7 +125,7 @@ says in its \`atS\` how old it is (30 seconds in good times), and stays as it wa
     result: statusAnswer,
     errors: [],
     effects: false,
-    examples: { params: {}, body: null, result: example },
+    examples: { result: example },
     async run({ caller }) {
       needOperator(caller);
       const facts = await status.read();

@@ -39,11 +39,7 @@ stopped or whose group was deleted. An earlier stage need not have ended.`,
   }),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { releaseID: exampleRelease.releaseID, stage: 1 },
-    result: { ...ok, units: 2 },
-  },
+  examples: { body: { releaseID: exampleRelease.releaseID, stage: 1 }, result: { units: 2 } },
   async run({ body: { releaseID, stage }, caller, source }, services) {
     const { db, clock, wakeReleases } = services;
     const { accountID, userID } = caller;
@@ -92,11 +88,7 @@ version keep it. 422 \`conflict\` when it has ended.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { releaseID: exampleRelease.releaseID, reason: 'Two units lost their receiver' },
-    result: ok,
-  },
+  examples: { body: { releaseID: exampleRelease.releaseID, reason: 'Two units lost their receiver' } },
   async run({ body: { releaseID, reason = '' }, caller, source }, services) {
     const { db, clock, wakeReleases } = services;
     const key = { accountID: caller.accountID, releaseID };
@@ -190,9 +182,7 @@ unit wrote it. \`?stage=\` and \`?phase=\` choose. \`?limit=\` (1 to ${pageLimit
   effects: false,
   examples: {
     params: { releaseID: exampleRelease.releaseID },
-    body: null,
     result: {
-      ...ok,
       units: [
         {
           deviceID: 'truck-17',
@@ -208,8 +198,6 @@ unit wrote it. \`?stage=\` and \`?phase=\` choose. \`?limit=\` (1 to ${pageLimit
           online: true,
         },
       ],
-      more: false,
-      next: null,
     },
   },
   async run({ params: { releaseID }, query, caller }, services) {

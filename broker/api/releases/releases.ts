@@ -79,7 +79,6 @@ ended, and the newest ${releaseLimits.keptMost} are kept.`,
   errors: ['invalid_content', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: {
       version: '1.4.0',
       url: exampleRelease.url,
@@ -88,7 +87,6 @@ ended, and the newest ${releaseLimits.keptMost} are kept.`,
       note: exampleRelease.note,
     },
     result: {
-      ...ok,
       release: {
         ...exampleRelease,
         releaseState: 'ready',
@@ -146,13 +144,7 @@ files may lie at: the operator of the service lists them.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
-    result: {
-      ...ok,
-      releases: [{ ...exampleRelease, stages: exampleStages }],
-      hosts: ['updates.example.com'],
-    },
+    result: { releases: [{ ...exampleRelease, stages: exampleStages }], hosts: ['updates.example.com'] },
   },
   async run({ caller: { accountID } }, { db, firmwareHosts }) {
     const [rows, stages] = await Promise.all([listReleases(db, accountID), listStages(db, accountID)]);
@@ -178,9 +170,7 @@ stands as its job in the ledger does; a further order of the same file for it by
   effects: false,
   examples: {
     params: { releaseID: exampleRelease.releaseID },
-    body: null,
     result: {
-      ...ok,
       release: {
         ...exampleRelease,
         stages: exampleStages.map((one) => ({

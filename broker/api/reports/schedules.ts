@@ -87,11 +87,7 @@ time and what became of the last report. \`canMail\` is false while the service 
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, schedules: [exampleSchedule], canMail: true },
-  },
+  examples: { result: { schedules: [exampleSchedule], canMail: true } },
   async run({ caller }, services) {
     const rows = await listSchedules(services.db, caller.accountID, reachOf(caller));
     const canMail = services.senders.email !== null;
@@ -151,7 +147,7 @@ repeat has the same \`Message-ID\`.`,
   result: Type.Object({ ...scheduleRecord.properties, ...envelope }),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: exampleBody, result: { ...exampleSchedule, ...ok } },
+  examples: { body: exampleBody, result: exampleSchedule },
   async run({ body, caller, source }, services) {
     const { db, clock } = services;
     const { accountID, userID } = caller;
@@ -202,7 +198,7 @@ const removeSchedule = operation({
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { scheduleID: 'weekly-trips' }, result: ok },
+  examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const { scheduleID } = body;
@@ -237,7 +233,7 @@ then once a minute (503 \`throttled\`).`,
   result: Type.Object(envelope),
   errors: ['not_found', 'throttled'],
   effects: true,
-  examples: { params: {}, body: { scheduleID: 'weekly-trips' }, result: ok },
+  examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
     const { db, clock, reportRequests } = services;
     const { accountID } = caller;

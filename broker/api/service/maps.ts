@@ -44,10 +44,7 @@ export const getMaps = operation({
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       maps: [{ name: 'toronto.pmtiles', size: 48_211_337, changed: 1763683200 }],
       style: { url: 'https://tiles.example.com/style.json', origins: ['https://tiles.example.com'] },
     },

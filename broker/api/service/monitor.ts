@@ -37,10 +37,7 @@ getdeviceactivations in the last 24 hours by event time; \`pendingCommands\`: co
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       totalDevices: 120,
       onlineDevices: 113,
       offlineDevices: 7,

@@ -61,10 +61,7 @@ what its unit reported may differ.`,
   errors: ['not_found', 'unavailable'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       startedS: 1763683200,
       vehicles: [
         {
@@ -113,7 +110,7 @@ as \`practice.act\`. It gives no command and touches nothing that a unit or the 
   result: Type.Object(envelope),
   errors: ['not_found', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-01', action: 'panic' }, result: ok },
+  examples: { body: { deviceID: 'van-01', action: 'panic' } },
   async run({ body, caller, source }, services) {
     const world = needWorld(services, caller);
     const device = await needDevice(services, caller, body.deviceID);
@@ -143,7 +140,7 @@ which the demonstration makes and plays, ask for an engine cut of the vehicle: a
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-01' }, result: ok },
+  examples: { body: { deviceID: 'van-01' } },
   async run({ body, caller, source }, services) {
     const world = needWorld(services, caller);
     const device = await needDevice(services, caller, body.deviceID);

@@ -147,10 +147,8 @@ has at most ${sharesMost} open shares. Making and revoking stand in the audit lo
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', expires: 1763769600, title: 'Your delivery' },
     result: {
-      ...ok,
       ...exampleMembers,
       token: 'share-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
     },
@@ -212,10 +210,7 @@ const list = operation({
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       shares: [
         {
           ...exampleMembers,
@@ -252,7 +247,7 @@ may do it. A share that has been revoked answers like the first time; one that t
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { shareID: exampleMembers.shareID }, result: ok },
+  examples: { body: { shareID: exampleMembers.shareID } },
   async run({ body: { shareID }, caller, source }, services) {
     const { scope } = caller;
     const audited = { action: 'share.revoke', object: shareID, onlyIf: isRevocable(scope, shareID) };
