@@ -80,7 +80,7 @@ function checked(list: readonly Operation[]): readonly Operation[] {
   return list;
 }
 
-export const operations: readonly Operation[] = checked([
+const served = [
   ...authOperations,
   ...providerLoginOperations,
   ...loginAgainOperations,
@@ -139,4 +139,9 @@ export const operations: readonly Operation[] = checked([
   ...monitorOperations,
   ...auditOperations,
   ...statusCodeOperations,
-]);
+] as const;
+
+/** Each operation with its own types, for a client that is compiled beside it. */
+export type ServedOperation = (typeof served)[number];
+
+export const operations: readonly Operation[] = checked(served);

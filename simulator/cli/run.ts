@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Argv } from 'yargs';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { openHttpReceiver } from '../../src/adapters/http-receiver.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createVerifier } from '../../src/adapters/signing.ts';
@@ -147,13 +146,11 @@ function untilSignal(): Promise<StopSignal> {
 const program = fileURLToPath(new URL('../main.js', import.meta.url));
 
 function createPorts(clock: Clock): RunPorts {
-  const entropy = createSystemEntropy();
   return {
     clock,
-    entropy,
+    entropy: createSystemEntropy(),
     openMqttLink,
     createVerifier,
-    enrolment: createEnrolmentCrypto(entropy),
     openDatabase: openSqlite,
     openHttpReceiver,
   };

@@ -133,16 +133,6 @@ export async function startOwnBroker(options: {
         (thrown: unknown) => messageOf(thrown),
       ),
     createAccount,
-    async loginCode(of) {
-      const printed = await runBrokerCommand(broker, [
-        'account',
-        'login-code',
-        of.accountID,
-        of.userID,
-        '--json',
-      ]);
-      return (JSON.parse(printed) as { code: string }).code;
-    },
     kill: () => running.kill(),
     async restart() {
       running = await startBrokerProcess(broker);

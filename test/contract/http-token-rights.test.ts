@@ -2,9 +2,8 @@
 // their users and administrators list and end them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation } from '../../broker/api/base/operation.ts';
-import { loginRights, ownTokenRights, tokenRights } from '../../broker/api/base/token-rights.ts';
 import { operations } from '../../broker/api/operations.ts';
-import { type TokenScope, tokenScopes } from '../../broker/core/accounts/session.ts';
+import { tokenScopes } from '../../broker/core/accounts/session.ts';
 import { createComposer } from '../../broker/live/selection.ts';
 import { type HttpService } from '../support/http/http-fixtures.ts';
 import { startSeededService } from '../support/http/operation-calls.ts';
@@ -14,11 +13,8 @@ let succeed: Awaited<ReturnType<typeof startSeededService>>['succeed'];
 let admin: string;
 
 const guarded = operations.filter(({ access }) => access !== 'public' && access !== 'share');
-const scopeOf = new Map(
-  Object.entries(tokenRights).flatMap(([scope, { ofDevices, ofAccount }]) =>
-    [...ofDevices, ...ofAccount].map((id) => [id, scope as TokenScope] as const),
-  ),
-);
+/** What a token needs for it; null: the operation is for logins, or for every token. */
+const rightOf = ({ token }: Operation) => (typeof token === 'object' ? token : null);
 
 const post = (path: string, body: unknown, token: string) =>
   service.call({ method: 'POST', path: `/api/v1${path}/authorization`, token, body });
@@ -40,15 +36,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('the table of token rights', () => {
-  it('holds every operation once', () => {
-    const listed = [...scopeOf.keys(), ...ownTokenRights, ...loginRights].sort();
-    expect(listed).toEqual(guarded.map(({ id }) => id).sort());
+describe('the right of a token', () => {
+  it('stands at every operation with a session, and at no other', () => {
+    const named = operations.filter(({ token }) => token !== undefined);
+    expect(named.map(({ id }) => id)).toEqual(guarded.map(({ id }) => id));
   });
 
   it.each(guarded.map((operation) => [operation.id, operation] as const))('fits %s', (id, operation) => {
-    const scope = scopeOf.get(id);
-    if (scope === undefined) return;
+    const right = rightOf(operation);
+    if (right === null) return;
+    const { scope } = right;
     if (scope === 'admin') expect(operation.access).toBe('admin');
     if (operation.access === 'admin') expect(scope).toBe('admin');
     // What changes something and is read all the same: a stream, and the look at a log that is recorded.
@@ -62,22 +59,22 @@ describe.each(guarded.map((operation) => [operation.id, operation] as const))(
   (id, operation: Operation) => {
     it('is refused to a token without its scope, and to one that names devices unless it is about devices', async () => {
       // Its fixture ends every token; `http-users.test.ts` shows that no token makes another.
-      if (ownTokenRights.includes(id) || id === 'token') return;
-      const needed = scopeOf.get(id);
-      const others = tokenScopes.filter((scope) => scope !== needed);
+      if (operation.token === 'own' || id === 'token') return;
+      const needed = rightOf(operation);
+      const others = tokenScopes.filter((scope) => scope !== needed?.scope);
       const token = await tokenWith({ scopes: others });
       const refused = await succeed(operation, { token });
       expect([refused.status, codeOf(refused)], refused.text).toEqual([422, 'forbidden']);
       await service.sql("DELETE FROM sessions WHERE kind = 'api'");
-      if (needed === undefined || tokenRights[needed].ofDevices.includes(id)) return;
-      const narrow = await tokenWith({ devices: ['log-1'], scopes: [needed] });
+      if (needed === null || needed.ofDevices) return;
+      const narrow = await tokenWith({ devices: ['log-1'], scopes: [needed.scope] });
       const beyond = await succeed(operation, { token: narrow });
       expect([beyond.status, codeOf(beyond)], beyond.text).toEqual([422, 'forbidden']);
       await service.sql("DELETE FROM sessions WHERE kind = 'api'");
     });
 
     it('shows nothing of another device to a token that names one', async () => {
-      const needed = scopeOf.get(id);
+      const needed = rightOf(operation)?.scope;
       if (needed === undefined || operation.produces === 'text/event-stream') return;
       // What is kept in memory for a caller who sees everything must not reach one who does not.
       if (needed === 'read') await succeed(operation, { token: admin });

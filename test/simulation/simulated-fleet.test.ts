@@ -14,7 +14,6 @@ import { createActionRunner } from '../../simulator/run/fleet/action-runner.ts';
 import { startAgentVehicle } from '../../simulator/run/fleet/agent-vehicle.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { openHttpReceiver } from '../../src/adapters/http-receiver.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openNoNetwork } from '../support/mqtt/no-network.ts';
@@ -65,7 +64,6 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
       entropy: entropy.stream('agent'),
       openMqttLink: openNoNetwork,
       createVerifier,
-      enrolment: createEnrolmentCrypto(entropy.stream('enrolment')),
       openDatabase: openSqlite,
       openHttpReceiver,
     },

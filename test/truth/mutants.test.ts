@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import type { RunResult } from '../../simulator/run/measure/result.ts';
+import { exerciseOperations } from '../support/exercises/exercise-operations.ts';
 import { editOnce } from '../support/machine/edit-once.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import {
@@ -93,6 +94,14 @@ describe.skipIf(!isSimulatorBuilt)(
     it.each(chosen().map((mutant, no) => [mutant.fault, mutant, no] as const))(
       'finds it when %s',
       async (_, mutant, no) => {
+        if (mutant.scenario === 'operations') {
+          const { own, faulty } = await faultyBuild(folder, { no, ...mutant });
+          const wrong = await exerciseOperations(`${faulty}/`);
+          await rm(own, { recursive: true, force: true });
+          console.log(`${mutant.fault}: ${wrong.join('; ') || 'NOTHING'}`);
+          expect(wrong).not.toEqual([]);
+          return;
+        }
         const { code, text, result } = await runWith(no, mutant);
         if (result === null) throw new Error(`it ended with ${code} and no result:\n${text.slice(-2000)}`);
         const found = foundIn(mutant, result);

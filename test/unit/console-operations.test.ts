@@ -1,4 +1,4 @@
-// Each operation of the service has a place in the console, or a stated reason why not. A new operation fails here until it has one.
+// Each operation of the service is called by the console, or this file says why not. A new operation fails here until then.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { operations as served } from '../../broker/api/operations.ts';
@@ -9,41 +9,6 @@ import { routes } from '../../broker/console/api/operations.ts';
 const operations = [...served, ...practiceOperations];
 
 const root = new URL('../../broker/console/', import.meta.url).pathname;
-
-/** Folder of the console -> operations that are called there. */
-const places: Readonly<Record<string, string>> = {
-  components: 'getMaps',
-  'screens/account': 'checkAccount getAccount updateAccount resetBreaker',
-  'screens/alarms':
-    'listAlarms getAlarm getAlarmSummary takeAlarm releaseAlarm shelveAlarm unshelveAlarm closeAlarm addAlarmNote takeAlarms closeAlarms assignAlarm',
-  'screens/audit': 'checkAudit',
-  'screens/approvals': 'commandLimits approveCommand refuseCommand',
-  'screens/cut':
-    'commandFeature commandDevices cancelCommand requestDiagnostic withdrawCommand getRequest showServiceCode getAllUsers',
-  'screens/devices': `createDevice updateDevice deviceSettings importDevices deleteDevice issueDeviceSecret createEnrolmentCode
-    getEnrolmentCodes revokeEnrolmentCode getDevice importDevicesWithSecrets deleteDevices lostVehicles lostVehiclesFor listQuarantine
-    getQuarantined dropQuarantined retryQuarantined`,
-  'screens/inbox': `getAllPushNotifications getDeviceNotifications setViewed getVapidKey subscribePush registerPush
-    unregisterPush readMessages`,
-  'screens/live': 'getGeozones',
-  'screens/login': 'loginWays',
-  'screens/people': `createUser updateUser deleteUser confirmUser changePassword groups updateGroup deleteGroup changeGroupDevices token
-    getTokens revokeToken revokeTokens`,
-  'screens/releases':
-    'createRelease getReleases getRelease getReleaseUnits startReleaseStage stopRelease firmware',
-  'screens/reports':
-    'reportSummary fleetData getReportSchedules updateReportSchedule deleteReportSchedule sendReport',
-  'screens/routes': 'getRoutes routeUpdate deleteRoute',
-  'screens/settings': 'getAccountSettings saveAccountSettings saveDeviceSettings',
-  'screens/rules': 'getRules updateRule deleteRule testRule tryRule getDeliveries retryDelivery',
-  'screens/shares': 'createShare getShares revokeShare',
-  'screens/vehicle': `deviceDataRange listCommands reportTrips reportStops readLog setMessages sentMessages diagnostic listRequests
-    auditEntries passengerCount updateAddress`,
-  'screens/zones': 'createGeozone updateGeozone deleteGeozone getDeviceSettings',
-  service: `login loginByCode beginProviderLogin finishProviderLogin beginLoginAgain finishLoginAgain getUser getCommand listApprovals
-    getAllDevices diagnosticAll getPracticeFleet actInPractice askInPractice getNotifications getMessages`,
-  shell: 'logout getPreferences savePreferences',
-};
 
 /** Read by their path and not by a call: a stream, and files that are saved. File -> operations. */
 const readByPath: Readonly<Record<string, string>> = {
@@ -68,31 +33,24 @@ const withoutPlace: Readonly<Record<string, string>> = {
 const idsOf = (table: Readonly<Record<string, string>>): readonly string[] =>
   Object.values(table).flatMap((text) => text.split(/\s+/));
 
-/** All sources below a path of the console, as one text. */
-function sourceOf(place: string): string {
-  if (place.endsWith('.ts')) return readFileSync(root + place, 'utf8');
-  return readdirSync(root + place, { recursive: true })
-    .map(String)
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => readFileSync(`${root}${place}/${name}`, 'utf8'))
-    .join('\n');
-}
+const sourceOf = (file: string): string => readFileSync(root + file, 'utf8');
 
 describe('an operation of the service', () => {
-  it('has one place in the console, or one reason why it has none', () => {
-    const named = [places, readByPath, withoutPlace].flatMap(idsOf);
+  it('is called by the console, read by its path, or has one reason why not', () => {
+    const named = [...Object.keys(routes), ...[readByPath, withoutPlace].flatMap(idsOf)];
     const ids = operations.map(({ id }) => id);
     expect(ids.filter((id) => !named.includes(id))).toEqual([]);
     expect(named.filter((id) => !ids.includes(id))).toEqual([]);
     expect(named.filter((id, at) => named.indexOf(id) !== at)).toEqual([]);
   });
 
-  it('is called at the place that the table names', () => {
-    for (const [place, text] of Object.entries(places)) {
-      const source = sourceOf(place);
-      const absent = text.split(/\s+/).filter((id) => !source.includes(`'${id}'`));
-      expect([place, absent]).toEqual([place, []]);
-    }
+  it('that the console can call is called by one of its screens or services', () => {
+    const source = readdirSync(root, { recursive: true })
+      .map(String)
+      .filter((name) => /^(?!api|words).*\.tsx?$/.test(name))
+      .map(sourceOf)
+      .join('\n');
+    expect(Object.keys(routes).filter((id) => !source.includes(`'${id}'`))).toEqual([]);
   });
 
   it('that the console reads by its path stands there in that file', () => {
@@ -107,11 +65,5 @@ describe('an operation of the service', () => {
       );
       expect([file, absent]).toEqual([file, []]);
     }
-  });
-
-  it('is without a place only as long as the console does not call it', () => {
-    const called = Object.keys(routes);
-    expect(idsOf(withoutPlace).filter((id) => called.includes(id))).toEqual([]);
-    expect(called.filter((id) => !idsOf(places).includes(id))).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { namesTag } from '../../api/base/answer-tag.ts';
 import { type Caller, isShareCaller } from '../../api/base/caller.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
+import { getMaps } from '../../api/service/maps.ts';
 import { isRangeFresh, rangeOf } from '../../core/byte-range.ts';
 import { createRates } from '../../core/scheduling/rate.ts';
 import type { MapFolder, OpenMapFile } from '../../ports/map-folder.ts';
@@ -87,7 +88,7 @@ export function addMaps(host: RouteHost, folder: MapFolder): void {
     async onRequest(request) {
       const caller = await identify(host, host.admission, request);
       if (isShareCaller(caller)) throw new AppError('forbidden', 'A share link may not read maps');
-      needTokenRight(caller, { id: 'getMaps' });
+      needTokenRight(caller, getMaps);
       const { tokenHash } = caller;
       const nowMs = clock.monoMs();
       if (rates.take(tokenHash, nowMs)) return;

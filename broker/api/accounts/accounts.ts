@@ -60,6 +60,7 @@ const checkAccount = operation({
   path: '/auth/checkaccount/{accountID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Accounts',
   summary: 'State and limits of the own account',
   description: `Whether the account is active, when it ends (\`expirationTime\`, 0 = never), how many devices it may have
@@ -69,11 +70,7 @@ const checkAccount = operation({
   result: Type.Object({ ...figures, ...envelope }),
   errors: ['not_found'],
   effects: false,
-  examples: {
-    params: { accountID: 'acme' },
-    body: null,
-    result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1, ...ok },
-  },
+  examples: { result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1 } },
   async run({ params, caller }, services) {
     const row = await needOwn(services, caller, params.accountID);
     return { ...(await viewFigures(services, row)), ...ok };
@@ -142,6 +139,7 @@ const getAccount = operation({
   path: '/auth/account/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Accounts',
   summary: 'Settings of the account',
   description: `Settings and limits of the caller's account. \`approvalOffRequestedBy\` names an administrator who wants to switch off
@@ -151,7 +149,7 @@ the rule that an engine cut needs a second user: see \`updateAccount\`.`,
   result: settings,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: exampleSettings },
+  examples: { result: exampleSettings },
   run: ({ caller }, services) => viewSettings(services, caller),
 });
 
@@ -202,6 +200,7 @@ const changeAccount = operation({
   path: '/auth/updateaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Accounts',
   summary: 'Change settings of the account',
   description: `Changes the given settings of the caller's own account; any other \`accountID\` answers 404.
@@ -251,7 +250,6 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
   effects: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { accountID: 'acme', accountDisplayName: 'Acme Haulage', timeZone: 'America/Toronto' },
     result: exampleSettings,
   },

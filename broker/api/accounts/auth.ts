@@ -79,12 +79,8 @@ A wrong account, user and password all answer 401 \`login_failed\`. After some f
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { accountID: 'acme', userID: 'dispatch', password: 'correct horse battery staple' },
-    result: {
-      ...ok,
-      token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
-    },
+    result: { token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0' },
   },
   async run({ body, source, userAgent }, services) {
     return { ...ok, token: await logIn({ ...body, address: source }, shortened(userAgent), services) };
@@ -97,6 +93,7 @@ const logout = operation({
   path: '/auth/logout/{accountID}/{userID}',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: 'own',
   tag: 'Authentication',
   summary: 'End the session of the token',
   description: `Ends exactly the session whose token is sent. The names in the path must be those of the token,
@@ -109,7 +106,7 @@ else 404. The token is invalid afterwards: the same call again answers 401. Othe
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: { accountID: 'acme', userID: 'dispatch' }, body: null, result: ok },
+  examples: { params: { accountID: 'acme', userID: 'dispatch' } },
   async run({ params, caller, source }, services) {
     if (params.accountID !== caller.accountID || params.userID !== caller.userID) {
       throw new AppError('not_found', 'The token belongs to no session of this account and user', {

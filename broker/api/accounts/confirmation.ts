@@ -30,6 +30,7 @@ const confirmUser = operation({
   path: '/user/confirmuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Confirm a new approver',
   description: `Our addition. Confirms that a user is a separate person. From then on, and a day after the last grant, the user counts
@@ -46,7 +47,7 @@ call makes its administrator the grantor and leaves \`isConfirmed\` false, and a
   result: user,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { userID: 'guest' }, result: exampleUser },
+  examples: { body: { userID: 'guest' }, result: exampleUser },
   async run({ body: { userID }, caller, source }, services: ApiServices) {
     const { accountID } = caller;
     const known = await needUser(services, caller, userID);

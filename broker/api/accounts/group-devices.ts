@@ -85,6 +85,7 @@ const changeGroupDevices = operation({
   path: '/group/changedevices/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Add devices to a group, or take them out',
   description: `Our addition: up to ${devicesMost} devices join the group and as many leave it; its other devices stay as they are. A device that is in the group
@@ -108,10 +109,8 @@ ${bulkText}`,
   errors: ['not_found', 'invalid_content'],
   effects: true,
   examples: {
-    params: {},
     body: { groupID: 'north', add: ['truck-17'] },
     result: {
-      ...ok,
       done: 1,
       failed: 0,
       items: [{ deviceID: 'truck-17', status: 200, error: null, isChanged: true }],

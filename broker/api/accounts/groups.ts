@@ -65,6 +65,7 @@ const groups = operation({
   path: '/group/groups/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Groups',
   summary: 'Groups of devices',
   description: `Every group of the account in the order of group ids, with the ids of its devices. A user who is limited to groups
@@ -74,7 +75,7 @@ sees only their own groups.`,
   result: Type.Object({ ...envelope, groups: Type.Array(group) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, groups: [exampleGroup] } },
+  examples: { result: { groups: [exampleGroup] } },
   async run({ caller }, services) {
     return { ...ok, groups: allGroups(services, caller) };
   },
@@ -86,6 +87,7 @@ const updateGroup = operation({
   path: '/group/updategroup/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Create a group, or change it',
   description: `Creates the group, or changes the given members of the one that is there. \`devices\` replaces the whole list (at most
@@ -112,9 +114,8 @@ most ${groupsMost} groups. \`${everyDevice}\` is no group id: it stands for ever
   errors: ['conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { groupID: 'north', groupDisplayName: 'North yard', devices: ['truck-17'] },
-    result: { ...exampleGroup, ...ok },
+    result: exampleGroup,
   },
   async run({ body, caller, source }, services) {
     const { groupID, groupDisplayName: displayName, groupDescription: description, devices } = body;
@@ -155,6 +156,7 @@ const removeGroup = operation({
   path: '/group/deletegroup/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Groups',
   summary: 'Delete a group',
   description: `Deletes the group; its devices stay. Its users stay limited: who was in no other group sees no device
@@ -167,7 +169,7 @@ afterwards, never more than before. An unknown group answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { groupID: 'old-yard' }, result: ok },
+  examples: { body: { groupID: 'old-yard' } },
   async run({ body, caller, source }, services) {
     const { groupID } = body;
     const results = await services.db.write(

@@ -40,6 +40,7 @@ const begin = operation({
   path: '/auth/loginagain/begin/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Begin to log in again at the login provider',
   description: `Our addition, for users of the login provider, where the account wants the password again (\`needsPassword\`). As
@@ -55,10 +56,7 @@ within ${providerLoginS / 60} minutes. A user with a password gets 422 \`conflic
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       authorizationURL: 'https://login.example.com/authorize?client_id=fleet&response_type=code&prompt=login',
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       expires: 1763683800,
@@ -116,6 +114,7 @@ const finish = operation({
   path: '/auth/loginagain/finish/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Finish logging in again at the login provider',
   description: `Our addition. Takes what \`finishProviderLogin\` takes, within the session that began. From then on, and for ${providerProofS / 60} minutes, the
@@ -132,13 +131,12 @@ provider did not ask anew, and for a login that was not begun here, has expired 
   // A repeat is known by a hash of the body, which would be a hash of the secret.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       state: 'p0Gv2b7Xr9oKQh1sVtYc3Jm5Zl8NwEaDfUiTgRkSxHA',
       code: 'SplxlOBeZQQYbYS6WxSbIA',
     },
-    result: { ...ok, expires: 1763683920 },
+    result: { expires: 1763683920 },
   },
   async run({ body, caller, source }, services) {
     return { ...ok, expires: await finishAgain(services, body, { caller, source }) };

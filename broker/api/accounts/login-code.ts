@@ -97,10 +97,8 @@ The session ends after ${sessionLimits.idleS / 3600} hours, makes no API tokens,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { code: 'mJ5k2pQ0vXw8Zr3tYc7Hn1Lb6Gd9Fs4Ae-Ui_Oo0Kqg' },
     result: {
-      ...ok,
       token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       accountID: 'acme',
       userID: 'dispatch',
@@ -130,7 +128,7 @@ empty: users log in with a password only. It says nothing of accounts or users.`
   }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, provider: 'login.example.com' } },
+  examples: { result: { provider: 'login.example.com' } },
   async run(_input, { identityProvider }) {
     return { ...ok, provider: identityProvider === null ? '' : new URL(identityProvider.rules.issuer).host };
   },

@@ -15,6 +15,7 @@ export const changePassword = operation({
   path: '/user/changepassword/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Users',
   summary: 'Change your own password',
   description: `Sets the password of the calling user. All other logins and API tokens of the user end; the token of the call stays valid. A
@@ -38,9 +39,7 @@ wrong \`currentPassword\` answers 422 and counts for the sessions of this user a
   // A repeat is known by a hash of the body, which would be a fast hash of the password.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { currentPassword: 'correct horse battery staple', newPassword: 'seven lamps over the yard' },
-    result: ok,
   },
   async run({ body, caller, source }, services) {
     const { accountID, userID, tokenHash } = caller;

@@ -33,6 +33,7 @@ const get = operation({
   path: '/user/preferences/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Users',
   summary: 'Preferences of the calling user',
   description: `An addition to the interface: the JSON object that an app saved for the calling user with \`savePreferences\`. Each user has
@@ -43,7 +44,7 @@ one, the same on every app and device; no other user sees it, not even an admini
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: example },
+  examples: { result: example },
   run: async ({ caller }, { db }) => view(await findPreferences(db, caller)),
 });
 
@@ -58,6 +59,7 @@ const save = operation({
   path: '/user/savepreferences/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Users',
   summary: 'Save preferences of the calling user',
   description: `An addition to the interface: replaces the whole object, at most ${bytesMost} bytes as JSON in UTF-8 (422 \`invalid_content\`
@@ -80,7 +82,7 @@ either the last one wins.`,
   errors: ['conflict'],
   effects: true,
   takesIfMatch: true,
-  examples: { params: {}, body: { preferences: example.preferences }, result: example },
+  examples: { body: { preferences: example.preferences }, result: example },
   async run({ body, caller, ifMatch }, { db }) {
     const text = JSON.stringify(body.preferences);
     const bytes = Buffer.byteLength(text);

@@ -125,10 +125,7 @@ While the provider is not reached: 503 \`unavailable\` with \`Retry-After\`; log
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       authorizationURL: 'https://login.example.com/authorize?client_id=fleet&response_type=code',
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       expires: 1763683800,
@@ -231,14 +228,12 @@ hours that the operator of the service has set, 12 at most; it makes no API toke
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       loginSecret: '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       state: 'p0Gv2b7Xr9oKQh1sVtYc3Jm5Zl8NwEaDfUiTgRkSxHA',
       code: 'SplxlOBeZQQYbYS6WxSbIA',
     },
     result: {
-      ...ok,
       token: 'acme%7Cotto%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       accountID: 'acme',
       userID: 'otto',

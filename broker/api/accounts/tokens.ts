@@ -65,6 +65,7 @@ const createToken = operation({
   path: '/auth/token/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'Make a token for a program',
   description: `Gives an API token of the calling user, shown once. It is sent like the token of a login. It is valid until
@@ -107,10 +108,8 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { description: 'Nightly report' },
     result: {
-      ...ok,
       token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       tokenID: '3b1f0a9c5d7e2468',
       expires: 1771459200,
@@ -232,6 +231,7 @@ const listTokens = operation({
   path: '/auth/tokens/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'own',
   tag: 'Authentication',
   summary: 'Sessions of a user: logins and tokens',
   description: `Every login and API token that is open in the name of the calling user, newest first; for administrators with
@@ -244,10 +244,7 @@ an API token the list holds that token only. \`pushes\` lists the registrations 
   errors: ['not_found'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       tokens: [
         {
           tokenID: '3b1f0a9c5d7e2468',
@@ -291,6 +288,7 @@ const endToken = operation({
   path: '/auth/revoketoken/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'End a session: a login or a token',
   description: `Ends one login or API token of the calling user by its \`tokenID\`; also the one of this call. Administrators end that
@@ -307,7 +305,7 @@ session of another user answers 404. With an API token 422 \`forbidden\`; \`logo
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { tokenID: '3b1f0a9c5d7e2468' }, result: ok },
+  examples: { body: { tokenID: '3b1f0a9c5d7e2468' } },
   async run({ body, caller, source }, services) {
     const { tokenID } = body;
     const owner = await ownerOf(services, caller, body.userID);
@@ -332,6 +330,7 @@ const endTokens = operation({
   path: '/auth/revoketokens/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Authentication',
   summary: 'End all other sessions',
   description: `Ends every login and API token of the calling user but the one of this call, or with \`kind\` only the logins or only
@@ -351,7 +350,7 @@ the API tokens. Administrators end those of any user of the account with \`userI
   }),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { kind: 'login' }, result: { ...ok, ended: 2 } },
+  examples: { body: { kind: 'login' }, result: { ended: 2 } },
   async run({ body, caller, source }, services) {
     const { accountID, userID } = await ownerOf(services, caller, body.userID);
     const kind = body.kind ?? null;

@@ -40,6 +40,7 @@ const getUser = operation({
   path: '/user/getuser/{userID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Users',
   summary: 'One user',
   description: `Administrators see every user of the account; others see only themselves. Anything else answers 404, whether there
@@ -49,7 +50,7 @@ is such a user or not. A password is never shown.`,
   result: user,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { userID: 'guest' }, body: null, result: exampleUser },
+  examples: { params: { userID: 'guest' }, result: exampleUser },
   async run({ params, caller }, services) {
     return { ...viewUser(await needUser(services, caller, params.userID)), ...ok };
   },
@@ -78,6 +79,7 @@ const getAllUsers = operation({
   path: '/user/getallusers/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'All users of the account',
   description: `Every user of the account in the order of user ids, suspended ones too. A password is never shown.`,
@@ -86,7 +88,7 @@ const getAllUsers = operation({
   result: Type.Object({ ...envelope, users: Type.Array(Type.Object(userMembers)) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, users: [exampleMembers] } },
+  examples: { result: { users: [exampleMembers] } },
   async run({ caller }, services) {
     return { ...ok, users: allUsers(services, caller.accountID) };
   },
@@ -183,6 +185,7 @@ const makeUser = operation({
   path: '/user/createuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Create a user',
   description: `Creates a user of the caller's account. Absent members: role \`viewer\`, every device, the account's time zone, the
@@ -205,7 +208,6 @@ ${about}`,
   // A repeat is known by a hash of the body, which would be a fast hash of the password.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       userID: 'night-shift',
       password: 'seven lamps over the yard',
@@ -274,6 +276,7 @@ const editUser = operation({
   path: '/user/updateuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Change a user',
   description: `Changes the given members and leaves the others; \`groups\` replaces the whole list. A new \`password\` and
@@ -298,7 +301,6 @@ ${about}`,
   // A repeat is known by a hash of the body, which would be a fast hash of the password.
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { userID: 'guest', userDisplayName: 'Gate house', groups: ['all'] },
     result: { ...exampleUser, userDisplayName: 'Gate house', groups: ['all'] },
   },
@@ -334,6 +336,7 @@ const removeUser = operation({
   path: '/user/deleteuser/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Users',
   summary: 'Delete a user',
   description: `Deletes a user; logins and API tokens of the user end at once, live streams within seconds. Recorded actions stay in
@@ -348,7 +351,7 @@ user answers 404. A user of the login provider is made anew at the next login th
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { userID: 'leaver' }, result: ok },
+  examples: { body: { userID: 'leaver' } },
   async run({ body, caller, source }, services) {
     const { userID } = body;
     if (userID === caller.userID) {

@@ -5,7 +5,6 @@ import { alarmLimits } from '../../core/alarms/alarm.ts';
 import { addNote, assign, close, release, shelve, take, unshelve } from '../../store/alarms/alarm-changes.ts';
 import { lineText } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
-import { ok } from '../base/shapes.ts';
 import { actorOf, changeOne, needReason, nowOf } from './alarm-handling.ts';
 import {
   alarmAnswer,
@@ -28,6 +27,7 @@ const takeAlarm = operation({
   path: '/alarm/take/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Take an alarm',
   description: `Our addition. Makes the caller the owner of a new alarm: of two users at once one has it, and the error of the other names the owner. An alarm that
@@ -45,11 +45,7 @@ the caller has already stays as it is. With \`takeOver\` it is taken from the us
   result: alarmAnswer,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { alarmID: '4712', version: 1 },
-    result: { ...exampleTaken, ...ok },
-  },
+  examples: { body: { alarmID: '4712', version: 1 }, result: exampleTaken },
   async run({ body, caller, source }, services) {
     const { takeOver = false } = body;
     if (takeOver && body.version === undefined) {
@@ -71,6 +67,7 @@ const releaseAlarm = operation({
   path: '/alarm/release/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Give an alarm back',
   description: `Our addition. Puts an alarm that the caller has, for administrators any that is taken, back into the queue: it is new, and rules
@@ -81,9 +78,8 @@ escalate it again from now. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712' },
-    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300, ...ok },
+    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300 },
   },
   async run({ body, caller, source }, services) {
     const change = release(actorOf(caller), nowOf(services));
@@ -97,6 +93,7 @@ const assignAlarm = operation({
   path: '/alarm/assign/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Give an alarm to another user',
   description: `Our addition. Makes \`userID\` the owner of a new alarm, or of one that the caller has (for administrators of any that is taken). The
@@ -109,11 +106,7 @@ user must be an active operator or administrator who sees the device; otherwise 
   result: alarmAnswer,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { alarmID: '4712', userID: 'dispatch' },
-    result: { ...exampleTaken, ...ok },
-  },
+  examples: { body: { alarmID: '4712', userID: 'dispatch' }, result: exampleTaken },
   async run({ body, caller, source }, services) {
     const change = assign(actorOf(caller), nowOf(services), body.userID);
     const detail = { to: body.userID };
@@ -134,6 +127,7 @@ const shelveAlarm = operation({
   path: '/alarm/shelve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Put an alarm on the shelf for some time',
   description: `Our addition. Takes a new alarm, one that the caller has, or one that is shelved already out of the queue until \`until\`, at most ${alarmLimits.shelvedS / 3600}
@@ -152,7 +146,6 @@ meanwhile; of a critical alarm the next one brings it back at once. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', until: 1763686800, text: 'Unit in repair' },
     result: {
       ...exampleAlarm,
@@ -163,7 +156,6 @@ meanwhile; of a critical alarm the next one brings it back at once. ${common}`,
       shelvedUntil: 1763686800,
       shelvedBy: 'dispatch',
       note: 'Unit in repair',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -186,6 +178,7 @@ const unshelveAlarm = operation({
   path: '/alarm/unshelve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Take an alarm from the shelf',
   description: `Our addition. Brings a shelved alarm back before its time: to its owner, or new. ${common}`,
@@ -195,9 +188,8 @@ const unshelveAlarm = operation({
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712' },
-    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300, ...ok },
+    result: { ...exampleAlarm, version: 3, changed: 1763683300, untakenSince: 1763683300 },
   },
   async run({ body, caller, source }, services) {
     return changeOne(services, { caller, source }, { target: body, change: unshelve(nowOf(services)) });
@@ -210,6 +202,7 @@ const closeAlarm = operation({
   path: '/alarm/close/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Close an alarm',
   description: `Our addition. Closes an alarm that is new, shelved, or the caller's own (for administrators any), with a reason. It stays closed: the next
@@ -220,7 +213,6 @@ event of its kind raises another. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', reason: 'false_alarm', text: 'Pressed by mistake, driver called' },
     result: {
       ...exampleTaken,
@@ -231,7 +223,6 @@ event of its kind raises another. ${common}`,
       closedBy: 'dispatch',
       closeReason: 'false_alarm',
       note: 'Pressed by mistake, driver called',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -248,6 +239,7 @@ const addAlarmNote = operation({
   path: '/alarm/addnote/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Add a note to an alarm',
   description: `Our addition. Adds a note, also to an alarm that another user has or that is closed; at most ${alarmLimits.notes} of an alarm. A note cannot be changed or
@@ -264,9 +256,8 @@ removed. ${common}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { alarmID: '4712', text: 'Driver called, no answer' },
-    result: { ...exampleTaken, version: 3, note: 'Driver called, no answer', notes: 1, ...ok },
+    result: { ...exampleTaken, version: 3, note: 'Driver called, no answer', notes: 1 },
   },
   async run({ body, caller, source }, services) {
     const { text } = body;

@@ -98,6 +98,7 @@ const list = operation({
   path: '/alarm/alarms/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'The queue of alarms, and its history',
   description: `Our addition. Alarms of the devices that the caller sees. An alarm is one object for all users of the account: \`new\`, \`taken\` by one of
@@ -123,11 +124,7 @@ them only critical ones are opened, and the others are in the inbox. Closed alar
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, alarms: [exampleAlarm], more: false, next: null },
-  },
+  examples: { result: { alarms: [exampleAlarm] } },
   async run({ query, caller }, { db }) {
     const limit = pageSize(query.limit);
     const filter: AlarmFilter = {
@@ -184,6 +181,7 @@ const get = operation({
   path: '/alarm/alarm/{alarmID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'One alarm with what was done with it',
   description: `Our addition. The alarm with its notes and changes, its newest events, to whom they were sent, and the rule that will escalate it next
@@ -195,7 +193,6 @@ if it stays without an owner. An alarm of a device that the caller does not see 
   effects: false,
   examples: {
     params: { alarmID: '4712' },
-    body: null,
     result: {
       ...exampleAlarm,
       activity: [{ at: 1763683260, actor: 'service', action: 'escalate', other: 'night-watch', text: '' }],
@@ -210,7 +207,6 @@ if it stays without an owner. An alarm of a device that the caller does not see 
         },
       ],
       nextEscalation: { at: 1763683320, ruleDisplayName: 'night-watch', userIDs: ['dispatch'] },
-      ...ok,
     },
   },
   async run({ params, caller }, services) {
@@ -264,6 +260,7 @@ const summary = operation({
   path: '/alarm/summary/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Alarms',
   summary: 'How many alarms are open, come in and wait',
   description: `Our addition. Counts of the alarms of the devices that the caller sees: open ones by state and priority, closed ones since \`since\`
@@ -301,10 +298,7 @@ minutes of the last two hours. One person can handle about one alarm in ten minu
   errors: ['invalid_content'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       new: { total: 3, critical: 1, high: 1, low: 1 },
       taken: { total: 2, critical: 0, high: 1, low: 1 },
       shelved: { total: 1, critical: 0, high: 0, low: 1 },

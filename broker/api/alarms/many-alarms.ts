@@ -126,6 +126,7 @@ const takeAlarms = operation({
   path: '/alarm/takealarms/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Take many alarms',
   description: `Our addition. Takes up to ${alarmLimits.atOnce} new alarms in one commit. ${each}`,
@@ -135,10 +136,8 @@ const takeAlarms = operation({
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { alarms: [{ alarmID: '4712', version: 1 }, { alarmID: '4713' }] },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [{ alarmID: '4712', status: 200, error: null, alarm: exampleTaken }, exampleMissing],
@@ -156,6 +155,7 @@ const closeAlarms = operation({
   path: '/alarm/closealarms/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Alarms',
   summary: 'Close many alarms',
   description: `Our addition. Closes up to ${alarmLimits.atOnce} alarms in one commit, with one reason and text. ${each}`,
@@ -165,10 +165,8 @@ const closeAlarms = operation({
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { alarms: [{ alarmID: '4712' }, { alarmID: '4713' }], reason: 'test' },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [

@@ -10,7 +10,7 @@ import type { CommandLedger } from '../../commands/commands.ts';
 import type { DeviceRequests } from '../../commands/device-requests.ts';
 import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { Passwords } from '../../core/accounts/password.ts';
-import type { Role } from '../../core/accounts/session.ts';
+import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
 import type { Rates } from '../../core/scheduling/rate.ts';
 import type { EnrolmentService } from '../../devices/enrolment.ts';
@@ -96,6 +96,12 @@ export interface ApiServices {
 
 /** `public` needs no token, `share` that of a share link; otherwise the weakest role that may call it. */
 export type Access = 'public' | 'share' | Role;
+
+/**
+ * What an API token needs to call it. `none`: no token may, a login only; `own`: every token, as it concerns the token itself. `ofDevices`: it reaches
+ * devices within the caller's scope only, so a token that names devices may call it too.
+ */
+export type TokenRight = 'none' | 'own' | { readonly scope: TokenScope; readonly ofDevices: boolean };
 
 export const tags = [
   'Authentication',
@@ -215,7 +221,18 @@ interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, 
 }
 
 interface Examples<P, B, R> {
-  readonly examples: { readonly params: P; readonly body: B; readonly result: R };
+  /** What the schemas do not say: see `completeExamples`. */
+  readonly examples?: {
+    readonly params?: P;
+    readonly body?: B;
+    readonly result?: R extends object ? Partial<R> : R;
+  };
+}
+
+interface WholeExamples {
+  readonly params: unknown;
+  readonly body: unknown;
+  readonly result: unknown;
 }
 
 type BodyOf<B> = B extends TObject ? Static<B> : null;
@@ -239,6 +256,9 @@ interface Input<P, B, C, Q> {
   readonly until: () => AbortSignal;
 }
 
+/** Every operation with a session says what a token needs; the others know no API token. */
+type TokenMember<A extends Access> = A extends Role ? { readonly token: TokenRight } : unknown;
+
 type CallerOf<A extends Access> = A extends 'public' ? null : A extends 'share' ? ShareCaller : Caller;
 
 /** An operation as its literal states it; see `operation`. */
@@ -250,7 +270,8 @@ type Definition<
   Q extends TObject,
 > = Identification &
   Shape<P, B, R, Q> &
-  Examples<Static<P>, BodyOf<B>, Static<R>> & {
+  Examples<Static<P>, BodyOf<B>, Static<R>> &
+  TokenMember<A> & {
     readonly access: A;
     run(
       input: Input<Static<P>, BodyOf<B>, CallerOf<A>, Static<Q>>,
@@ -259,11 +280,11 @@ type Definition<
   };
 
 /** An operation with its types folded away, as the host and the documents use it. */
-export interface Operation
-  extends Identification,
-    Shape<TObject, TObject | null, TSchema, TObject>,
-    Examples<unknown, unknown, unknown> {
+export interface Operation extends Identification, Shape<TObject, TObject | null, TSchema, TObject> {
+  readonly examples: WholeExamples;
   readonly access: Access;
+  /** Absent: no API token may call it. */
+  readonly token?: TokenRight;
   run(input: Input<unknown, unknown, Caller | null, unknown>, services: ApiServices): Promise<unknown>;
 }
 
@@ -286,6 +307,48 @@ export interface TypedOperation<
   readonly result: R;
 }
 
+/** Of path variables that mean the same everywhere: the truck of all examples. */
+const variables: Readonly<Record<string, string>> = {
+  accountID: 'acme',
+  deviceID: 'truck-17',
+  startTime: '1763680000',
+  endTime: '0',
+};
+
+/** The one value of a constant; null where a member may be null; false. */
+function plainValue(schema: TSchema): unknown {
+  const {
+    const: only,
+    anyOf = [],
+    type,
+  } = schema as { const?: unknown; anyOf?: { type?: string }[]; type?: string };
+  if (only !== undefined) return only;
+  if (anyOf.some((one) => one.type === 'null')) return null;
+  return type === 'boolean' ? false : undefined;
+}
+
+/** In the order of the schema. */
+function completed({ properties, required }: TObject, given: object): object {
+  const named = Object.entries(properties).map(([name, schema]) => {
+    return [name, required.includes(name) ? plainValue(schema) : undefined] as const;
+  });
+  const plain = named.filter(([name, value]) => value !== undefined || name in given);
+  return { ...Object.fromEntries(plain), ...given };
+}
+
+/** Completes examples by the schemas. What neither gives is left out, and the test of the examples fails. */
+function completeExamples(
+  { params, body, result }: { params: TObject; body: TObject | null; result: TSchema },
+  given: Partial<WholeExamples> = {},
+): WholeExamples {
+  const named = Object.keys(params.properties).map((name) => [name, variables[name]] as const);
+  return {
+    params: given.params ?? Object.fromEntries(named.filter(([, value]) => value !== undefined)),
+    body: given.body ?? (body === null ? null : {}),
+    result: 'properties' in result ? completed(result as TObject, given.result ?? {}) : given.result,
+  };
+}
+
 /** Types an operation's literal by its schemas: a wrong result or a misread parameter does not compile. */
 export function operation<
   const I extends string,
@@ -301,7 +364,7 @@ export function operation<
 ): TypedOperation<I, M, T, P, B, R, Q> {
   // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
   // against these schemas and the caller against `access` before it calls `run`.
-  return definition;
+  return { ...definition, examples: completeExamples(definition, definition.examples) };
 }
 
 /** Names of the variables of a path, in order. */

@@ -58,6 +58,7 @@ const list = operation({
   path: '/command/approvals/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'Cuts that wait for a second user',
   description: `Requests about the devices that the caller sees, newest first: those that wait, or with \`?state=all\` also those that were
@@ -78,11 +79,7 @@ decided or ran out. ${pageText}`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, approvals: [exampleApproval], more: false, next: null },
-  },
+  examples: { result: { approvals: [exampleApproval] } },
   async run({ query, caller }, services) {
     const limit = pageSize(query.limit);
     const place = parsePageCursor(query.cursor);
@@ -196,6 +193,7 @@ const approveOperation = operation({
   path: '/command/approve/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Approve a cut as the second user',
   description: `Signs and sends the cut that another user asked for. The answer is that of a command and does not mean that the vehicle
@@ -214,7 +212,6 @@ get both names. In an account with \`needsPassword\` the approver sends their ow
   effects: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { approvalID: exampleID },
     result: {
       commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
@@ -226,7 +223,6 @@ get both names. In an account with \`needsPassword\` the approver sends their ow
       expires: 1763769600,
       approvalID: exampleID,
       verdict: null,
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -280,6 +276,7 @@ const refuse = operation({
   path: '/command/refuse/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Refuse a cut as the second user',
   description: `Ends a request of another user without a command. \`reason\` is kept with the request and in the audit log. Who asked uses
@@ -297,7 +294,6 @@ const refuse = operation({
   effects: true,
   isOrder: true,
   examples: {
-    params: {},
     body: { approvalID: exampleID, reason: 'wrong vehicle' },
     result: { ...exampleEnded, approvalState: 'refused', decidedReason: 'wrong vehicle' },
   },
@@ -311,6 +307,7 @@ const withdraw = operation({
   path: '/command/withdraw/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Take back the own request for a cut',
   description: `Ends the caller's own request, or as an administrator any, before it is approved. Another user uses
@@ -322,11 +319,7 @@ decided or ran out answers 422 \`conflict\`; a restore of the device withdraws i
   errors: ['not_found', 'conflict'],
   effects: true,
   isOrder: true,
-  examples: {
-    params: {},
-    body: { approvalID: exampleID },
-    result: { ...exampleEnded, approvalState: 'withdrawn' },
-  },
+  examples: { body: { approvalID: exampleID }, result: { ...exampleEnded, approvalState: 'withdrawn' } },
   run: ({ body, caller, source }, services) =>
     endRequest(services, { caller, source }, { ...body, as: 'withdrawn', verb: 'withdraw' }),
 });

@@ -77,6 +77,7 @@ const commandDevices = operation({
   path: '/command/devices/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set a feature of many devices',
   description: `Our addition: \`commandFeature\` for up to ${devicesMost.safe} devices with state \`0\`, and for up to ${devicesMost.restrictive} with state \`1\`.
@@ -108,19 +109,12 @@ ${commandText}`,
   isOrder: true,
   proofMember: 'password',
   examples: {
-    params: {},
     body: { deviceIDs: ['truck-17', 'truck-99'], feature: 'enginecutoff', state: '1' },
     result: {
-      ...ok,
       done: 1,
       failed: 1,
       items: [
-        {
-          deviceID: 'truck-17',
-          status: 200,
-          error: null,
-          command: commandOf(exampleCommand),
-        },
+        { deviceID: 'truck-17', status: 200, error: null, command: commandOf(exampleCommand) },
         {
           deviceID: 'truck-99',
           status: 404,

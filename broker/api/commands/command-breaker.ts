@@ -87,6 +87,7 @@ const show = operation({
   path: '/command/limits/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Commands',
   summary: 'Limits of engine cuts and what is used of them',
   description: `How many engine cuts the caller and the account may ask for within an hour, how many they have, whether a cut needs a
@@ -96,7 +97,7 @@ second user or the password again, whether the caller counts as one, and whether
   result: limits,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: exampleLimits },
+  examples: { result: exampleLimits },
   run: ({ caller }, services) => viewLimits(services, caller),
 });
 
@@ -106,6 +107,7 @@ const reset = operation({
   path: '/command/resetbreaker/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Commands',
   summary: 'Allow engine cuts again after too many',
   description: `Closes the breakers of the account and of its users and begins to count anew. Not that which the caller opened (422
@@ -121,7 +123,6 @@ administrator the operator of the service resets them: \`fleetward-broker accoun
   errors: ['conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { reason: 'stolen convoy, agreed with the owner' },
     result: { ...exampleLimits, cuts: 0, accountCuts: 0 },
   },

@@ -61,6 +61,7 @@ const get = operation({
   path: '/command/get/{commandID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'One command',
   description: `All that the ledger knows of a command or firmware job: its state, who asked for it and who approved it, and why it
@@ -73,7 +74,7 @@ means that it has acted.`,
   result: commandRecordAnswer,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { commandID: exampleID }, body: null, result: { ...exampleRecord, ...ok } },
+  examples: { params: { commandID: exampleID }, result: exampleRecord },
   async run({ params, caller }, services) {
     return { ...viewCommandRecord(await needCommand(services, caller, params.commandID)), ...ok };
   },
@@ -85,6 +86,7 @@ const list = operation({
   path: '/command/list/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
   summary: 'Commands of a device',
   description: `Commands and firmware jobs of the device, newest first, finished ones too. ${pageText} Cuts that wait for a second user are not commands yet: see
@@ -99,11 +101,7 @@ const list = operation({
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
-    result: { ...ok, commands: [exampleRecord], more: false, next: null },
-  },
+  examples: { result: { commands: [exampleRecord] } },
   async run({ params, query, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     const limit = pageSize(query.limit);
@@ -121,6 +119,7 @@ const cancel = operation({
   path: '/command/cancel/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Withdraw a command',
   description: `A command that never left ends at once as \`cancelled\`. One that has left is withdrawn at the vehicle, which decides:
@@ -133,7 +132,6 @@ for a firmware job that executes; withdrawing twice is no error. Withdrawing doe
   effects: true,
   isOrder: true,
   examples: {
-    params: {},
     body: { commandID: exampleID },
     result: {
       commandID: exampleID,
@@ -145,7 +143,6 @@ for a firmware job that executes; withdrawing twice is no error. Withdrawing doe
       expires: 1763769600,
       approvalID: '',
       verdict: null,
-      ...ok,
     },
   },
   async run({ body, caller, source, arrivedUs }, services) {

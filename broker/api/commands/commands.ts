@@ -139,6 +139,7 @@ const commandFeature = operation({
   path: '/command/feature/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set a feature of a device',
   description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
@@ -158,11 +159,7 @@ const commandFeature = operation({
   effects: true,
   isOrder: true,
   proofMember: 'password',
-  examples: {
-    params: {},
-    body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
-    result: exampleCommand,
-  },
+  examples: { body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' }, result: exampleCommand },
   run: ({ body, caller, source, arrivedUs }, services) =>
     orderFeature(services, { caller, source }, { ...body, arrivedUs }),
 });
@@ -173,6 +170,7 @@ const commandEngineCutoff = operation({
   path: '/command/feature/enginecutoff/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Set the engine cutoff of a device',
   description: `The same as \`commandFeature\` with \`feature\` \`enginecutoff\`, which may be sent too but need not be: state
@@ -192,7 +190,7 @@ const commandEngineCutoff = operation({
   effects: true,
   isOrder: true,
   proofMember: 'password',
-  examples: { params: {}, body: { deviceID: 'truck-17', state: '1' }, result: exampleCommand },
+  examples: { body: { deviceID: 'truck-17', state: '1' }, result: exampleCommand },
   run: ({ body, caller, source, arrivedUs }, services) =>
     orderFeature(services, { caller, source }, { ...body, arrivedUs, feature: 'enginecutoff' }),
 });
@@ -264,6 +262,7 @@ const send = operation({
   path: '/command/send/{device}/{newStatusCode}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Commands',
   summary: 'Send a command by status code',
   description: `\`newStatusCode\` is the status that shall be true afterwards: 63680 engine disabled (enginecutoff 1),
@@ -280,7 +279,7 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   errors: [...orderErrors, 'invalid_content'],
   effects: true,
   isOrder: true,
-  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
+  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, result: exampleCommand },
   run: ({ params, caller, source, arrivedUs }, services) => {
     const { device: deviceID, newStatusCode } = params;
     if (newStatusCode === locateCode) return locate(services, { caller, source }, deviceID);
@@ -289,9 +288,9 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
 });
 
 /** The operation that sets one feature and answers with the device. */
-function setFeature(parameters: {
-  readonly feature: FeatureName;
-  readonly id: string;
+function setFeature<const I extends string, const F extends FeatureName>(parameters: {
+  readonly feature: F;
+  readonly id: I;
   readonly state: FeatureState;
   readonly states: string;
 }) {
@@ -301,6 +300,7 @@ function setFeature(parameters: {
     path: `/device/updatedevice/${parameters.feature}/authorization`,
     forms: ['versioned'],
     access: 'operator',
+    token: { scope: 'command', ofDevices: true },
     tag: 'Commands',
     summary: `Set ${parameters.feature} and get the device`,
     description: `The same as \`commandFeature\` with \`feature\` \`${parameters.feature}\` (${parameters.states}), answered with the device: its
@@ -320,11 +320,7 @@ has read its relay back. ${lifeOfCommand}`,
     effects: true,
     isOrder: true,
     proofMember: 'password',
-    examples: {
-      params: {},
-      body: { deviceID: 'truck-17', state: parameters.state },
-      result: exampleDevice,
-    },
+    examples: { body: { deviceID: 'truck-17', state: parameters.state }, result: exampleDevice },
     async run({ body, caller, source, arrivedUs }, services) {
       await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: parameters.feature });
       return viewDevice(await readDevice(services, caller, body.deviceID), caller);

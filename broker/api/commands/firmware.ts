@@ -73,6 +73,7 @@ const firmware = operation({
   path: '/command/firmware/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Commands',
   summary: 'Ask a unit to update itself',
   description: `Records a firmware job and sends it, signed, to the unit: at once when it is online, else when it connects, until \`ttl\`
@@ -99,7 +100,6 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: true,
   examples: {
-    params: {},
     body: {
       deviceID: 'truck-17',
       version: '1.4.0',

@@ -36,6 +36,7 @@ const getMessages = operation({
   path: '/notificationqueue/getMessages/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Messages',
   summary: 'Unread messages of vehicles',
   description: `Messages of the vehicles that the caller sees, which the caller has not marked as read, from the last 30 days, oldest first and
@@ -51,10 +52,7 @@ message of a vehicle is an event with status code 4392 and the text in the attri
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       messages: [
         { messageNo: 4711, deviceID: 'truck-17', message: 'Dock 4 is closed', timestamp: 1763683200 },
       ],
@@ -86,6 +84,7 @@ const readMessages = operation({
   path: '/notificationqueue/readmessages/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Messages',
   summary: 'Mark messages of vehicles as read',
   description: `Everything up to \`upTo\`, a \`messageNo\` of \`getMessages\`, counts as read by the calling user from now on. A smaller
@@ -100,7 +99,7 @@ number than before changes nothing.`,
   result: Type.Object(envelope),
   errors: [],
   effects: true,
-  examples: { params: {}, body: { upTo: 4711 }, result: ok },
+  examples: { body: { upTo: 4711 } },
   async run({ body, caller }, services) {
     await services.db.write([markRead(caller, Number(body.upTo), await lastEventNo(services.db))]);
     return ok;
@@ -180,6 +179,7 @@ const setMessages = operation({
   path: '/notificationqueue/setMessages/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Messages',
   summary: 'Write to vehicles',
   description: `Sends \`message\` (1 to ${messageLimits.text} characters) to \`deviceID\`, or to each of \`deviceIDs\` (up to
@@ -219,10 +219,8 @@ ${messageLimits.waiting} messages wait for a vehicle: those that have so many ar
   errors: ['not_found', 'invalid_content', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', message: 'Please call the depot' },
     result: {
-      ...ok,
       messages: [{ messageID: '3a5c7e90b1d24f68a0c2e4f6081a3b5d', deviceID: 'truck-17' }],
       refused: [],
     },
@@ -265,6 +263,7 @@ const sentMessages = operation({
   path: '/notificationqueue/sentmessages/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Messages',
   summary: 'What was written to a vehicle',
   description: `Messages to the vehicle (the newest ${messageLimits.kept} are kept), newest first, each with the time at which the vehicle confirmed it. ${pageText}`,
@@ -279,10 +278,7 @@ const sentMessages = operation({
   errors: ['not_found', 'invalid_content'],
   effects: false,
   examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
     result: {
-      ...ok,
       messages: [
         {
           messageID: '3a5c7e90b1d24f68a0c2e4f6081a3b5d',
@@ -293,8 +289,6 @@ const sentMessages = operation({
           delivered: 1763683205,
         },
       ],
-      more: false,
-      next: null,
     },
   },
   async run({ params, query, caller }, services) {

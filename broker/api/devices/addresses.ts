@@ -15,6 +15,7 @@ const updateAddress = operation({
   path: '/device/updateaddress/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Set the address of a position',
   description: `Sets the street address of a position of the device: with \`timestamp\` 0 of the last valid position, else of
@@ -39,11 +40,7 @@ belongs to what was looked up. A device without a position, or no record with on
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: {
-    params: {},
-    body: { deviceID: 'truck-17', timestamp: 0, address: '200 Queens Quay East, Toronto' },
-    result: ok,
-  },
+  examples: { body: { deviceID: 'truck-17', timestamp: 0, address: '200 Queens Quay East, Toronto' } },
   async run({ body, caller, source }, services) {
     const { deviceID, timestamp, address } = body;
     const { db } = services;

@@ -14,6 +14,7 @@ const deleteDevices = operation({
   path: '/device/deletedevices/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Delete many devices and their history',
   description: `Our addition: \`deleteDevice\` for up to ${devicesMost} devices, **with all of their stored events**. A device whose engine is cut off, or that has a command
@@ -30,9 +31,8 @@ ${bulkText}`,
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceIDs: ['van-9'] },
-    result: { ...ok, done: 1, failed: 0, items: [{ deviceID: 'van-9', status: 200, error: null }] },
+    result: { done: 1, failed: 0, items: [{ deviceID: 'van-9', status: 200, error: null }] },
   },
   async run({ body, caller, source }, services) {
     const outcomes = await eachDevice(services, body.deviceIDs, {

@@ -157,6 +157,7 @@ const importDevices = operation({
   path: '/device/import/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Devices',
   summary: 'Create and change many devices from CSV',
   description: `An addition to the interface: creates and changes up to ${linesMost} devices. Send the file as it is with
@@ -188,9 +189,8 @@ of each line what would happen; otherwise \`lines\` is empty. Who sees the devic
   errors: ['conflict', 'forbidden'],
   effects: true,
   examples: {
-    params: {},
     body: { csv: 'deviceID,uniqueid,deviceDriver\r\nvan-3,490154203237526,M. Roy\r\n' },
-    result: { ...ok, created: 1, updated: 0, unchanged: 0, failed: 0, lines: [] },
+    result: { created: 1, updated: 0, unchanged: 0, failed: 0, lines: [] },
   },
   async run({ body, query, caller, source }, services) {
     const plan = await planOf(services, caller, { csv: body.csv, linesMost });

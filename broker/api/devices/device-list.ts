@@ -136,6 +136,7 @@ const getAllDevices = operation({
   path: '/device/getalldevices/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'All devices of the account',
   isConditional: true,
@@ -207,11 +208,7 @@ An unknown query parameter answers 422.`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true },
-  },
+  examples: { result: { geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true } },
   async run({ query, caller, until }, services) {
     const limit = limitOf(query.limit);
     const asked: Asked = {

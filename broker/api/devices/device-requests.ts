@@ -82,6 +82,7 @@ const ask = operation({
   path: '/diagnostic/request/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Ask a unit for its health, its log or its position',
   description: `An addition to the interface. The request is signed and sent at once when the unit is online, else on its next hello,
@@ -118,17 +119,8 @@ first two, health every 2 minutes, a position or a rehearsal of each sort every 
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', kind: 'diagnostic' },
-    result: {
-      ...example,
-      kind: 'diagnostic',
-      requestState: 'sent',
-      hasEnded: false,
-      answered: 0,
-      parts: 0,
-      ...ok,
-    },
+    result: { ...example, kind: 'diagnostic', requestState: 'sent', hasEnded: false, answered: 0, parts: 0 },
   },
   async run({ body, caller, source }, services) {
     const device = await needDevice(services, caller, body.deviceID);
@@ -149,6 +141,7 @@ const list = operation({
   path: '/diagnostic/requests/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'State and answer of a request to a unit',
   description: `The requests of \`requestDiagnostic\` to the device, newest first; the newest ${deviceRequestLimits.kept} are kept.`,
@@ -160,7 +153,7 @@ const list = operation({
   }),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: { ...ok, requests: [example] } },
+  examples: { result: { requests: [example] } },
   async run({ params, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     return { ...ok, requests: (await listRequests(services.db, deviceNo)).map(view) };
@@ -190,6 +183,7 @@ const get = operation({
   path: '/diagnostic/request/{requestID}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'What became of a request to a unit',
   description: `\`answer\` is what the unit sent: for \`diagnostic\` the attributes of its event; for \`position\` these and \`latitude\`,
@@ -210,8 +204,7 @@ taken.`,
   effects: false,
   examples: {
     params: { requestID: example.requestID },
-    body: null,
-    result: { ...example, kind: 'position', answer: examplePosition, verdict: null, ...ok },
+    result: { ...example, kind: 'position', answer: examplePosition, verdict: null },
   },
   async run({ params, caller }, services) {
     const row = await needRequest(services, caller, params.requestID);
@@ -230,6 +223,7 @@ const readLog = operation({
   path: '/diagnostic/log/{requestID}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Read the log that a unit sent',
   description: `The lines that the unit sent to a request of kind \`log\`, as they were logged (JSON, one a line, oldest first), as far as
@@ -250,7 +244,6 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
   effects: true,
   examples: {
     params: { requestID: example.requestID },
-    body: null,
     result: {
       requestID: example.requestID,
       deviceID: 'truck-17',
@@ -258,7 +251,6 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
       parts: 1,
       received: 1,
       log: '{"level":30,"time":"2025-11-21T00:00:00.000Z","msg":"connected"}\n',
-      ...ok,
     },
   },
   async run({ params, caller, source }, services) {

@@ -25,6 +25,7 @@ const settings = operation({
   path: '/device/settings/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Set what else is known of a device',
   description: `An addition to the interface: sets the members of a device that createdevice and updatedevice do not name.
@@ -36,7 +37,6 @@ passengercount shows. Names, members under \`data\` and refusals are as in updat
   errors: ['not_found'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', deviceDisplayName: 'truck-17', pinColor: '1f77b4' },
     result: exampleDevice,
   },
@@ -62,6 +62,7 @@ const issueSecret = operation({
   path: '/device/issuesecret/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Issue the secret of a device',
   description: `An addition to the interface: gives the unit of the device a new MQTT secret (256 random bits) and shows it
@@ -81,13 +82,11 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17' },
     result: {
       deviceID: 'truck-17',
       username: 'acme/truck-17',
       secret: 'hV5mN0b1cXr8sQ2wE7tY4uI9oP3aD6fG1jK5lZ8xC0v',
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {
@@ -146,6 +145,7 @@ const deleteOne = operation({
   path: '/device/deletedevice/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Delete a device and its history',
   description: `Deletes the device, its secret, states and commands, **and all of its stored events**: deleting a device is
@@ -163,7 +163,7 @@ second call answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-9' }, result: ok },
+  examples: { body: { deviceID: 'van-9' } },
   async run({ body, caller, source }, services) {
     const row = await needDevice(services, caller, body.deviceID);
     await removeDevice(services, { caller, source }, row);

@@ -34,6 +34,7 @@ const getDevice = operation({
   path: '/device/getdevice/{deviceID}/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'One device',
   description: `The device with its last position, sensors, feature states and pending commands. While a command is
@@ -48,7 +49,7 @@ vehicle has read its relay back. \`witnesses\` says which sensors can prove that
   result: device,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
+  examples: { result: exampleDevice },
   async run({ params, caller }, services) {
     const json = await services.fleet.device(caller, params.deviceID, mayUpdateDevices(caller));
     if (json === null) throw unknownDevice(params.deviceID);
@@ -93,6 +94,7 @@ const createDevice = operation({
   path: '/device/createdevice/authorization',
   forms: ['versioned', 'plain'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Create a device, or change it',
   description: `Creates the device with the sensors \`cargoaccess\`, \`fuel\`, \`enginecutoff\`, \`ignition\`, \`panic\`, all in
@@ -120,7 +122,6 @@ The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, o
   errors: ['conflict', 'forbidden'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', uniqueid: 356938035643809, deviceDescription: 'Freightliner, Toronto' },
     result: exampleDevice,
   },
@@ -143,6 +144,7 @@ const changeDevice = operation({
   path: '/device/updatedevice/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Devices',
   summary: 'Change a device',
   description: `Changes the given members of an existing device and leaves the others. An unknown device answers 404.
@@ -162,11 +164,7 @@ ${spelling}`,
   result: device,
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' },
-    result: exampleDevice,
-  },
+  examples: { body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' }, result: exampleDevice },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceid };
     await needDevice(services, caller, body.deviceid);

@@ -124,6 +124,7 @@ const diagnosticAll = operation({
   path: '/diagnostic/diagnosticall/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Health of all units',
   description: `One entry for each device that the caller may see, in the order of device ids. ${source}`,
@@ -135,7 +136,7 @@ const diagnosticAll = operation({
   }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, diagnostics: [example] } },
+  examples: { result: { diagnostics: [example] } },
   async run({ caller }, services) {
     return { ...ok, diagnostics: allDiagnostics(services, caller) };
   },
@@ -147,6 +148,7 @@ const diagnostic = operation({
   path: '/diagnostic/diagnostic/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Health of one unit',
   description: `The entry of diagnosticall for one device, flat. ${source}`,
@@ -155,7 +157,7 @@ const diagnostic = operation({
   result: Type.Object({ ...envelope, ...diagnosticMembers }),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: { ...ok, ...example } },
+  examples: { result: example },
   async run({ params, caller }, { db }) {
     const row = await findDiagnostic(db, caller.scope, params.deviceID);
     if (row === null) {
@@ -214,6 +216,7 @@ const lostVehicles = operation({
   path: '/device/lostvehicles/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Devices that fell silent',
   description: `Devices that the caller may see and that were silent for more than 24 hours, ${silentText}`,
@@ -222,7 +225,7 @@ const lostVehicles = operation({
   result: lostResult,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: lostExample },
+  examples: { result: lostExample },
   async run({ caller }, services) {
     return { ...ok, devices: silent(services, caller, defaultMinutes) };
   },
@@ -234,6 +237,7 @@ const lostVehiclesFor = operation({
   path: '/device/lostvehicles/{minutes}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Diagnostics',
   summary: 'Devices that were silent for longer',
   description: `Devices that the caller may see and that were silent for more than so many minutes, ${silentText}`,
@@ -244,7 +248,7 @@ const lostVehiclesFor = operation({
   result: lostResult,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { minutes: '60' }, body: null, result: lostExample },
+  examples: { params: { minutes: '60' }, result: lostExample },
   async run({ params, caller }, services) {
     return { ...ok, devices: silent(services, caller, Number(params.minutes)) };
   },

@@ -29,6 +29,7 @@ const createCode = operation({
   path: '/device/createenrolmentcode/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Make a one-time code that enrols a unit',
   description: `An addition to the interface: gives a code that an installer types at the vehicle
@@ -63,10 +64,8 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', hours: 8 },
     result: {
-      ...ok,
       deviceID: 'truck-17',
       code: '7K3M-9QPX-0V4H-B2TD-W8RN-5F1J',
       codeID: '7K3M9Q',
@@ -137,6 +136,7 @@ const listOfCodes = operation({
   path: '/device/enrolmentcodes/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Enrolment codes of the account',
   description: `An addition to the interface: the enrolment codes of all devices that the caller may see, newest first, with what
@@ -148,10 +148,7 @@ the newest twenty.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       codes: [
         {
           codeID: '7K3M9Q',
@@ -177,6 +174,7 @@ const endCode = operation({
   path: '/device/revokeenrolmentcode/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'End an enrolment code',
   description: `An addition to the interface: an open code is worth nothing from now on. One that was used, revoked or has expired
@@ -190,7 +188,7 @@ further code. A code of another account answers 404.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { codeID: '7K3M9Q' }, result: ok },
+  examples: { body: { codeID: '7K3M9Q' } },
   async run({ body, caller, source }, services) {
     const { codeID } = body;
     const known = await findListedCode(services.db, caller.scope, codeID);

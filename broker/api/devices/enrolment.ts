@@ -243,7 +243,6 @@ code that never was and a wrong proof are one 404. After some of them further at
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       codeID: '7K3M9Q',
       deviceKey: 'hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo',
@@ -251,7 +250,6 @@ code that never was and a wrong proof are one 404. After some of them further at
       proof: `${'Zm9yIHRoZSBkb2N1bWVudCBvbmx5'.repeat(3)}Zg`,
     },
     result: {
-      ...ok,
       brokerKey: '3p7bfXt9wbTTW2HC7OQ1Nz-DQ8hbeGdNrfx-FG-IK08',
       sealed: 'c2VhbGVkIHRvIHRoZSB1bml0IGFsb25l',
     },

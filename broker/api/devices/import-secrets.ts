@@ -70,6 +70,7 @@ const importWithSecrets = operation({
   path: '/device/importwithsecrets/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Create many devices from CSV, with their secrets',
   description: `Our addition: \`importDevices\` for a file of up to ${linesMost} lines, that gives every device which it creates an MQTT secret (256 random bits) and
@@ -93,10 +94,8 @@ All or nothing, columns and faults are as in \`importDevices\`.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { csv: 'deviceID,deviceDriver\r\nvan-4,M. Roy\r\n' },
     result: {
-      ...ok,
       created: 1,
       updated: 0,
       unchanged: 0,

@@ -60,6 +60,7 @@ const list = operation({
   path: '/device/quarantine/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'Payloads that could not be read',
   description: `Our addition. Entries of the devices that the caller sees, or with \`?deviceID=\` of one of them, newest first, without the
@@ -80,7 +81,7 @@ payloads: see \`getQuarantined\`. ${pageText} ${kept}`,
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, payloads: [example], more: false, next: null } },
+  examples: { result: { payloads: [example] } },
   async run({ query, caller }, services) {
     const deviceID = query.deviceID ?? null;
     if (deviceID !== null) await needDevice(services, caller, deviceID);
@@ -98,6 +99,7 @@ const get = operation({
   path: '/device/quarantine/{quarantineID}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'One payload that could not be read',
   description: `Our addition. The payload as it came, in base64. An entry of a device that the caller does not see answers 404, like
@@ -113,11 +115,7 @@ one that is not there.`,
   }),
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { quarantineID: '12' },
-    body: null,
-    result: { ...example, payload: 'e25vdA==', bytes: 4, ...ok },
-  },
+  examples: { params: { quarantineID: '12' }, result: { ...example, payload: 'e25vdA==', bytes: 4 } },
   async run({ params: { quarantineID }, caller }, services) {
     const row = await findEntry(services.db, caller.scope, Number(quarantineID));
     if (row === null) throw new AppError('not_found', `There is no payload ${quarantineID} in quarantine`);
@@ -131,6 +129,7 @@ const drop = operation({
   path: '/device/dropquarantine/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Drop payloads that could not be read',
   description: `Our addition. Drops one entry of the device, or without \`quarantineID\` all of them, for good. The audit log keeps who
@@ -146,7 +145,7 @@ did it. An entry that is not there answers 404; a device without any answers \`d
   result: Type.Object({ dropped: Type.Integer({ minimum: 0, description: 'Entries' }), ...envelope }),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'truck-17' }, result: { dropped: 1, ...ok } },
+  examples: { body: { deviceID: 'truck-17' }, result: { dropped: 1 } },
   async run({ body: { deviceID, quarantineID }, caller, source }, services) {
     await needDevice(services, caller, deviceID);
     const { accountID } = caller;
@@ -183,6 +182,7 @@ const retry = operation({
   path: '/device/retryquarantine/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Take in payloads that could not be read',
   description: `Our addition. After a mend, of the service or by a newer release: reads the entries of the device again, or with
@@ -204,7 +204,7 @@ read stays: \`left\` entries. The call may be repeated: an event is stored once.
   }),
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'truck-17' }, result: { taken: 1, left: 0, ...ok } },
+  examples: { body: { deviceID: 'truck-17' }, result: { taken: 1, left: 0 } },
   async run({ body: { deviceID, quarantineID }, caller, source }, services) {
     const { deviceNo } = await needDevice(services, caller, deviceID);
     const { accountID } = caller;

@@ -14,6 +14,7 @@ const showCode = operation({
   path: '/device/servicecode/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'command', ofDevices: true },
   tag: 'Devices',
   summary: 'Show a one-time code that restores the engine at the vehicle',
   description: `An addition to the interface, for a vehicle that cannot be reached: gives a code of 8 digits that a person
@@ -40,11 +41,7 @@ since the last that was used. Each call shows a further code; an \`Idempotency-K
   effects: true,
   isOrder: true,
   answerIsSecret: true,
-  examples: {
-    params: {},
-    body: { deviceID: 'truck-17' },
-    result: { deviceID: 'truck-17', code: '90317204', number: 3, ...ok },
-  },
+  examples: { body: { deviceID: 'truck-17' }, result: { deviceID: 'truck-17', code: '90317204', number: 3 } },
   async run({ body, caller, source }, services) {
     const { deviceID } = body;
     const { accountID } = caller;

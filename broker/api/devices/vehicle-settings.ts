@@ -174,6 +174,7 @@ const getAccount = operation({
   path: '/settings/account/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Devices',
   summary: 'Settings of all vehicles',
   description: `An addition to the interface: the settings that were chosen for all vehicles of the account.
@@ -185,7 +186,7 @@ ${meanings}`,
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: exampleAccount },
+  examples: { result: exampleAccount },
   async run({ caller }, services) {
     const { settings, revision: at } = await readAccountChoice(services.db, caller.accountID);
     return { settings, revision: at, ...ok };
@@ -198,6 +199,7 @@ const saveAccount = operation({
   path: '/settings/saveaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Choose settings of all vehicles',
   description: `An addition to the interface: chooses settings for all vehicles of the account.
@@ -210,7 +212,7 @@ ${meanings}`,
   result: accountView,
   errors: ['conflict'],
   effects: true,
-  examples: { params: {}, body: { settings: exampleSettings }, result: exampleAccount },
+  examples: { body: { settings: exampleSettings }, result: exampleAccount },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const { settings } = body;
@@ -236,6 +238,7 @@ const getDevice = operation({
   path: '/settings/device/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Devices',
   summary: 'Settings of one vehicle, and where its configuration is',
   description: `An addition to the interface: the settings that were chosen for this device, those of the account, both as they
@@ -248,7 +251,7 @@ ${meanings}`,
   errors: ['not_found'],
   effects: false,
   isConditional: true,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
+  examples: { result: exampleDevice },
   async run({ params, caller }, services) {
     const { deviceNo, deviceID } = await needDevice(services, caller, params.deviceID);
     return viewDevice(services, deviceID, deviceNo, caller);
@@ -261,6 +264,7 @@ const saveDevice = operation({
   path: '/settings/savedevice/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Devices',
   summary: 'Choose settings of one vehicle',
   description: `An addition to the interface: chooses settings for one device, which are laid over those of the account.
@@ -281,7 +285,6 @@ ${meanings}`,
   errors: ['not_found', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', settings: { reporting: { movingS: 5 } } },
     result: exampleDevice,
   },

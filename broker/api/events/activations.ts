@@ -75,6 +75,7 @@ const ofDevice = operation({
   path: '/device/getdeviceactivations/{deviceID}/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of a device in the last 24 hours',
   description: `The records ${dayText}, whose status code is an alert of one of the four categories ${categoryText}.
@@ -88,7 +89,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerDevice(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
 });
@@ -99,6 +100,7 @@ const ofDeviceRange = operation({
   path: '/device/getdeviceactivations/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of a device over a time range',
   description: `The records from startTime to endTime by event time, both included, oldest first, whose status code is an
@@ -114,11 +116,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: example,
-  },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerDevice(services, caller, { deviceID: params.deviceID, span: spanOf(params), query }),
 });
@@ -129,6 +127,7 @@ const ofFleet = operation({
   path: '/events/activations/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Alerts of the fleet in the last 24 hours',
   description: `The records ${dayText}, of every device that the caller sees, whose status code is an alert of one of the
@@ -143,7 +142,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: example },
+  examples: { result: example },
   async run({ query, caller }, services) {
     const listing = await findEvents(services, caller, {
       subject: 'fleet-activations',
@@ -171,6 +170,7 @@ const summary = operation({
   path: '/events/activations/summary/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Count of alerts in the last 24 hours',
   description: `How many alerts of each category the devices that the caller sees had in the last 24 hours by event time:
@@ -183,7 +183,7 @@ answer.`,
   result: summaryAnswer,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, fuel: 0, activations: 1, cargo: 2, base: 3 } },
+  examples: { result: { fuel: 0, activations: 1, cargo: 2, base: 3 } },
   async run({ caller }, services) {
     const upToNo = await lastEventNo(services.archive);
     const range: KeyRange = { ...lastDay(services), scope: caller.scope, after: null, sinceNo: 0, upToNo };
@@ -277,6 +277,7 @@ const create = operation({
   path: '/events/createactivation/{deviceID}/{statusCode}/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Events',
   summary: "Record an alert on a device's behalf",
   description: `Stores a record of now with that status code for the device, with the attribute \`by\` naming the user, and
@@ -298,7 +299,7 @@ Allowed are the alerts of the four categories, doors and notices: 61508 (notice)
   result: eventListAnswer,
   errors: ['not_found', 'invalid_content', 'unavailable'],
   effects: true,
-  examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, body: null, result: example },
+  examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, result: example },
   async run({ params, caller, source }, services) {
     const statusCode = raisableOf(params.statusCode);
     const { deviceID, deviceNo } = await needDevice(services, caller, params.deviceID);

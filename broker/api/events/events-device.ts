@@ -90,6 +90,7 @@ const latest = operation({
   path: '/eventdata/latest/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Last position of a device',
   description: `The newest record with a position by event time, as the one entry of \`eventdata.devices\`; the list is empty
@@ -101,11 +102,7 @@ while the device has sent no position. Newer records without one (a configuratio
   result: Type.Object({ ...eventAnswer.properties, vehicleBus }),
   errors: ['not_found'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17' },
-    body: null,
-    result: { ...ok, eventdata: { devices: [exampleEvent] }, vehicleBus: exampleBus },
-  },
+  examples: { result: { eventdata: { devices: [exampleEvent] }, vehicleBus: exampleBus } },
   async run({ params, caller }, services) {
     const { deviceID } = params;
     const known = await services.fleet.unchanged(caller, `latest ${deviceID}`, () =>
@@ -193,6 +190,7 @@ const metadataRange = operation({
   path: '/eventdata/devicemetadata/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of a device over a time range, in two forms',
   description: `Every record ${rangeText} They come ${metadataText}\n\n${queryText}\n\n${wholeListText}`,
@@ -202,11 +200,7 @@ const metadataRange = operation({
   result: metadataAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: metadataExample,
-  },
+  examples: { result: metadataExample },
   run: ({ params, query, caller }, services) =>
     answerMetadata(services, caller, { deviceID: params.deviceID, span: spanOf(params), query }),
 });
@@ -217,6 +211,7 @@ const metadataDay = operation({
   path: '/eventdata/devicemetadata/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours, in two forms',
   description: `Every record ${dayText} They come ${metadataText}\n\n${queryText}\n\n${wholeListText}`,
@@ -226,7 +221,7 @@ const metadataDay = operation({
   result: metadataAnswer,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: metadataExample },
+  examples: { result: metadataExample },
   run: ({ params, query, caller }, services) =>
     answerMetadata(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
 });
@@ -293,6 +288,7 @@ const dataRange = operation({
   path: '/eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of a device over a time range',
   description: `Every record ${rangeText}\n\n${dataText}`,
@@ -302,11 +298,7 @@ const dataRange = operation({
   result: dataAnswer,
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: {
-    params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: dataExample,
-  },
+  examples: { result: dataExample },
   run: ({ params, query, caller, until }, services) =>
     answerTrack(services, caller, { deviceID: params.deviceID, span: spanOf(params), query, until: until() }),
 });
@@ -317,6 +309,7 @@ const dataDay = operation({
   path: '/eventdata/devicedata/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours',
   description: `Every record ${dayText}\n\n${dataText}`,
@@ -326,7 +319,7 @@ const dataDay = operation({
   result: dataAnswer,
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: dataExample },
+  examples: { result: dataExample },
   run: ({ params, query, caller, until }, services) =>
     answerTrack(services, caller, {
       deviceID: params.deviceID,

@@ -54,6 +54,7 @@ const fleetMetadata = operation({
   path: '/eventdata/fleetmetadata/{startTime}/{endTime}/authorization',
   forms: ['versioned', 'plain'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of the fleet over a time range',
   description: `Every record ${fleetText} They are the same records, in the same shape, as those of fleetdata with \`*\`.
@@ -67,7 +68,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { startTime: '1763680000', endTime: '0' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: null }),
 });
@@ -78,6 +79,7 @@ const fleetDataRange = operation({
   path: '/eventdata/fleetdata/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of the fleet over a time range, any status code',
   description: `Every record ${fleetText} The same as fleetdata with the status code \`*\`.
@@ -91,7 +93,7 @@ ${wholeListText}`,
   result: eventListAnswer,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { startTime: '1763680000', endTime: '0' }, body: null, result: example },
+  examples: { result: example },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: null }),
 });
@@ -112,6 +114,7 @@ const fleetData = operation({
   path: '/eventdata/fleetdata/{statusCode}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Events',
   summary: 'Records of the fleet with one status code over a time range',
   description: `Every record with that status code ${fleetText} The code is decimal, 1 to 65535; \`*\` matches any. A
@@ -131,11 +134,7 @@ ${wholeListText}`,
   effects: false,
   examples: {
     params: { statusCode: '63553', startTime: '1763680000', endTime: '0' },
-    body: null,
-    result: {
-      ...ok,
-      eventdata: { devices: [{ ...exampleEvent, statusCode: 63553, statusDescription: 'Panic' }] },
-    },
+    result: { eventdata: { devices: [{ ...exampleEvent, statusCode: 63553, statusDescription: 'Panic' }] } },
   },
   run: ({ params, query, caller }, services) =>
     answerFleet(services, caller, { span: spanOf(params), query, code: codeOf(params.statusCode) }),

@@ -141,7 +141,7 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
 }
 
 interface Format {
-  readonly id: string;
+  readonly id: 'exportGpx' | 'exportCsv' | 'exportGeojson';
   readonly path: 'gpx' | 'csv' | 'geojson';
   readonly produces: StreamType;
   readonly summary: string;
@@ -269,6 +269,7 @@ export const exportOperations = formats.map(({ id, path, produces, summary, form
     path: `/export/${path}/{deviceID}/{startTime}/{endTime}/authorization`,
     forms: ['versioned'],
     access: 'viewer',
+    token: { scope: 'read', ofDevices: true },
     tag: 'Reports',
     summary,
     description: `Every record from startTime to endTime by event time, both included, oldest first. startTime 0 = from the
@@ -294,7 +295,6 @@ ${pointsText} Lines break at the gaps only.`,
     fileName: (given) => `${nameOf(given)}.${path}`,
     examples: {
       params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' },
-      body: null,
       result: example,
     },
     run: ({ params, query, caller, until }, services) =>

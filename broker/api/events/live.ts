@@ -61,6 +61,7 @@ const streamEvents = operation({
   path: '/events/stream/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Live',
   summary: 'What happens, while it happens',
   description: `A stream of server-sent events (\`text/event-stream\`) that stays open. A browser's own \`EventSource\` cannot
@@ -144,8 +145,6 @@ and ${liveSlotLimits.process} in all are open at a time; one more answers 503 \`
   // A HEAD would occupy a stream without reading it.
   effects: true,
   examples: {
-    params: {},
-    body: null,
     result: `retry: 3000
 id: 41
 event: hello

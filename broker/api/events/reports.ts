@@ -191,6 +191,7 @@ const trips = operation({
   path: '/report/trips/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Trips of a device',
   description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
@@ -200,7 +201,7 @@ const trips = operation({
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
-  examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
+  examples: { params: exampleParams, result: { trips: [tripExample] } },
   async run({ params: asked, query, caller, until }, services) {
     const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
@@ -217,6 +218,7 @@ const stops = operation({
   path: '/report/stops/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Stops of a device',
   description: `The stops that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A stop')}
@@ -229,9 +231,7 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
   effects: false,
   examples: {
     params: exampleParams,
-    body: null,
     result: {
-      ...ok,
       stops: [
         {
           deviceID: 'truck-17',
@@ -337,6 +337,7 @@ const summary = operation({
   path: '/report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Reports',
   summary: 'Distance, driving, idling and stops of a device or the fleet',
   description: `One entry for the device, or with \`*\` as deviceID one for each device that the caller sees, in the order of
@@ -356,9 +357,7 @@ sent as it is made.`,
   effects: false,
   examples: {
     params: exampleParams,
-    body: null,
     result: {
-      ...ok,
       devices: [
         {
           deviceID: 'truck-17',

@@ -24,6 +24,7 @@ const get = operation({
   path: '/geozone/getgeozone/{geozoneID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'One geozone',
   description: `The geozone of that name.
@@ -34,7 +35,7 @@ ${geozoneMeanings}`,
   result: geozone,
   errors: ['not_found'],
   effects: false,
-  examples: { params: { geozoneID: 'depot' }, body: null, result: exampleGeozone },
+  examples: { params: { geozoneID: 'depot' }, result: exampleGeozone },
   async run({ params, caller }, services) {
     const isShown = await seesAny(services.db, caller.scope);
     const key = { accountID: caller.accountID, geozoneID: params.geozoneID };
@@ -54,6 +55,7 @@ const getAt = operation({
   path: '/geozone/getgeozone/{latitude}/{longitude}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Geozones that hold a point',
   description: `Every geozone of the account that holds the point, keyed by id; empty when none does. Points of interest
@@ -66,7 +68,7 @@ const getAt = operation({
   result: Type.Object(several),
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: { latitude: '43.65107', longitude: '-79.34702' }, body: null, result: exampleSeveral },
+  examples: { params: { latitude: '43.65107', longitude: '-79.34702' }, result: exampleSeveral },
   async run({ params, caller }, services) {
     const latitude = { name: 'latitude', text: params.latitude };
     const longitude = { name: 'longitude', text: params.longitude };
@@ -85,6 +87,7 @@ const getOfDevice = operation({
   path: '/geozone/getgeozone/device/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Geozones that hold a device',
   description: `Every geozone of the account that holds the last valid position of the device, keyed by id; empty when none
@@ -95,7 +98,7 @@ at borders, so its own \`deviceLastGeozoneID\` may differ there.`,
   result: Type.Object(several),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleSeveral },
+  examples: { result: exampleSeveral },
   async run({ params, caller }, services) {
     const device = await needDevice(services, caller, params.deviceID);
     return {
@@ -112,6 +115,7 @@ const getAll = operation({
   path: '/geozone/getgeozones/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'All geozones of the account',
   description: 'Every geozone of the account, keyed by id, in the order of ids.',
@@ -121,7 +125,7 @@ const getAll = operation({
   errors: [],
   effects: false,
   isConditional: true,
-  examples: { params: {}, body: null, result: exampleSeveral },
+  examples: { result: exampleSeveral },
   async run({ caller }, services) {
     return {
       ...ok,
@@ -140,6 +144,7 @@ const getRange = operation({
   path: '/geozone/getgeozones/{offset}/{limit}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Geozones',
   summary: 'Some geozones of the account',
   description: `Geozones in the order of ids, from the one at \`offset\` (0 = the first), at most \`limit\` (1 to ${rangeMost}).
@@ -156,11 +161,7 @@ const getRange = operation({
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: { offset: '0', limit: '100' },
-    body: null,
-    result: { ...exampleSeveral, count: 1, total: 1 },
-  },
+  examples: { params: { offset: '0', limit: '100' }, result: { ...exampleSeveral, count: 1, total: 1 } },
   async run({ params, caller }, services) {
     const offset = Number(params.offset);
     const limit = Number(params.limit);

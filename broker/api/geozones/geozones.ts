@@ -126,6 +126,7 @@ const create = operation({
   path: '/geozone/creategeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Create a geozone, or change it',
   description: `Creates a geozone. Only \`geozoneID\` is needed: radius 500, type 3, every boolean false, every point
@@ -141,11 +142,7 @@ ${geozoneMeanings}`,
   result: geozone,
   errors: ['conflict', 'unavailable'],
   effects: true,
-  examples: {
-    params: {},
-    body: { geozoneID: 'depot' },
-    result: exampleNewGeozone,
-  },
+  examples: { body: { geozoneID: 'depot' }, result: exampleNewGeozone },
   run: ({ body, caller, source }, services) =>
     saveGeozone(services, { caller, source }, { body, mayCreate: true }),
 });
@@ -156,6 +153,7 @@ const update = operation({
   path: '/geozone/updategeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Change a geozone',
   description: `Changes the given members of a geozone and leaves the others. An unknown geozone answers 404.
@@ -169,7 +167,6 @@ ${geozoneMeanings}`,
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
   examples: {
-    params: {},
     body: {
       geozoneID: 'depot',
       geozoneDisplayName: 'Depot',
@@ -195,6 +192,7 @@ const remove = operation({
   path: '/geozone/deletegeozone/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Geozones',
   summary: 'Delete a geozone',
   description: `Deletes the geozone. Records of events keep its id; its names are then empty there. An unknown geozone
@@ -204,7 +202,7 @@ answers 404, so a repeated call does too.`,
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { geozoneID: 'old-yard' }, result: ok },
+  examples: { body: { geozoneID: 'old-yard' } },
   async run({ body, caller, source }, services) {
     const key: GeozoneKey = { accountID: caller.accountID, geozoneID: body.geozoneID };
     needWholeAccount(caller);

@@ -173,6 +173,7 @@ const change = operation({
   path: '/route/routeupdate/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Routes',
   summary: 'Create a route, or change it',
   description: `Creates the route when the account has none of that id; otherwise changes the given members and leaves the
@@ -190,7 +191,6 @@ routes (422 \`conflict\`). Lines between points are straight in longitude and la
   errors: ['not_found', 'conflict', 'invalid_content', 'unavailable'],
   effects: true,
   examples: {
-    params: {},
     body: {
       routeID: 'harbour-run',
       routeDisplayName: 'Depot to harbour',
@@ -218,6 +218,7 @@ const remove = operation({
   path: '/route/deleteroute/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Routes',
   summary: 'Delete a route',
   description: `Our addition. Deletes the route, for every device that it is planned for. An unknown route answers 404, and so
@@ -227,7 +228,7 @@ does one that is planned for no device that the caller sees; one that is planned
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { routeID: 'old-run' }, result: ok },
+  examples: { body: { routeID: 'old-run' } },
   async run({ body: { routeID }, caller, source }, services) {
     const { scope } = caller;
     const audited = { action: 'route.delete', object: routeID, onlyIf: isOwnRoute(scope, routeID) };
@@ -269,6 +270,7 @@ const getRoutes = operation({
   path: '/route/getroutes/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Routes',
   summary: 'All routes of the account',
   description: `Every route of the account in the order of ids, with its points along the way and the devices it is planned
@@ -282,11 +284,7 @@ for, those that the caller may see. A caller who is limited to groups gets the r
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, routes: [exampleRoute], hasUpdateRoutePrivileges: true },
-  },
+  examples: { result: { routes: [exampleRoute], hasUpdateRoutePrivileges: true } },
   async run({ caller }, services) {
     return {
       ...ok,

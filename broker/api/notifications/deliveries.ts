@@ -19,6 +19,7 @@ const getDeliveries = operation({
   path: '/notification/deliveries/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Deliveries of notifications',
   description: `Every delivery of the account, newest first: one for each target that a rule notified of one event.
@@ -41,11 +42,7 @@ gives only those in that state.`,
   }),
   errors: ['invalid_content'],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, deliveries: [exampleDelivery], more: false, next: null },
-  },
+  examples: { result: { deliveries: [exampleDelivery] } },
   async run({ caller, query }, services) {
     const { accountID } = caller;
     const { page, more, next } = await numberedPage(query, {
@@ -62,6 +59,7 @@ const retry = operation({
   path: '/notification/retrydelivery/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Try a dead delivery again',
   description: `Begins again with a delivery that was given up: 24 hours from now. One that is pending or sent answers
@@ -71,7 +69,7 @@ const retry = operation({
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { deliveryID: '815' }, result: ok },
+  examples: { body: { deliveryID: '815' } },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const deliveryNo = Number(body.deliveryID);

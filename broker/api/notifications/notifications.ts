@@ -135,6 +135,7 @@ const getAllPushNotifications = operation({
   path: '/notification/getallpushnotifications/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'The inbox: all notifications',
   description: `Every notification of devices that the caller may see, viewed or not. ${common}`,
@@ -144,7 +145,7 @@ const getAllPushNotifications = operation({
   result,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ caller, query }, services) {
     return inbox(services, caller, { deviceNo: null, isUnviewedOnly: false, query });
   },
@@ -156,6 +157,7 @@ const getNotifications = operation({
   path: '/notificationqueue/getnotifications/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Notifications that the caller has not viewed',
   description: `The notifications of \`getAllPushNotifications\` that the caller has not viewed. Reading does not mark them;
@@ -166,7 +168,7 @@ const getNotifications = operation({
   result,
   errors: ['invalid_content'],
   effects: false,
-  examples: { params: {}, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ caller, query }, services) {
     return inbox(services, caller, { deviceNo: null, isUnviewedOnly: true, query });
   },
@@ -178,6 +180,7 @@ const getDeviceNotifications = operation({
   path: '/notificationqueue/getdevicenotifications/{deviceID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Notifications of one device',
   description: `Every notification of the device, viewed or not. ${common}`,
@@ -187,7 +190,7 @@ const getDeviceNotifications = operation({
   result,
   errors: ['not_found', 'invalid_content'],
   effects: false,
-  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleResult },
+  examples: { result: exampleResult },
   async run({ params, caller, query }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     return inbox(services, caller, { deviceNo, isUnviewedOnly: false, query });
@@ -200,6 +203,7 @@ const setViewed = operation({
   path: '/notification/setviewed/{notificationID}/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Mark a notification as viewed',
   description: `Marks one notification, or with \`*\` all that there are at this moment, as viewed by the caller and by no one
@@ -215,7 +219,7 @@ else. Doing it again changes nothing and answers the same. A notification of a d
   result: Type.Object(envelope),
   errors: ['not_found', 'invalid_content'],
   effects: true,
-  examples: { params: { notificationID: '*' }, body: null, result: ok },
+  examples: { params: { notificationID: '*' } },
   async run({ params, caller, source }, services) {
     const { accountID, userID, scope } = caller;
     const viewer = { accountID, userID };

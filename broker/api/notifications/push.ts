@@ -37,6 +37,7 @@ const vapidKey = operation({
   path: '/notification/vapidkey/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Notifications',
   summary: 'Public key for Web Push subscriptions',
   description: `The service's public key (VAPID, RFC 8292) as base64url of the uncompressed point. A browser subscribes with it:
@@ -48,10 +49,7 @@ the installation.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       vapidKey: 'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8',
     },
   },
@@ -66,6 +64,7 @@ const subscribe = operation({
   path: '/notification/subscribe/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Store a Web Push subscription',
   description: `Stores a browser's subscription (\`PushSubscription.toJSON()\` without \`expirationTime\`) and gives the \`pushID\` that
@@ -92,7 +91,6 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
   errors: [],
   effects: true,
   examples: {
-    params: {},
     body: {
       endpoint: 'https://fcm.googleapis.com/fcm/send/c3Vic2NyaXB0aW9u',
       keys: {
@@ -100,7 +98,7 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
         auth: 'BTBZMqHH6r4Tts7J_aSIgg',
       },
     },
-    result: { ...ok, pushID: exampleID },
+    result: { pushID: exampleID },
   },
   async run({ body, caller, source }, services) {
     const { db, clock, entropy, senders } = services;
@@ -132,6 +130,7 @@ const registerPush = operation({
   path: '/notification/register-push/{pushID}/authorization',
   forms: ['versioned', 'joined'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Register for push notifications',
   description: `Switches the registration on for the caller. It ends when the session of this call ends by a logout, a revocation or a new
@@ -153,7 +152,7 @@ push service says that a subscription has ended (404, 410), it is removed here.`
   }),
   errors: ['invalid_content'],
   effects: true,
-  examples: { params: { pushID: exampleID }, body: null, result: { ...ok, isDeliverable: true } },
+  examples: { params: { pushID: exampleID }, result: { isDeliverable: true } },
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
     const known = await findRegistration(services.db, key);
@@ -174,6 +173,7 @@ const unregisterPush = operation({
   path: '/notification/unregister-push/{pushID}/authorization',
   forms: ['joined'],
   access: 'viewer',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Notifications',
   summary: 'Remove a push registration',
   description: `Removes the caller's registration of that id, with its subscription. One that is not there, or is another user's,
@@ -183,7 +183,7 @@ changes nothing and answers the same. The path has no slash after \`v1\`.`,
   result: Type.Object(envelope),
   errors: ['invalid_content'],
   effects: true,
-  examples: { params: { pushID: exampleID }, body: null, result: ok },
+  examples: { params: { pushID: exampleID } },
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
     const audited = { action: 'push.unregister', object: shortOf(key.pushID), onlyIf: isRegistered(key) };

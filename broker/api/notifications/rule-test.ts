@@ -37,6 +37,7 @@ const testRule = operation({
   path: '/notification/testrule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Send a test to the webhook of a rule',
   description: `Our addition. Posts one message to the webhook of the rule, at once and once, signed with its secret as every delivery, and waits for the
@@ -67,7 +68,6 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
   errors: ['not_found', 'conflict', 'throttled'],
   effects: true,
   examples: {
-    params: {},
     body: { ruleID: 'night-watch' },
     result: {
       ruleID: 'night-watch',
@@ -78,7 +78,6 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
       reasonCode: 'answered',
       reasonDetail: '503',
       duration: 184,
-      ...ok,
     },
   },
   async run({ body, caller, source }, services) {

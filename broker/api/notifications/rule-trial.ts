@@ -163,6 +163,7 @@ const tryRule = operation({
   path: '/notification/tryrule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'What a rule would have notified of last week',
   description: `Our addition. Decides on the stored events of the last seven days as the service decides with \`updateRule\`'s rule, whether or not it is
@@ -186,7 +187,6 @@ the newest ${shownMost}. What is no stored event is not judged: occurrences (\`h
   errors: ['invalid_content'],
   effects: false,
   examples: {
-    params: {},
     body: { ruleID: 'night-watch', statusCodes: [63553], push: {} },
     result: {
       from: 1763078400,
@@ -198,7 +198,6 @@ the newest ${shownMost}. What is no stored event is not judged: occurrences (\`h
       firings: [{ deviceID: 'truck-17', statusCode: 63553, timestamp: 1763680000, channels: ['push'] }],
       isEscalation: false,
       hasKinds: false,
-      ...ok,
     },
   },
   run: async ({ body, caller }, services) => ({ ...(await judge(services, caller, body)), ...ok }),

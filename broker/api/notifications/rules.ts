@@ -26,6 +26,7 @@ const getRules = operation({
   path: '/notification/rules/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Rules of the account',
   description: `Every rule of the account in the order of rule ids, without the secrets of webhooks.`,
@@ -34,7 +35,7 @@ const getRules = operation({
   result: Type.Object({ ...envelope, rules: Type.Array(rule, { description: 'In the order of rule ids' }) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, rules: [exampleRule] } },
+  examples: { result: { rules: [exampleRule] } },
   async run({ caller }, services) {
     return { ...ok, rules: (await listRules(services.db, [caller.accountID])).map(viewRule) };
   },
@@ -79,6 +80,7 @@ const updateRule = operation({
   path: '/notification/updaterule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Create a rule, or replace it',
   description: `Creates the rule, or replaces the whole of the one with that id: a member that is not sent takes its default. It
@@ -146,7 +148,6 @@ read again.`,
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: {
       ruleID: 'night-watch',
       statusCodes: [63553, 63621],
@@ -156,7 +157,7 @@ read again.`,
       webhook: { url: 'https://hooks.example.com/fleet' },
       push: { userIDs: ['dispatch'] },
     },
-    result: { ...exampleRule, webhookSecret: 'u1Hq0Yb2Vd3mX7s9a8Zk4tR6wE5yJcLpQfGnTiOoBxM', ...ok },
+    result: { ...exampleRule, webhookSecret: 'u1Hq0Yb2Vd3mX7s9a8Zk4tR6wE5yJcLpQfGnTiOoBxM' },
   },
   async run({ body, caller, source }, services) {
     const { db, clock, entropy, senders } = services;
@@ -210,6 +211,7 @@ const removeRule = operation({
   path: '/notification/deleterule/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Notifications',
   summary: 'Delete a rule',
   description: `Deletes the rule. What it has not delivered yet is given up; notifications that it made stay in the inbox.`,
@@ -221,7 +223,7 @@ const removeRule = operation({
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { ruleID: 'night-watch' }, result: ok },
+  examples: { body: { ruleID: 'night-watch' } },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, ruleID: body.ruleID };
     const audited = { action: 'rule.delete', object: body.ruleID, onlyIf: ruleExists(key) };

@@ -162,6 +162,7 @@ const adminAccounts = operation({
   path: '/admin/accounts/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'All accounts',
   description: 'Every account of the service in the order of account ids, also those that are being deleted.',
@@ -170,7 +171,7 @@ const adminAccounts = operation({
   result: Type.Object({ ...envelope, accounts: Type.Array(account) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, accounts: [exampleAccount] } },
+  examples: { result: { accounts: [exampleAccount] } },
   async run({ caller }, services) {
     needOperator(caller);
     return { ...ok, accounts: allAccounts(services) };
@@ -183,6 +184,7 @@ const adminAccount = operation({
   path: '/admin/getaccount/{accountID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'One account',
   description:
@@ -192,7 +194,7 @@ const adminAccount = operation({
   result: Type.Object({ ...account.properties, ...envelope }),
   errors: ['not_found'],
   effects: false,
-  examples: { params: { accountID: 'acme' }, body: null, result: { ...exampleAccount, ...ok } },
+  examples: { result: exampleAccount },
   async run({ params, caller, source }, services) {
     needOperator(caller);
     const row = await needAccount(portsOf(services, source), params.accountID);
@@ -206,6 +208,7 @@ const adminCreate = operation({
   path: '/admin/createaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Create an account with its first administrator',
   description: `Creates an account and its first administrator. Without \`password\` one is generated and stands in the answer, this
@@ -233,15 +236,8 @@ once; with it the answer's \`password\` is empty. An account of that id that is 
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { accountID: 'newcomer', userID: 'ann', maximumDevices: 50 },
-    result: {
-      ...exampleAccount,
-      accountID: 'newcomer',
-      userID: 'ann',
-      password: 'oHh5tqXwQ1m0YxkqJ8cVw2nE',
-      ...ok,
-    },
+    result: { ...exampleAccount, accountID: 'newcomer', userID: 'ann', password: 'oHh5tqXwQ1m0YxkqJ8cVw2nE' },
   },
   async run({ body, caller, source }, services) {
     needOperator(caller);
@@ -262,6 +258,7 @@ const adminUpdate = operation({
   path: '/admin/updateaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Change, suspend or resume an account',
   description: `Changes the given members. \`isActive\` false, or an \`expirationTime\` that has passed: tokens of the account are refused
@@ -283,11 +280,7 @@ once, which the account's own administrators cannot. Every change stands in the 
   result: Type.Object({ ...account.properties, ...envelope }),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { accountID: 'acme', maximumDevices: 500 },
-    result: { ...exampleAccount, ...ok },
-  },
+  examples: { body: { accountID: 'acme', maximumDevices: 500 }, result: exampleAccount },
   async run({ body, caller, source }, services) {
     needOperator(caller);
     const row = await changeAccount(portsOf(services, source), body.accountID, fieldsOf(body));
@@ -301,6 +294,7 @@ const adminDelete = operation({
   path: '/admin/deleteaccount/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Accounts',
   summary: 'Delete an account with everything in it',
   description: `Closes the account at once and for good, then clears away everything of it in small batches in the background: devices,
@@ -319,7 +313,7 @@ Deleting it again while it is being deleted changes nothing.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: { accountID: 'leaver', confirm: 'leaver' }, result: ok },
+  examples: { body: { accountID: 'leaver', confirm: 'leaver' } },
   async run({ body, caller, source }, services) {
     needOperator(caller);
     if (body.confirm !== body.accountID) {

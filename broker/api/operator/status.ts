@@ -114,6 +114,7 @@ export const statusOperation = (status: ServiceStatus) =>
     path: '/admin/status/authorization',
     forms: ['versioned'],
     access: 'viewer',
+    token: 'none',
     tag: 'Diagnostics',
     summary: 'State of the service',
     description: `Everything that the page of this listener shows. Members ending in \`AtS\` are epoch seconds, in \`S\` seconds; a group from the database
@@ -124,7 +125,7 @@ says in its \`atS\` how old it is (30 seconds in good times), and stays as it wa
     result: statusAnswer,
     errors: [],
     effects: false,
-    examples: { params: {}, body: null, result: example },
+    examples: { result: example },
     async run({ caller }) {
       needOperator(caller);
       const facts = await status.read();

@@ -18,6 +18,7 @@ const start = operation({
   path: '/release/startstage/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Begin the next stage of a release',
   description: `Every device that the group of the stage has now, and that no earlier stage had, gets a firmware job as \`firmware\` makes it, some twenty a
@@ -38,11 +39,7 @@ stopped or whose group was deleted. An earlier stage need not have ended.`,
   }),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { releaseID: exampleRelease.releaseID, stage: 1 },
-    result: { ...ok, units: 2 },
-  },
+  examples: { body: { releaseID: exampleRelease.releaseID, stage: 1 }, result: { units: 2 } },
   async run({ body: { releaseID, stage }, caller, source }, services) {
     const { db, clock, wakeReleases } = services;
     const { accountID, userID } = caller;
@@ -74,6 +71,7 @@ const stop = operation({
   path: '/release/stop/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Stop a release',
   description: `For good: no further stage begins, no further job is made, and jobs that have not ended are withdrawn, as by \`cancelCommand\`; a unit that
@@ -90,11 +88,7 @@ version keep it. 422 \`conflict\` when it has ended.`,
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: {
-    params: {},
-    body: { releaseID: exampleRelease.releaseID, reason: 'Two units lost their receiver' },
-    result: ok,
-  },
+  examples: { body: { releaseID: exampleRelease.releaseID, reason: 'Two units lost their receiver' } },
   async run({ body: { releaseID, reason = '' }, caller, source }, services) {
     const { db, clock, wakeReleases } = services;
     const key = { accountID: caller.accountID, releaseID };
@@ -155,6 +149,7 @@ const units = operation({
   path: '/release/units/{releaseID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'List the units of a release',
   description: `Units of the stages that were begun, in the order of device ids, each with the state of its job, its age, and the reason of a failure as the
@@ -187,9 +182,7 @@ unit wrote it. \`?stage=\` and \`?phase=\` choose. \`?limit=\` (1 to ${pageLimit
   effects: false,
   examples: {
     params: { releaseID: exampleRelease.releaseID },
-    body: null,
     result: {
-      ...ok,
       units: [
         {
           deviceID: 'truck-17',
@@ -205,8 +198,6 @@ unit wrote it. \`?stage=\` and \`?phase=\` choose. \`?limit=\` (1 to ${pageLimit
           online: true,
         },
       ],
-      more: false,
-      next: null,
     },
   },
   async run({ params: { releaseID }, query, caller }, services) {

@@ -49,6 +49,7 @@ const create = operation({
   path: '/release/create/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Make a release that is staged by groups',
   description: `Keeps what is to be installed, in which order of groups, and sends nothing: \`startReleaseStage\` begins each stage. File and
@@ -78,7 +79,6 @@ ended, and the newest ${releaseLimits.keptMost} are kept.`,
   errors: ['invalid_content', 'conflict'],
   effects: true,
   examples: {
-    params: {},
     body: {
       version: '1.4.0',
       url: exampleRelease.url,
@@ -87,7 +87,6 @@ ended, and the newest ${releaseLimits.keptMost} are kept.`,
       note: exampleRelease.note,
     },
     result: {
-      ...ok,
       release: {
         ...exampleRelease,
         releaseState: 'ready',
@@ -130,6 +129,7 @@ const list = operation({
   path: '/release/list/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'List releases',
   description: `The newest ${releaseLimits.keptMost} of the account, newest first, with their stages; \`getRelease\` counts units. \`hosts\` are those that
@@ -144,13 +144,7 @@ files may lie at: the operator of the service lists them.`,
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
-    result: {
-      ...ok,
-      releases: [{ ...exampleRelease, stages: exampleStages }],
-      hosts: ['updates.example.com'],
-    },
+    result: { releases: [{ ...exampleRelease, stages: exampleStages }], hosts: ['updates.example.com'] },
   },
   async run({ caller: { accountID } }, { db, firmwareHosts }) {
     const [rows, stages] = await Promise.all([listReleases(db, accountID), listStages(db, accountID)]);
@@ -164,6 +158,7 @@ const get = operation({
   path: '/release/get/{releaseID}/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Releases',
   summary: 'Show one release with its progress',
   description: `How many units of each stage wait for their job, have one under way, run the version, have failed, or had it withdrawn. A unit
@@ -175,9 +170,7 @@ stands as its job in the ledger does; a further order of the same file for it by
   effects: false,
   examples: {
     params: { releaseID: exampleRelease.releaseID },
-    body: null,
     result: {
-      ...ok,
       release: {
         ...exampleRelease,
         stages: exampleStages.map((one) => ({

@@ -73,6 +73,7 @@ const getSchedules = operation({
   path: '/report/schedules/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Reports',
   summary: 'Reports that are mailed on a schedule',
   description: `Our addition. The caller's report schedules, for administrators those of the whole account, in the order of their ids, each with its next due
@@ -86,11 +87,7 @@ time and what became of the last report. \`canMail\` is false while the service 
   }),
   errors: [],
   effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, schedules: [exampleSchedule], canMail: true },
-  },
+  examples: { result: { schedules: [exampleSchedule], canMail: true } },
   async run({ caller }, services) {
     const rows = await listSchedules(services.db, caller.accountID, reachOf(caller));
     const canMail = services.senders.email !== null;
@@ -120,6 +117,7 @@ const updateSchedule = operation({
   path: '/report/updateschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Create a report schedule, or replace it',
   description: `Our addition. Creates the schedule, which then belongs to the caller, or replaces the whole of the caller's one with that id: a member that is not
@@ -149,7 +147,7 @@ repeat has the same \`Message-ID\`.`,
   result: Type.Object({ ...scheduleRecord.properties, ...envelope }),
   errors: ['not_found', 'conflict'],
   effects: true,
-  examples: { params: {}, body: exampleBody, result: { ...exampleSchedule, ...ok } },
+  examples: { body: exampleBody, result: exampleSchedule },
   async run({ body, caller, source }, services) {
     const { db, clock } = services;
     const { accountID, userID } = caller;
@@ -191,6 +189,7 @@ const removeSchedule = operation({
   path: '/report/deleteschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Delete a report schedule',
   description: `Our addition. Deletes the caller's schedule; an administrator deletes any of the account. What it has not delivered yet is given up.`,
@@ -199,7 +198,7 @@ const removeSchedule = operation({
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { scheduleID: 'weekly-trips' }, result: ok },
+  examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
     const { accountID } = caller;
     const { scheduleID } = body;
@@ -223,6 +222,7 @@ const sendSchedule = operation({
   path: '/report/sendschedule/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: false },
   tag: 'Reports',
   summary: 'Mail a report of a schedule now',
   description: `Our addition. Has the caller's schedule, or as an administrator any of the account, make its report for the period before now, whatever its state, and mail it to its recipients, with \`[Test]\` in
@@ -233,7 +233,7 @@ then once a minute (503 \`throttled\`).`,
   result: Type.Object(envelope),
   errors: ['not_found', 'throttled'],
   effects: true,
-  examples: { params: {}, body: { scheduleID: 'weekly-trips' }, result: ok },
+  examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
     const { db, clock, reportRequests } = services;
     const { accountID } = caller;

@@ -99,6 +99,7 @@ const auditEntries = operation({
   path: '/audit/entries/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Audit',
   summary: 'Who did what',
   description: `The audit log of the account, newest first. ${pageText} \`object\`, \`actor\`, \`action\`, \`from\` and \`until\` give only
@@ -117,10 +118,7 @@ stay.`,
   errors: ['invalid_content'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       entries: [
         {
           entryID: '4711',
@@ -215,6 +213,7 @@ const checkAudit = operation({
   path: '/audit/check/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: { scope: 'admin', ofDevices: false },
   tag: 'Audit',
   summary: 'Check the chain of the audit log',
   description: `Computes the hashes of the account's own chain anew and compares them, at most ${partMost} entries with a call: while \`more\` is true
@@ -291,10 +290,7 @@ before a kept head, \`head_missing\`: the kept head was removed`,
   errors: ['invalid_content', 'throttled'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       entries: 212,
       erased: 0,
       unsealed: 0,
@@ -308,8 +304,6 @@ before a kept head, \`head_missing\`: the kept head was removed`,
         hash: '5f2d1c0b9a8877665544332211009f8e7d6c5b4a39281706f5e4d3c2b1a09f8e',
         signed: 'eyJhbGciOiJFZERTQSJ9.eyJhY2NvdW50SUQiOiJhY21lIn0.c2lnbmF0dXJl',
       },
-      more: false,
-      next: null,
     },
   },
   async run({ query, caller, until }, { auditChecks }) {

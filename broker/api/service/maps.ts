@@ -4,12 +4,13 @@ import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
-const getMaps = operation({
+export const getMaps = operation({
   id: 'getMaps',
   method: 'GET',
   path: '/map/list/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Geozones',
   summary: 'Maps of the service',
   description: `Our addition. The map files (PMTiles) in the folder of the setting \`maps\`, by name, at most 100. Read one at \`/maps/{name}\` with the same token in
@@ -43,10 +44,7 @@ const getMaps = operation({
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       maps: [{ name: 'toronto.pmtiles', size: 48_211_337, changed: 1763683200 }],
       style: { url: 'https://tiles.example.com/style.json', origins: ['https://tiles.example.com'] },
     },

@@ -14,6 +14,7 @@ const getMonitorMetaData = operation({
   path: '/metrics/getMonitorMetaData/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: { scope: 'read', ofDevices: false },
   tag: 'Diagnostics',
   summary: 'The fleet in numbers',
   description: `Counts over the devices that the caller may see. The interface does not show the answer; this is it:
@@ -36,10 +37,7 @@ getdeviceactivations in the last 24 hours by event time; \`pendingCommands\`: co
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       totalDevices: 120,
       onlineDevices: 113,
       offlineDevices: 7,

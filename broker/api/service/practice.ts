@@ -27,6 +27,7 @@ const getPracticeFleet = operation({
   path: '/practice/fleet/authorization',
   forms: ['versioned'],
   access: 'viewer',
+  token: 'none',
   tag: 'Devices',
   summary: 'Vehicles of the practice fleet as they truly are',
   description: `Our addition, at the broker of a demonstration only. What the simulated world has of each vehicle that the caller sees, from which
@@ -60,10 +61,7 @@ what its unit reported may differ.`,
   errors: ['not_found', 'unavailable'],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       startedS: 1763683200,
       vehicles: [
         {
@@ -99,6 +97,7 @@ const actInPractice = operation({
   path: '/practice/act/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: 'none',
   tag: 'Devices',
   summary: 'Do something in the world of the practice fleet',
   description: `Our addition, at the broker of a demonstration only. Does one of the listed things to a simulated vehicle; the audit log has it
@@ -111,7 +110,7 @@ as \`practice.act\`. It gives no command and touches nothing that a unit or the 
   result: Type.Object(envelope),
   errors: ['not_found', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-01', action: 'panic' }, result: ok },
+  examples: { body: { deviceID: 'van-01', action: 'panic' } },
   async run({ body, caller, source }, services) {
     const world = needWorld(services, caller);
     const device = await needDevice(services, caller, body.deviceID);
@@ -130,6 +129,7 @@ const askInPractice = operation({
   path: '/practice/askforcut/authorization',
   forms: ['versioned'],
   access: 'admin',
+  token: 'none',
   tag: 'Devices',
   summary: 'Have a simulated colleague ask for an engine cut',
   description: `Our addition, at the broker of a demonstration only. Switches on \`needsApproval\` of the account and has the user \`colleague\`,
@@ -140,7 +140,7 @@ which the demonstration makes and plays, ask for an engine cut of the vehicle: a
   result: Type.Object(envelope),
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
-  examples: { params: {}, body: { deviceID: 'van-01' }, result: ok },
+  examples: { body: { deviceID: 'van-01' } },
   async run({ body, caller, source }, services) {
     const world = needWorld(services, caller);
     const device = await needDevice(services, caller, body.deviceID);

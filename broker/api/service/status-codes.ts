@@ -61,7 +61,7 @@ ${table}`,
   result: Type.Object({ ...envelope, statusCodes: Type.Array(statusCode, { description: 'Ascending' }) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, statusCodes: statusList.slice(0, 1).map(view) } },
+  examples: { result: { statusCodes: statusList.slice(0, 1).map(view) } },
   run: async () => answer,
 });
 

@@ -62,10 +62,7 @@ before the first; null for a trip). A token that is unknown, expired or revoked 
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       kind: 'live',
       title: 'Your delivery',
       startTime: 0,
@@ -125,7 +122,7 @@ const shareTrack = operation({
   result: Type.Object({ ...envelope, points: Type.Array(position, { description: 'Oldest first' }) }),
   errors: ['conflict'],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, points: [examplePosition] } },
+  examples: { result: { points: [examplePosition] } },
   async run({ caller }, services) {
     if (caller.share.kind !== 'trip') throw wrongKind(caller.share.kind);
     return { ...ok, points: trackPages(services, caller) };
@@ -153,8 +150,6 @@ share at once answer 503 \`throttled\`.`,
   // A HEAD would occupy a stream without reading it.
   effects: true,
   examples: {
-    params: {},
-    body: null,
     result: `retry: 3000
 
 event: position

@@ -113,6 +113,7 @@ const create = operation({
   path: '/share/create/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Shares',
   summary: 'Share a vehicle or a trip by a link',
   description: `Gives a token for somebody without a login, shown this once; an app makes a link of it. Its holder sees the last position
@@ -146,10 +147,8 @@ has at most ${sharesMost} open shares. Making and revoking stand in the audit lo
   effects: true,
   answerIsSecret: true,
   examples: {
-    params: {},
     body: { deviceID: 'truck-17', expires: 1763769600, title: 'Your delivery' },
     result: {
-      ...ok,
       ...exampleMembers,
       token: 'share-0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
     },
@@ -200,6 +199,7 @@ const list = operation({
   path: '/share/shares/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'read', ofDevices: true },
   tag: 'Shares',
   summary: 'Shares of vehicles',
   description: `The newest ${listedMost} shares of the vehicles that the caller sees, newest first, of all users; those that ended stay for
@@ -210,10 +210,7 @@ const list = operation({
   errors: [],
   effects: false,
   examples: {
-    params: {},
-    body: null,
     result: {
-      ...ok,
       shares: [
         {
           ...exampleMembers,
@@ -237,6 +234,7 @@ const revoke = operation({
   path: '/share/revoke/authorization',
   forms: ['versioned'],
   access: 'operator',
+  token: { scope: 'write', ofDevices: true },
   tag: 'Shares',
   summary: 'End a share',
   description: `Its token is worth nothing from then on; streams that it opened end within a second. Every operator who sees the vehicle
@@ -249,7 +247,7 @@ may do it. A share that has been revoked answers like the first time; one that t
   result: Type.Object(envelope),
   errors: ['not_found'],
   effects: true,
-  examples: { params: {}, body: { shareID: exampleMembers.shareID }, result: ok },
+  examples: { body: { shareID: exampleMembers.shareID } },
   async run({ body: { shareID }, caller, source }, services) {
     const { scope } = caller;
     const audited = { action: 'share.revoke', object: shareID, onlyIf: isRevocable(scope, shareID) };

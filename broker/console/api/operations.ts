@@ -1,121 +1,15 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
-import type { accountOperations } from '../../api/accounts/accounts.ts';
-import type { authOperations } from '../../api/accounts/auth.ts';
-import type { confirmationOperations } from '../../api/accounts/confirmation.ts';
-import type { groupDeviceOperations } from '../../api/accounts/group-devices.ts';
-import type { groupOperations } from '../../api/accounts/groups.ts';
-import type { loginAgainOperations } from '../../api/accounts/login-again.ts';
-import type { loginCodeOperations } from '../../api/accounts/login-code.ts';
-import type { preferenceOperations } from '../../api/accounts/preferences.ts';
-import type { providerLoginOperations } from '../../api/accounts/provider-login.ts';
-import type { tokenOperations } from '../../api/accounts/tokens.ts';
-import type { userOperations } from '../../api/accounts/users.ts';
-import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
-import type { alarmOperations } from '../../api/alarms/alarms.ts';
-import type { manyAlarmsOperations } from '../../api/alarms/many-alarms.ts';
-import type { approvalOperations } from '../../api/commands/approvals.ts';
-import type { bulkCommandOperations } from '../../api/commands/bulk-commands.ts';
-import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
-import type { commandRecordOperations } from '../../api/commands/command-records.ts';
-import type { commandOperations } from '../../api/commands/commands.ts';
-import type { firmwareOperations } from '../../api/commands/firmware.ts';
-import type { messageOperations } from '../../api/commands/messages.ts';
-import type { addressOperations } from '../../api/devices/addresses.ts';
-import type { deviceDeletionOperations } from '../../api/devices/device-deletion.ts';
-import type { deviceImportOperations } from '../../api/devices/device-import.ts';
-import type { deviceListOperations } from '../../api/devices/device-list.ts';
-import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
-import type { deviceSettingOperations } from '../../api/devices/device-settings.ts';
-import type { deviceOperations } from '../../api/devices/devices.ts';
-import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
-import type { enrolmentCodeOperations } from '../../api/devices/enrolment-codes.ts';
-import type { importSecretOperations } from '../../api/devices/import-secrets.ts';
-import type { passengerOperations } from '../../api/devices/passengers.ts';
-import type { quarantineOperations } from '../../api/devices/quarantine.ts';
-import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
-import type { vehicleSettingOperations } from '../../api/devices/vehicle-settings.ts';
-import type { deviceEventOperations } from '../../api/events/events-device.ts';
-import type { fleetEventOperations } from '../../api/events/events-fleet.ts';
-import type { reportOperations } from '../../api/events/reports.ts';
-import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
-import type { geozoneOperations } from '../../api/geozones/geozones.ts';
-import type { routeOperations } from '../../api/geozones/routes.ts';
-import type { deliveryOperations } from '../../api/notifications/deliveries.ts';
-import type { notificationOperations } from '../../api/notifications/notifications.ts';
-import type { pushOperations } from '../../api/notifications/push.ts';
-import type { ruleTestOperations } from '../../api/notifications/rule-test.ts';
-import type { ruleTrialOperations } from '../../api/notifications/rule-trial.ts';
-import type { ruleOperations } from '../../api/notifications/rules.ts';
+import type { ServedOperation } from '../../api/operations.ts';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
-import type { releaseStageOperations } from '../../api/releases/release-stages.ts';
-import type { releaseOperations } from '../../api/releases/releases.ts';
-import type { reportScheduleOperations } from '../../api/reports/schedules.ts';
-import type { auditOperations } from '../../api/service/audit.ts';
-import type { mapOperations } from '../../api/service/maps.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
-import type { sharedViewOperations } from '../../api/shares/shared-views.ts';
-import type { shareOperations } from '../../api/shares/shares.ts';
 
-type Served =
-  | (typeof accountOperations)[number]
-  | (typeof addressOperations)[number]
-  | (typeof alarmChangeOperations)[number]
-  | (typeof alarmOperations)[number]
-  | (typeof approvalOperations)[number]
-  | (typeof auditOperations)[number]
-  | (typeof authOperations)[number]
-  | (typeof bulkCommandOperations)[number]
-  | (typeof commandBreakerOperations)[number]
-  | (typeof confirmationOperations)[number]
-  | (typeof groupDeviceOperations)[number]
-  | (typeof groupOperations)[number]
-  | (typeof tokenOperations)[number]
-  | (typeof commandOperations)[number]
-  | (typeof commandRecordOperations)[number]
-  | (typeof deliveryOperations)[number]
-  | (typeof deviceEventOperations)[number]
-  | (typeof deviceDeletionOperations)[number]
-  | (typeof deviceImportOperations)[number]
-  | (typeof importSecretOperations)[number]
-  | (typeof quarantineOperations)[number]
-  | (typeof deviceListOperations)[number]
-  | (typeof deviceOperations)[number]
-  | (typeof deviceRequestOperations)[number]
-  | (typeof deviceSettingOperations)[number]
-  | (typeof diagnosticOperations)[number]
-  | (typeof enrolmentCodeOperations)[number]
-  | (typeof firmwareOperations)[number]
-  | (typeof fleetEventOperations)[number]
-  | (typeof geozoneOperations)[number]
-  | (typeof geozoneQueryOperations)[number]
-  | (typeof loginAgainOperations)[number]
-  | (typeof loginCodeOperations)[number]
-  | (typeof manyAlarmsOperations)[number]
-  | (typeof mapOperations)[number]
-  | (typeof messageOperations)[number]
-  | (typeof passengerOperations)[number]
-  | (typeof practiceOperations)[number]
-  | (typeof notificationOperations)[number]
-  | (typeof preferenceOperations)[number]
-  | (typeof providerLoginOperations)[number]
-  | (typeof pushOperations)[number]
-  | (typeof releaseOperations)[number]
-  | (typeof releaseStageOperations)[number]
-  | (typeof reportOperations)[number]
-  | (typeof reportScheduleOperations)[number]
-  | (typeof routeOperations)[number]
-  | (typeof ruleOperations)[number]
-  | (typeof ruleTestOperations)[number]
-  | (typeof ruleTrialOperations)[number]
-  | (typeof serviceCodeOperations)[number]
-  | (typeof shareOperations)[number]
-  | (typeof sharedViewOperations)[number]
-  | (typeof userOperations)[number]
-  | (typeof vehicleSettingOperations)[number];
+type Served = ServedOperation | (typeof practiceOperations)[number];
 
-type Of<I extends Served['id']> = Extract<Served, { readonly id: I }>;
+/** One id that is no literal would let every route pass: then none does. */
+type ServedID = string extends Served['id'] ? never : Served['id'];
+type Of<I extends ServedID> = Extract<Served, { readonly id: I }>;
 
 /** Method and path of each operation that the console calls. */
 export const routes = {
@@ -253,7 +147,7 @@ export const routes = {
   createShare: 'POST /share/create/authorization',
   getShares: 'GET /share/shares/authorization',
   revokeShare: 'POST /share/revoke/authorization',
-} as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };
+} as const satisfies { readonly [I in ServedID]?: `${Of<I>['method']} ${Of<I>['path']}` };
 
 export type OperationID = keyof typeof routes;
 

@@ -83,7 +83,6 @@ const exerciseChecks = {
   secrets: null,
   approvals: 'approvalsWrong',
   serviceCodes: 'serviceCodesWrong',
-  operations: 'operationsWrong',
   audit: 'auditWrong',
 } as const satisfies Record<ExerciseName, BreachKind | null>;
 

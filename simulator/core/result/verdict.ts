@@ -43,7 +43,6 @@ export const breachTitles: Readonly<Record<BreachKind, string>> = {
   approvalsWrong: 'Wrong approvals',
   serviceCodesWrong: 'Wrong service codes',
   auditWrong: 'Wrong audit log',
-  operationsWrong: 'Wrong operation of the service',
   reportsWrong: 'Wrong reports',
   dropped: 'Dropped',
   panicLate: 'Panic late',

@@ -10,7 +10,6 @@ export const exerciseNames = [
   'secrets',
   'approvals',
   'serviceCodes',
-  'operations',
   'audit',
 ] as const;
 export type ExerciseName = (typeof exerciseNames)[number];
@@ -24,7 +23,6 @@ export const exerciseTexts: Readonly<Record<ExerciseName, string>> = {
   secrets: 'the secret of a device that was replaced, and a device that was deleted',
   approvals: 'cuts that need a second person',
   serviceCodes: 'service codes, entered at the unit',
-  operations: 'every operation of the HTTP service that changes something, in an account of its own',
   audit: 'the audit log with every change and its actor',
 };
 

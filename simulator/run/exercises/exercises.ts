@@ -13,7 +13,6 @@ import { exerciseAudit } from './audit.ts';
 import { type Ends, type Exercise, type ExerciseContext, eventually, type Judge, read } from './exercise.ts';
 import { exerciseGroups } from './groups.ts';
 import { exerciseMessages } from './messages.ts';
-import { exerciseOperations } from './operations.ts';
 import { exerciseSecrets } from './secrets.ts';
 import { exerciseServiceCodes } from './service-codes.ts';
 import { exerciseSettings } from './settings.ts';
@@ -29,7 +28,6 @@ const exercises: Readonly<Record<ExerciseName, Exercise>> = {
   secrets: exerciseSecrets,
   approvals: exerciseApprovals,
   serviceCodes: exerciseServiceCodes,
-  operations: exerciseOperations,
   audit: exerciseAudit,
 };
 

@@ -40,7 +40,10 @@ interface Receiver {
 }
 
 /** Takes what it is given, but for the first delivery: that one must come again. */
-export async function openReceiver({ openHttpReceiver, clock }: RunPorts): Promise<Receiver> {
+export async function openReceiver({
+  openHttpReceiver,
+  clock,
+}: Pick<RunPorts, 'openHttpReceiver' | 'clock'>): Promise<Receiver> {
   const received: Received[] = [];
   let secret = '';
   const { url, close } = await openHttpReceiver((request) => {

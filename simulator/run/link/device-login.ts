@@ -1,6 +1,4 @@
 // Whether the broker lets a client in as a device, and whether it lets it stay.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { formatTopic, type UplinkVerb } from '../../../src/core/wire/topics.ts';
 import type { MqttLink } from '../../../src/ports.ts';
 import type { Target } from '../service/broker-access.ts';
 import type { Provisioned } from '../service/provision.ts';
@@ -14,8 +12,6 @@ export interface DeviceLogin {
   readonly isIn: boolean;
   /** Whether its connection has ended. */
   isOver(): boolean;
-  /** Resolves when the broker has taken it, or after some seconds. */
-  publish(verb: UplinkVerb, payload: string): Promise<void>;
   close(): void;
 }
 
@@ -30,12 +26,7 @@ export function logInAsDevice(
     let link: MqttLink | null = null;
     const end = (isIn: boolean): void => {
       cancel();
-      const publish = async (verb: UplinkVerb, text: string): Promise<void> => {
-        const topic = formatTopic({ accountID: login.accountID, deviceID }, verb);
-        const sent = link?.publish({ topic, payload: new TextEncoder().encode(text), qos: 1 });
-        await Promise.race([sent, sleep(patienceMs)]);
-      };
-      done({ isIn, isOver: () => isOver, publish, close: () => void link?.close() });
+      done({ isIn, isOver: () => isOver, close: () => void link?.close() });
       if (!isIn) void link?.close();
     };
     const cancel = ports.clock.after(patienceMs, () => end(false));

@@ -28,8 +28,6 @@ export interface OwnBroker {
   auditFault(): Promise<string | null>;
   /** Creates another account. @returns the login of its administrator. */
   createAccount(name: string): Promise<Login>;
-  /** A one-time code of the command line with which a user begins a session. */
-  loginCode(of: Pick<Login, 'accountID' | 'userID'>): Promise<string>;
   /** Kills it (SIGKILL). */
   kill(): void;
   /** Starts it again on the same database and ports. */

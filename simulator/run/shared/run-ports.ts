@@ -1,6 +1,5 @@
 // The interfaces of a run to the outside world. The command line provides the implementations.
 import type { OutboxOptions } from '../../../agent/outbox.ts';
-import type { EnrolmentCrypto } from '../../../src/core/wire/enrolment.ts';
 import type { Clock, Entropy, OpenMqttLink, Verifier } from '../../../src/ports.ts';
 
 /** A request to a receiver of the run. */
@@ -19,7 +18,6 @@ export interface RunPorts {
   readonly entropy: Entropy;
   readonly openMqttLink: OpenMqttLink;
   createVerifier(publicKey: string): Verifier;
-  readonly enrolment: EnrolmentCrypto;
   readonly openDatabase: OutboxOptions['openDatabase'];
   /** Listens on a free port of this machine. @param take gives the status of the answer. */
   openHttpReceiver(take: (request: ReceivedRequest) => number): Promise<HttpReceiver>;

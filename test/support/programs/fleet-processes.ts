@@ -8,7 +8,7 @@ import { freePort } from '../machine/free-port.ts';
 import { temporaryFolder } from '../machine/temporary-folder.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
-const dist = new URL('dist/', checkout).pathname;
+export const dist = new URL('dist/', checkout).pathname;
 
 export interface LogLine {
   readonly msg: string;
@@ -73,8 +73,9 @@ export function runProgram(
   name: 'agent' | 'broker' | 'simulator',
   args: readonly string[],
   input = '',
+  build = dist,
 ): string {
-  return execFileSync(process.execPath, [`${dist}${name}/main.js`, ...args], {
+  return execFileSync(process.execPath, [`${build}${name}/main.js`, ...args], {
     input,
     encoding: 'utf8',
     stdio: 'pipe',
@@ -99,6 +100,7 @@ export async function startBroker(
   setup: BrokerSetup,
   flags: readonly string[] = [],
   env: NodeSetup['env'] = {},
+  build = dist,
 ): Promise<Program> {
   if (setup.httpPort === 0) setup.httpPort = await freePort();
   if (setup.mqttPort === 0) setup.mqttPort = await freePort();
@@ -114,7 +116,7 @@ export async function startBroker(
       String(setup.mqttPort),
       ...flags,
     ],
-    { flags: [], env },
+    { flags: [], env, build },
   );
   const ready = (): LogLine | undefined => broker.lines.find((line) => line.msg === 'broker_ready');
   const line = await waitUntil('the broker to be ready', () => ready() ?? broker.exitCode() !== null).catch(

@@ -6,7 +6,6 @@ import type { RunResult } from '../../../simulator/run/measure/result.ts';
 import { runScenario } from '../../../simulator/run/run.ts';
 import type { RunPorts } from '../../../simulator/run/shared/run-ports.ts';
 import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
-import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
 import { openHttpReceiver } from '../../../src/adapters/http-receiver.ts';
 import { openMqttLink } from '../../../src/adapters/mqtt-link.ts';
 import { createVerifier } from '../../../src/adapters/signing.ts';
@@ -45,7 +44,6 @@ export async function runAgainst(
         entropy: createSystemEntropy(),
         openMqttLink,
         createVerifier,
-        enrolment: createEnrolmentCrypto(createSystemEntropy()),
         openDatabase,
         openHttpReceiver,
       },

@@ -1,7 +1,7 @@
-// Faults of single operations of the HTTP service, which the exercise `operations` must find. Data.
+// Faults of single operations of the HTTP service, which their exercise must find. Data.
 import { broker, type TruthMutant } from './truth-mutant.ts';
 
-const found = ['operationsWrong'] as const;
+const found = [] as const;
 const scenario = 'operations';
 
 export const operationMutants: readonly TruthMutant[] = [

@@ -10,9 +10,9 @@ export interface TruthMutant {
   /** Stands there exactly once. */
   readonly find: string;
   readonly put: string;
-  /** The run names at least one of them; `threshold`: it fails by a threshold. */
+  /** The run names at least one of them; `threshold`: it fails by a threshold. None where the exercise of all operations finds the fault. */
   readonly found: readonly (BreachKind | 'threshold')[];
-  /** A scenario beside this file that finds it; absent: the preset `smoke`. */
+  /** A scenario beside this file that finds it; absent: the preset `smoke`; `operations`: no run, but the exercise of all operations. */
   readonly scenario?: 'operations' | 'restart' | 'cluster' | 'bus';
   /** What the run must also meet, where the scenario asks for no speed. */
   readonly threshold?: string;

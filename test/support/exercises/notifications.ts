@@ -1,5 +1,5 @@
 // The inbox, rules, and the deliveries of a webhook.
-import { statusCodes } from '../../../../src/core/events/status-codes.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import {
   area,
   type Bench,

@@ -1,5 +1,5 @@
 // What concerns a place or a payload of a device: its address, links to it, and what could not be read. The devices are connected.
-import { statusCodes } from '../../../../src/core/events/status-codes.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import {
   area,
   type Bench,

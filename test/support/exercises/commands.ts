@@ -1,5 +1,5 @@
 // Commands to devices without a vehicle: they wait for it, and are seen, replaced, withdrawn and limited.
-import { statusCodes } from '../../../../src/core/events/status-codes.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { area, type Bench, createOwnDevice, mustRefuse, mustShow, truckIDs, userIDs } from './bench.ts';
 
 const [truck, otherTruck] = truckIDs;
@@ -151,16 +151,21 @@ export const commands = area<State>(
           body: cut(otherTruck),
           code: 'conflict',
         });
-        const open = await bench.read<object>('/command/limits', 'operator');
+        // The breaker of one user: the others go on.
         const wanted = { isBreakerOpen: true, breakerOpenedBy: userIDs.second };
+        const open = await bench.read<object>('/command/limits', 'second');
         mustShow(bench, 'a breaker after too many cuts', { shown: open, wanted });
+        const ofOther = await bench.read<object>('/command/limits', 'operator');
+        const stopped = { isBreakerOpen: false, stoppedUsers: [userIDs.second] };
+        mustShow(bench, 'limits of another user', { shown: ofOther, wanted: stopped });
         await bench.call('commandFeature', { as: 'operator', body: restore(truck) });
         await mustRefuse(bench, 'resetBreaker', { as: 'second', body: { reason }, code: 'conflict' });
         await mustRefuse(bench, 'resetBreaker', { as: 'operator', body: { reason }, code: 'forbidden' });
         await bench.call('resetBreaker', { body: { reason } });
         bench.changed('command.resetbreaker', accountID);
-        const closed = await bench.read<object>('/command/limits', 'operator');
-        mustShow(bench, 'a breaker that was reset', { shown: closed, wanted: { isBreakerOpen: false } });
+        const closed = await bench.read<object>('/command/limits', 'second');
+        const reset = { isBreakerOpen: false, stoppedUsers: [] };
+        mustShow(bench, 'a breaker that was reset', { shown: closed, wanted: reset });
         await bench.call('updateAccount', { body: { accountID, cutsPerHour: 20 } });
       },
     },

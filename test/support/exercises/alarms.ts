@@ -1,5 +1,5 @@
 // Alerts that a person records, and what users do with the alarms that come of them.
-import { statusCodes } from '../../../../src/core/events/status-codes.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { area, type Bench, createOwnDevice, mustRefuse, mustShow, userIDs } from './bench.ts';
 
 const codes = [

@@ -4,7 +4,6 @@ import { alarms } from './alarms.ts';
 import type { Area } from './bench.ts';
 import { approvals, commands } from './commands.ts';
 import { deletion, devices } from './devices.ts';
-import { diagnostics } from './diagnostics.ts';
 import { enrolment } from './enrolment.ts';
 import { notifications, push } from './notifications.ts';
 import { positions } from './positions.ts';
@@ -27,7 +26,6 @@ export const areas: readonly Area[] = [
   push,
   reports,
   positions,
-  diagnostics,
   commands,
   approvals,
   // Last: it deletes the devices of the others.

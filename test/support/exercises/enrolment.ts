@@ -1,5 +1,5 @@
 // Enrolment codes: a unit uses one once, and a code that was revoked gives nothing.
-import { AppError } from '../../../../src/core/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { area, type Bench, createOwnDevice, mustRefuse, mustShow } from './bench.ts';
 
 interface Made {
