@@ -31,7 +31,6 @@ const adapter: BusReading['adapter'] = {
   remotes: 0,
   skipped: 0,
   framesPerS: 20,
-  obd: null,
 };
 
 /** The reading of a bus that sent these frames every 100 ms for some seconds, up to `nowMs`. */
@@ -287,11 +286,7 @@ describe('attributes of the bus', () => {
     );
     expect(sets).toHaveLength(1);
     expect(sets[0]).toMatchObject({ busSpeed: 80, busFuelLevel: 40 });
-    // Those that cars alone have do not come beside the others.
-    const ofCars = ['engineRunTime', 'malfunctionLamp', 'dtcCount', 'pendingDtcs', 'permanentDtcs'];
-    const names = [...busAttributes.map(({ attribute }) => attribute), ...busTexts].filter(
-      (name) => !ofCars.includes(name),
-    );
+    const names = [...busAttributes.map(({ attribute }) => attribute), ...busTexts];
     const longest = Object.fromEntries(
       names.map((name) => [name, 'x'.repeat(name === 'dtcs' ? 12 * 10 : 40)]),
     );

@@ -1,16 +1,13 @@
 // What is known of the vehicle bus at one moment, as data: from the decoder to the vehicle, `status` and the doctor. Times are monotonic ms.
 import type { BusName } from './j1939-signals.ts';
 import type { DriverCard, TroubleCode } from './j1939-texts.ts';
-import type { CodeList, ElmKind, ObdFacts, ObdName, ObdRefusal } from './obd-facts.ts';
 import type { BitRate, OpeningRefusal, SlcanDialect } from './slcan-opening.ts';
 
 /** One signal of one sender. */
 export interface BusValue {
-  readonly name: BusName | ObdName;
-  /** Suspect parameter number; null: it is a value of a car. */
-  readonly spn: number | null;
-  /** Where a value of a car comes from: an identifier of mode 01 such as `0D`, or `ATRV`, measured by the adapter. Null: J1939. */
-  readonly pid: string | null;
+  readonly name: BusName;
+  /** Suspect parameter number. */
+  readonly spn: number;
   /** Address of the sender. */
   readonly source: number;
   /** In the unit of `busSignals`; null: the sender has none, and why. */
@@ -82,8 +79,6 @@ export interface BusView {
   readonly vin: BusText<string> | null;
   readonly driverCards: BusText<readonly [DriverCard, DriverCard]> | null;
   readonly troubleCodes: readonly BusText<readonly TroubleCode[]>[];
-  /** Of a car: codes such as `P0301` of each control unit. */
-  readonly obdCodes: readonly (BusText<readonly string[]> & { readonly list: CodeList })[];
   readonly odometerJumps: number;
   readonly movement: BusActivity | null;
   readonly engine: BusActivity | null;
@@ -98,21 +93,19 @@ export type BusPhase = 'waiting' | 'opening' | 'searching' | 'open';
 export interface BusAdapter {
   readonly phase: BusPhase;
   /** Why it waits; null when it does not. */
-  readonly refusal: OpeningRefusal | ObdRefusal | 'no_frames' | 'port' | null;
+  readonly refusal: OpeningRefusal | 'no_frames' | 'port' | null;
   /** What the port reported; null: nothing. */
   readonly portFault: string | null;
-  readonly dialect: SlcanDialect | ElmKind | null;
+  readonly dialect: SlcanDialect | null;
   readonly version: string | null;
   readonly bitRate: BitRate | null;
-  /** Bytes that were ever written to the port; where frames are listened to, all of them to set the adapter up. */
+  /** Bytes that were ever written to the port, all of them to set the adapter up. */
   readonly writtenBytes: number;
   readonly rejected: number;
   readonly remotes: number;
   /** Frames that were not read because more came than `busLimits.framesPerS`. */
   readonly skipped: number;
   readonly framesPerS: number;
-  /** The dialogue with a car; null: frames are listened to. */
-  readonly obd: ObdFacts | null;
 }
 
 export interface BusReading {

@@ -125,7 +125,6 @@ function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
   return {
     name: slot.signal.name,
     spn: slot.signal.spn,
-    pid: null,
     source: slot.source,
     value: isMeasured ? slot.value : null,
     fault: isMeasured ? slot.fault : 'not_available',

@@ -76,7 +76,6 @@ export function createBusValues(): BusValues {
       values: slots.values(sinceMs, nowMs),
       vin,
       driverCards,
-      obdCodes: [],
       troubleCodes: [...codes.values()].filter(({ atMs }) => nowMs - atMs <= busLimits.codesMs),
       odometerJumps: slots.odometerJumps(),
       motion: slots.motion(sinceMs, vin?.value ?? null, nowMs),

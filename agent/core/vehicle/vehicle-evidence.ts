@@ -6,7 +6,6 @@ import { alertTo } from '../board/inputs.ts';
 import { boardAnsweredMs } from '../board/loopback.ts';
 import type { BusConfig } from '../bus/bus-config.ts';
 import type { Cause, Causes } from '../evidence/common-causes.ts';
-import { creditState } from '../evidence/credit.ts';
 import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
 import {
@@ -16,8 +15,6 @@ import {
   evidenceLimits,
   type Seen,
 } from '../evidence/evidence-state.ts';
-import { testimonyOf } from '../evidence/testimony.ts';
-import { type ObdPermission, obdPermission } from '../obd/obd-permission.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
 import { commitNow, put, type StepContext, type VehicleState } from './vehicle-state.ts';
@@ -166,16 +163,4 @@ export function watchEvidence(context: StepContext): void {
   put(context, { evidence: next });
   if (hasWitnessChanged(evidence, next)) deliver(context, { kind: 'outdated' });
   if (next.record !== evidence.record) commitNow(context, []);
-}
-
-/** Whether a car may be asked at `nowMs`: by the ignition as the interlock reads it, and the supply as the board measures it. */
-export function obdPermissionOf(state: VehicleState, nowMs: number): ObdPermission {
-  const { evidence, time } = state;
-  const { ignition, ignitionSuspension } = testimonyOf(evidence, {
-    atMs: nowMs,
-    utcMs: trustedUtcMs(time, nowMs),
-  });
-  const isContradicted = creditState(evidence.credit.credits.ignition) === 'contradicted';
-  const isDoubtful = ignitionSuspension !== null || isContradicted;
-  return obdPermission({ ignition, isDoubtful, supplyV: freshAnalog(state, 'supplyVoltage', nowMs) }, nowMs);
 }

@@ -6,7 +6,7 @@ import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
-import type { BusConfig, ObdConfig } from '../bus/bus-config.ts';
+import type { BusConfig } from '../bus/bus-config.ts';
 import type { CounterSenders } from '../bus/counter-senders.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
@@ -37,8 +37,6 @@ export interface VehicleConfig {
   readonly fuelSender?: LlsConfig;
   /** When the machine of a parked unit is suspended; absent: never. */
   readonly sleep?: SleepConfig;
-  /** The car that is asked; absent: none. It is no witness: it only refuses. */
-  readonly obd?: ObdConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */

@@ -17,7 +17,6 @@ export const openAdapter: BusReading['adapter'] = {
   remotes: 0,
   skipped: 0,
   framesPerS: 20,
-  obd: null,
 };
 
 export const truckBusConfig = {
