@@ -23,7 +23,6 @@ describe('the table [bus]', () => {
     expect(bus).toEqual({
       port: { path: '/dev/fleet-bus', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
       bitRate: 250_000,
-      engine: 'hybrid',
     });
     const { bus: searched } = await toAgentConfig(
       agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'),
@@ -47,6 +46,7 @@ describe('the table [bus]', () => {
     for (const [name, value] of [
       ['profile', '"obd"'],
       ['obdConsent', 'true'],
+      ['engine', '"combustion"'],
     ])
       expect(() => agentFileOf(`[bus]\nport = "/dev/x"\n${name} = ${value}`)).toThrow(
         `bus.${name}: there is no such key`,
@@ -75,7 +75,7 @@ async function check(
     },
   } as unknown as DoctorPorts;
   const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;
-  const bus: BusConfig = { port, bitRate: 250_000, engine: 'hybrid' };
+  const bus: BusConfig = { port, bitRate: 250_000 };
   const progress = { isDone: false };
   const running = vehicleBusCheck({ bus, ports, isStopped: () => false }).run();
   void running.finally(() => {

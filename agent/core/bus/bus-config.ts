@@ -2,9 +2,6 @@
 import { type Static, Type } from 'typebox';
 import { type BitRate, bitRates } from './slcan-opening.ts';
 
-/** What drives a vehicle with a bus. */
-export const engineKinds = ['combustion', 'hybrid', 'electric'] as const;
-
 const rateNames = bitRates.map(String);
 
 export const busSchema = Type.Object({
@@ -26,11 +23,6 @@ export const busSchema = Type.Object({
     default: '250000',
     description: 'Bit rate of the bus in bit/s; auto listens at each until frames come',
   }),
-  engine: Type.Enum([...engineKinds], {
-    default: 'hybrid',
-    description:
-      'What drives the vehicle. Only where combustion is declared does an engine speed of 0 on the bus show rest; it stops on the road in the others',
-  }),
 });
 
 /** What the reader of the bus runs on. */
@@ -43,22 +35,20 @@ export interface BusConfig {
     readonly stopBits: 1;
   };
   readonly bitRate: BitRate | 'auto';
-  readonly engine: (typeof engineKinds)[number];
 }
 
 /** The settings as the reader takes them; null: no bus is listened to. */
 export function busConfigOf(file: Static<typeof busSchema> | undefined): BusConfig | null {
   if (file?.port === undefined) return null;
-  const { port: path, baud: baudRate, bitRate, engine } = file;
+  const { port: path, baud: baudRate, bitRate } = file;
   return {
     port: { path, baudRate, dataBits: 8, parity: 'none', stopBits: 1 },
     bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
-    engine,
   };
 }
 
 /** The settings in one line, for `config check` and the log. */
-export function describeBus({ port, bitRate, engine }: BusConfig): string {
+export function describeBus({ port, bitRate }: BusConfig): string {
   const rate = bitRate === 'auto' ? 'bit rate searched' : `${bitRate} bit/s`;
-  return `j1939 at ${port.path}, ${rate}; listens only; engine ${engine}`;
+  return `j1939 at ${port.path}, ${rate}; listens only`;
 }

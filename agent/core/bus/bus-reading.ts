@@ -31,33 +31,6 @@ export interface BusActivity {
   readonly untilMs: number;
 }
 
-/** Why the speeds of a bus show no rest. `sudden_stop`: one fell faster than a vehicle brakes. */
-export type BusLack = 'no_value' | 'moving' | 'sudden_stop' | 'settling' | 'repeats' | 'engine_silent';
-
-/** A second fact beside the speeds that the vehicle is parked. */
-export type BusFact = 'parking_brake' | 'tachograph';
-
-/** What the bus shows of the motion of the vehicle and of its engine. Another object with every view. */
-export interface BusMotion {
-  /** Of this view; nothing in it holds for longer than `evidence` allows. */
-  readonly atMs: number;
-  /** Addresses that give a speed now, such as `00,0b`; '' when none does. */
-  readonly senders: string;
-  /** Vehicle identification number; null: not sent since the opening. */
-  readonly vin: string | null;
-  /** Lowest and highest fresh speed of all senders, km/h; null: none. */
-  readonly leastKmh: number | null;
-  readonly mostKmh: number | null;
-  /** Highest fresh engine speed, 1/min; null: none. */
-  readonly mostRpm: number | null;
-  /** Since when every speed has shown rest, from senders that are alive, settled, and beside engine frames; null: they do not. */
-  readonly stillSinceMs: number | null;
-  readonly lacks: BusLack | null;
-  readonly fact: BusFact | null;
-  /** Since when the engine speed has been 0, under the same conditions; null: it has not. */
-  readonly stoppedSinceMs: number | null;
-}
-
 /** A text or list of one sender, and when it came. */
 export interface BusText<T> {
   readonly value: T;
@@ -82,8 +55,6 @@ export interface BusView {
   readonly odometerJumps: number;
   readonly movement: BusActivity | null;
   readonly engine: BusActivity | null;
-  /** Null: this bus never shows rest. */
-  readonly motion: BusMotion | null;
 }
 
 /** `waiting`: the last try failed. `searching`: the bit rate at which frames come. */

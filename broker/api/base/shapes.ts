@@ -103,8 +103,6 @@ const witnesses = Type.Union(
       ignition: witness('The ignition input'),
       rpm: witness('Engine speed'),
       voltage: witness('The supply voltage'),
-      bus_speed: witness('Speed on the vehicle bus'),
-      bus_rpm: witness('Engine speed on the vehicle bus'),
       at: epoch('When the unit reported it'),
     }),
     Type.Null(),
