@@ -17,7 +17,7 @@ import { busStatus } from '../../agent/core/status/bus-status.ts';
 import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
-import { createTruckBus, openAdapter, truckBusConfig } from '../support/bus/truck-bus.ts';
+import { createTruckBus, openAdapter } from '../support/bus/truck-bus.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 /** The reading of a bus that sent these frames every 100 ms for some seconds, up to `nowMs`. */
@@ -70,7 +70,7 @@ describe('a cut on a vehicle with a bus', () => {
   });
 
   it('is not carried out by what the bus shows: beside a motion input and a key that is off it proves no rest', async () => {
-    const rig = await createVehicleRig({ bus: truckBusConfig });
+    const rig = await createVehicleRig();
     const truck = createTruckBus(rig).run(25).trip();
     rig.sky(false);
     truck.run(120);
@@ -81,7 +81,7 @@ describe('a cut on a vehicle with a bus', () => {
   });
 
   it('waits in a tunnel where the ignition wire is broken, and names the movement on the bus', async () => {
-    const rig = await createVehicleRig({ bus: truckBusConfig, overrides: { inputs: { motion: false } } });
+    const rig = await createVehicleRig({ overrides: { inputs: { motion: false } } });
     const truck = createTruckBus(rig).run(25).trip().key(true).run(5);
     rig.drive(60);
     truck.run(20);

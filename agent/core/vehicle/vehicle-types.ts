@@ -6,7 +6,6 @@ import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
-import type { BusConfig } from '../bus/bus-config.ts';
 import type { CounterSenders } from '../bus/counter-senders.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
@@ -29,8 +28,6 @@ export interface VehicleConfig {
   readonly earliestUtcMs: number;
   readonly boot: string;
   readonly profile: BoardProfile;
-  /** The vehicle bus that is listened to; absent: none. */
-  readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
   /** The digital fuel sender, in place of an analog one; absent: none. */
