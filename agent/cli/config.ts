@@ -10,7 +10,6 @@ import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
 
-/** What a bus does in this release. */
 const busRole =
   'the vehicle bus is only listened to: a speed or a running engine on it refuses a cut at once';
 

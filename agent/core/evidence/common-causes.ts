@@ -4,8 +4,8 @@
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
 /**
- * `receiver`, `sensor:NAME` (with its wire), `contacts` (their supply or common: one fuse
- * feeds those of all boards), `board:UNIT` (repeats, or reads nothing).
+ * `receiver`, `sensor:NAME` (with its wire), `contacts` (their supply or common: one fuse feeds those of all boards), `board:UNIT` (repeats, or
+ * reads nothing).
  */
 export type Cause = 'receiver' | 'contacts' | `${'sensor' | 'board'}:${string}`;
 export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
