@@ -10,9 +10,7 @@ import type { AgentStatus } from './core/status/agent-facts.ts';
 import { statusOfVehicle } from './core/status/status.ts';
 import { helloOf } from './core/vehicle/vehicle.ts';
 import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import { obdPermissionOf } from './core/vehicle/vehicle-evidence.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
-import type { VehicleState } from './core/vehicle/vehicle-state.ts';
 import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import { describeUpdate } from './core/vehicle/vehicle-update.ts';
 import type { KeyReader } from './driver/key-reader.ts';
@@ -97,17 +95,7 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
 }
 
 /** Code of the vehicle bus, loaded only where one is configured. */
-async function loadBus({ bus: config, obd }: AgentConfig, ports: AgentPorts) {
-  if (obd !== undefined) {
-    const { startObdBus } = await import('./bus/obd-bus.ts');
-    return (dispatch: (event: VehicleEvent) => void, stateOf: () => VehicleState): VehicleBus =>
-      startObdBus({
-        ...ports,
-        config: obd,
-        permission: () => obdPermissionOf(stateOf(), ports.clock.monoMs()),
-        onReading: (reading) => dispatch({ kind: 'bus', reading }),
-      });
-  }
+async function loadBus({ bus: config }: AgentConfig, ports: AgentPorts) {
   if (config === undefined) return () => null;
   const { startVehicleBus } = await import('./bus/vehicle-bus.ts');
   return (dispatch: (event: VehicleEvent) => void): VehicleBus | null =>
@@ -202,7 +190,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
 
   const stopWatches = [watchNetwork(ports, dispatch), watchModem(ports, dispatch)];
-  const readers = startReaders.map((start) => start(dispatch, loop.state));
+  const readers = startReaders.map((start) => start(dispatch));
 
   let isClosing = false;
   return {

@@ -9,15 +9,7 @@ import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
-import {
-  type BusConfig,
-  busConfigOf,
-  busSchema,
-  describeBus,
-  describeObd,
-  type ObdConfig,
-  obdConfigOf,
-} from './core/bus/bus-config.ts';
+import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
 import {
   type DriverReaderConfig,
   describeDriverReader,
@@ -186,8 +178,6 @@ export interface AgentConfig {
   readonly driverReader?: DriverReaderConfig;
   /** The digital fuel sender; absent: none. Never beside a fuel signal of the board. */
   readonly fuelSender?: LlsConfig;
-  /** The car that is asked; absent: none. Never beside `bus`. */
-  readonly obd?: ObdConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -274,7 +264,6 @@ export async function toAgentConfig(
   const fuelSender = llsConfigOf(file.fuelSender);
   const modem = modemConfigOf(file.modem);
   const sleep = sleepConfigOf(file.sleep);
-  const obd = obdConfigOf(file.bus);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -300,7 +289,6 @@ export async function toAgentConfig(
     ...(bus === null ? {} : { bus }),
     ...(driverReader === null ? {} : { driverReader }),
     ...(fuelSender === null ? {} : { fuelSender }),
-    ...(obd === null ? {} : { obd }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -321,7 +309,6 @@ export function describeConfig(config: AgentConfig): LogFields {
       ? {}
       : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
     ...(config.sleep === undefined ? {} : { sleep: describeSleep(config.sleep) }),
-    ...(config.obd === undefined ? {} : { bus: describeObd(config.obd) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

@@ -115,7 +115,7 @@ export function commissionedMemory(
 ): VehicleMemory {
   const { utcMs } = given;
   const { profile } = config;
-  const fitted = fittedWitnesses(profile, undefined);
+  const fitted = fittedWitnesses(profile);
   const credits = fitted.map((name) => {
     const against = name === 'gnss' ? 'ignition' : 'gnss';
     return [name, { kind: 'proven', utcMs, against }] as const;
@@ -127,7 +127,6 @@ export function commissionedMemory(
     by: 'gnss',
     utcMs,
     parkedAt: given.parkedAt === null ? null : roundedPlace(given.parkedAt),
-    bus: null,
   };
   return { ...emptyMemory, evidence };
 }

@@ -39,7 +39,7 @@ type Trial =
   | { readonly kind: 'open'; readonly link: ListeningLink }
   | { readonly kind: 'failed'; readonly refusal: BusAdapter['refusal']; readonly reason: string };
 
-type Facts = Omit<BusAdapter, 'rejected' | 'remotes' | 'skipped' | 'framesPerS' | 'obd'>;
+type Facts = Omit<BusAdapter, 'rejected' | 'remotes' | 'skipped' | 'framesPerS'>;
 
 /** One bus from its start to its close. */
 interface BusRun {
@@ -60,7 +60,7 @@ function readingOf({ deps, facts, recorder }: BusRun): BusReading {
   const nowMs = deps.clock.monoMs();
   return {
     atMs: nowMs,
-    adapter: { ...facts, ...recorder.counts(nowMs), obd: null },
+    adapter: { ...facts, ...recorder.counts(nowMs) },
     view: recorder.view(nowMs),
   };
 }

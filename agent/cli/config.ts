@@ -10,16 +10,8 @@ import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
 
-/** What a bus does in this release. */
 const busRole =
   'the vehicle bus is only listened to: a speed or a running engine on it refuses a cut at once';
-
-/** What a car that is asked does. */
-const obdRole =
-  'the car is asked with its ignition on only, by requests that read: its speed and engine can refuse a cut, and are no witness';
-
-const noConsent =
-  'profile obd without bus.obdConsent: the port of the adapter is not opened; set it to true if requests to this car are agreed';
 
 /** @param verifyKey throws when the public key is none. */
 export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) => unknown): Promise<Output> {
@@ -30,16 +22,12 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const witnesses = describeWitnesses(config, config.protection);
   const facts = describeConfig(config);
   const sleep = config.sleep === undefined ? [] : sleepWarnings;
-  const consent = config.obd?.hasConsent === false ? [noConsent] : [];
-  const warnings = [...panic.warnings, ...witnesses.warnings, ...sleep, ...consent];
+  const warnings = [...panic.warnings, ...witnesses.warnings, ...sleep];
   const lines = [
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
   ];
-  const bus = [
-    ...(config.bus === undefined ? [] : [busRole]),
-    ...(config.obd === undefined ? [] : [obdRole]),
-  ];
+  const bus = config.bus === undefined ? [] : [busRole];
   lines.push(
     ...[...panic.lines, ...witnesses.lines, ...bus].map((line) => `  ${line}`),
     ...warnings.map((line) => `  WARNING: ${line}`),

@@ -24,7 +24,6 @@ import { driverReaderCheck } from '../doctor/driver-reader.ts';
 import { configurationCheck, portCheck, storageCheck } from '../doctor/file-checks.ts';
 import { fuelSenderCheck } from '../doctor/fuel-sender.ts';
 import { gnssCheck } from '../doctor/gnss.ts';
-import { obdCheck } from '../doctor/obd-bus.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
 import { createSightings, type Sightings } from '../doctor/sightings.ts';
@@ -145,12 +144,9 @@ async function hardwareChecks(
 
 /** The check of the vehicle bus, where one is configured. */
 function busChecks(
-  config: AgentConfig,
+  { bus }: AgentConfig,
   given: { readonly ports: DoctorPorts; isStopped(): boolean },
 ): readonly Check[] {
-  const { bus, obd } = config;
-  if (obd !== undefined)
-    return [portCheck('bus', obd.port.path, given.ports), obdCheck({ config, obd, ...given })];
   if (bus === undefined) return [];
   return [portCheck('bus', bus.port.path, given.ports), vehicleBusCheck({ bus, ...given })];
 }
@@ -180,7 +176,7 @@ function readerChecks(
 function busOnly({ io, settings, isStopped }: Plan, facts: AgentFacts | null): readonly Check[] {
   const { config, problem } = settings;
   if (config === null) throw problem;
-  if (config.bus === undefined && config.obd === undefined)
+  if (config.bus === undefined)
     throw new AppError('config', 'No vehicle bus is configured', { hint: 'Set bus.port in agent.toml.' });
   if (facts === null) return busChecks(config, { ports: io.ports, isStopped });
   const { bus } = facts.vehicle;

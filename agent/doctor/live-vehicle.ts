@@ -69,7 +69,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
   let plausibility = createPlausibilityState();
   let evidence: EvidenceState = createEvidence({
     record: emptyEvidence('doctor'),
-    fitted: fittedWitnesses(profile, undefined),
+    fitted: fittedWitnesses(profile),
     causes: causesOf(profile),
     hdopMost: rules.hdopMost,
     poweredMs: clock.monoMs(),

@@ -4,7 +4,6 @@ import { startVehicleBus, type VehicleBus } from '../bus/vehicle-bus.ts';
 import type { BusConfig } from '../core/bus/bus-config.ts';
 import { type BusStatus, busStatus } from '../core/status/bus-status.ts';
 import { adapterText, busText, sourceText } from '../core/status/bus-text.ts';
-import { obdLines } from '../core/status/obd-text.ts';
 import { type Check, type Finding, fault, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
 
@@ -20,25 +19,14 @@ const timing = {
 export function busFindings(status: BusStatus): readonly Finding[] {
   const { level, words, todo } = busText(status);
   const verdict = { ok: 'ok', note: 'warning', fault: 'fault' } as const;
-  const { rejected, skipped, foreign, vin, driverCards, troubleCodes, obdCodes, odometerJumps, obd } = status;
+  const { rejected, skipped, foreign, vin, driverCards, troubleCodes, odometerJumps } = status;
   const findings: Finding[] = [{ verdict: verdict[level], seen: words, todo }];
   if (status.version !== null) findings.push(ok(`${adapterText(status)} calls itself ${status.version}`));
-  if (obd === null)
-    findings.push(
-      ok(
-        `${status.writtenBytes} bytes were written to the adapter to set it up for listening, and none to the bus`,
-      ),
-    );
-  else {
-    findings.push(...obdLines(obd).map(ok));
-    if (obd.kind === 'clone')
-      findings.push(
-        warning(
-          'the adapter is not what it calls itself: it is asked slowly, one value at a time',
-          'An STN adapter (OBDLink) answers faster and knows its commands.',
-        ),
-      );
-  }
+  findings.push(
+    ok(
+      `${status.writtenBytes} bytes were written to the adapter to set it up for listening, and none to the bus`,
+    ),
+  );
   if (rejected + skipped > 0)
     findings.push(
       warning(
@@ -65,10 +53,6 @@ export function busFindings(status: BusStatus): readonly Finding[] {
     const codes = troubleCodes.map(({ spn, fmi }) => `${spn}/${fmi}`).join(' ');
     findings.push(ok(`active trouble codes (SPN/FMI) ${codes}`));
   }
-  for (const { source, list, codes } of obdCodes)
-    findings.push(
-      ok(`${list} trouble codes of 0x${source.toString(16).toUpperCase()}: ${codes.join(' ') || 'none'}`),
-    );
   if (odometerJumps > 0) findings.push(warning(`the odometer jumped ${odometerJumps} times`, ''));
   return findings;
 }

@@ -53,20 +53,16 @@ export interface WitnessReport {
 
 /** What the witnesses of a configuration allow; the engine cut-off is asked about only where its relay is fitted. */
 export function describeWitnesses(
-  { profile, bus }: Pick<AgentConfig, 'profile' | 'bus'>,
+  { profile }: Pick<AgentConfig, 'profile'>,
   { circuit }: Protection,
 ): WitnessReport {
-  const fitted = fittedWitnesses(profile, bus);
+  const fitted = fittedWitnesses(profile);
   const warnings = [...lifeWarnings(profile)];
   const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
   lines.push(...proofLine(profile, 'ignition'), ...proofLine(profile, 'motion'));
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
-  if (fitted.includes('bus_speed'))
-    lines.push(
-      'the vehicle bus counts as one witness beside a motion input or a position, with the ignition off and the parking brake set',
-    );
   if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
   if (circuit !== 'starter') {
     warnings.push(
@@ -91,7 +87,7 @@ function parseText(text: string | null): unknown {
   }
 }
 
-type WitnessConfig = Pick<AgentConfig, 'profile' | 'bus' | 'accountID' | 'deviceID' | 'hardwareID'>;
+type WitnessConfig = Pick<AgentConfig, 'profile' | 'accountID' | 'deviceID' | 'hardwareID'>;
 
 /** The credit of each fitted witness as the disk holds it, and what earns the rest. */
 function witnessFindings(
@@ -101,7 +97,7 @@ function witnessFindings(
 ): readonly Finding[] {
   const { profile } = config;
   const record = parseEvidence(parseText(evidence), wiringOf(profile, config));
-  const fitted = fittedWitnesses(profile, config.bus);
+  const fitted = fittedWitnesses(profile);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
     .map((name) => {

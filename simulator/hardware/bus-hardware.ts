@@ -7,7 +7,6 @@ import { createTruckBus, type TruckBus, type TruckBusOptions } from './truck-bus
 export const simulatedBus: NonNullable<AgentConfig['bus']> = {
   port: { path: 'simulated bus', baudRate: 1_000_000, dataBits: 8, parity: 'none', stopBits: 1 },
   bitRate: 250_000,
-  engine: 'combustion',
 };
 
 export interface BusHardware {

@@ -29,10 +29,6 @@ export interface TruckFaults {
   readonly hasCodes: boolean;
   /** Speeds are multiplied by this, as of other tyres or of miles. 0.1 to 10. */
   readonly speedScale: number;
-  /** Something keeps all units awake with the key off, as an open body controller or a charging bus does. No fault. */
-  readonly isKeptAwake: boolean;
-  /** The parking brake is released, also on a truck that stands. No fault: its driver has left it so. */
-  readonly isBrakeReleased: boolean;
   /** A gateway goes on with the last frame of each unit, whatever the unit measures. */
   readonly isRepeating: boolean;
 }
@@ -46,8 +42,6 @@ const noTruckFaults: TruckFaults = {
   isVinWrong: false,
   hasCodes: false,
   speedScale: 1,
-  isKeptAwake: false,
-  isBrakeReleased: false,
   isRepeating: false,
 };
 
@@ -281,8 +275,7 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
 
   const turnKey = (isOn: boolean, nowMs: number): void => {
     if (key?.isOn === isOn) return;
-    const { isKeptAwake } = faults;
-    const isEngineAwake = key !== null && (isKeptAwake || nowMs - key.sinceMs < truckTiming.engineSleepsMs);
+    const isEngineAwake = key !== null && nowMs - key.sinceMs < truckTiming.engineSleepsMs;
     // Units that are still awake keep their values.
     const sinceMs = key === null || (isOn && isEngineAwake) ? Number.NEGATIVE_INFINITY : nowMs;
     key = { isOn, sinceMs };
@@ -291,7 +284,7 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
     turnKey(truth.ignition, nowMs);
     const beforeMs = steppedMs ?? nowMs - busStepMs;
     steppedMs = nowMs;
-    if (truth.speedKmh > 0 || faults.isBrakeReleased) isBraked = false;
+    if (truth.speedKmh > 0) isBraked = false;
     else if (!truth.ignition) isBraked = true;
     const forMs = nowMs - (key?.sinceMs ?? nowMs);
     const seen = { speedKmh: truth.speedKmh * faults.speedScale, rpm: rpmOf(truth) };
@@ -318,8 +311,7 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
     step(truth, nowMs) {
       counters.step(truth, nowMs);
       const moment = momentOf(truth, nowMs);
-      const { isKeptAwake, isRepeating } = faults;
-      awake = isKeptAwake || moment.offMs < truckTiming.busSleepsMs;
+      awake = moment.offMs < truckTiming.busSleepsMs;
       if (!awake) {
         messages.clear();
         return [];
@@ -327,9 +319,8 @@ export function createTruckNodes(entropy: SeededEntropy): TruckNodes {
       const km = startKm + truth.odometerM / 1000;
       stuckKm = faults.isOdometerStuck ? (stuckKm ?? km) : null;
       const readings = counters.readings(km);
-      const { isEngineSilent, isEngineAlone } = faults;
-      const isEngineOn = isKeptAwake || moment.offMs < truckTiming.engineSleepsMs;
-      const isEngineAwake = !isEngineSilent && isEngineOn;
+      const { isEngineSilent, isEngineAlone, isRepeating } = faults;
+      const isEngineAwake = !isEngineSilent && moment.offMs < truckTiming.engineSleepsMs;
       if (!isEngineAlone) beginMessages(moment, isEngineAwake);
       const frames = [
         ...(isEngineAwake ? engineFrames(moment, readings, isEngineAlone) : []),

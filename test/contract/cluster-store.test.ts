@@ -106,8 +106,6 @@ for (const { name, open, missing } of ways) {
         ignition: 'unproven',
         rpm: 'absent',
         voltage: 'absent',
-        bus_speed: 'absent',
-        bus_rpm: 'absent',
       } as const;
       const proven = { ...witnesses, gnss: 'proven' } as const;
       const greet = (turn: number, hello: Partial<Hello>) =>

@@ -32,39 +32,6 @@ describe('the agent in a simulated truck', () => {
     await truck.close();
   });
 
-  it.each([
-    { fault: 'no fault', speedScale: 1, speed: 'proven', alone: 'suspended' },
-    { fault: 'speeds of another scale', speedScale: 1.4, speed: 'unproven', alone: 'unproven' },
-  ])(
-    'with $fault its speed is $speed by the drive and while the engine unit is awake, and $alone once the brakes outlast it',
-    async ({ speedScale, speed, alone }) => {
-      const { vehicle, pass, close } = await startVirtualVehicle({ seed: 'truck', hasBus: true });
-      const bus = vehicle.bus ?? expect.fail('the truck has no bus');
-      bus.truck.setFaults({ speedScale });
-      const witness = async () => {
-        const { bus_speed, bus_rpm } = (await vehicle.agent.status()).vehicle.evidence.witnesses;
-        return [bus_speed, bus_rpm];
-      };
-      await pass(40);
-      expect(await witness()).toEqual(['unproven', 'unproven']);
-      await pass(200);
-      expect(await witness()).toEqual([speed, 'unproven']);
-      // The key goes off: the engine's unit shows an engine at rest, and the parking brake is set.
-      await pass(40);
-      expect(vehicle.now()).toMatchObject({ ignition: false, engine: 'off' });
-      expect(await witness()).toEqual([speed, 'proven']);
-      await pass(260);
-      expect(vehicle.now()).toMatchObject({ ignition: false, engine: 'off' });
-      expect(await witness()).toEqual([speed, 'proven']);
-      await pass(30);
-      expect(await witness()).toEqual([alone, 'suspended']);
-      await pass(35);
-      expect(await witness()).toEqual([speed, 'proven']);
-      expect(bus.truck.transmissions()).toBe(0);
-      await close();
-    },
-  );
-
   it('has no bus unless it is given one', async () => {
     const van = await startVirtualVehicle({ seed: 'van' });
     expect(van.vehicle.bus).toBeNull();

@@ -52,7 +52,6 @@ function startBus(path: string, readings: BusReading[]): VehicleBus {
     config: {
       port: { path, baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
       bitRate: 250_000,
-      engine: 'combustion',
     },
     clock: createSystemClock(),
     openByteLink: openSerialPort,

@@ -23,7 +23,6 @@ describe('the table [bus]', () => {
     expect(bus).toEqual({
       port: { path: '/dev/fleet-bus', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
       bitRate: 250_000,
-      engine: 'hybrid',
     });
     const { bus: searched } = await toAgentConfig(
       agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "auto"'),
@@ -32,7 +31,7 @@ describe('the table [bus]', () => {
     expect(searched?.bitRate).toBe('auto');
   });
 
-  it('with the port of the board or the receiver, another profile or another bit rate is refused', async () => {
+  it('with the port of the board or the receiver, an unknown setting or another bit rate is refused', async () => {
     await expect(
       toAgentConfig(agentFileOf('[bus]\nport = "/dev/fleet-gnss"'), givenOfMachine),
     ).rejects.toThrow('gnss.port');
@@ -44,30 +43,15 @@ describe('the table [bus]', () => {
     await expect(toAgentConfig(swapped, givenOfMachine)).rejects.toThrow(
       'gnss.port: /dev/fleet-board is board.port',
     );
-    expect(() => agentFileOf('[bus]\nport = "/dev/x"\nprofile = "uds"')).toThrow('profile');
+    for (const [name, value] of [
+      ['profile', '"obd"'],
+      ['obdConsent', 'true'],
+      ['engine', '"combustion"'],
+    ])
+      expect(() => agentFileOf(`[bus]\nport = "/dev/x"\n${name} = ${value}`)).toThrow(
+        `bus.${name}: there is no such key`,
+      );
     expect(() => agentFileOf('[bus]\nport = "/dev/x"\nbitRate = "33333"')).toThrow('bitRate');
-  });
-});
-
-describe('a car in the table [bus]', () => {
-  it('is asked by profile obd, with the consent of the installer, and is no bus that is listened to', async () => {
-    const { bus, obd } = await toAgentConfig(
-      agentFileOf('[bus]\nport = "/dev/fleet-bus"\nprofile = "obd"'),
-      givenOfMachine,
-    );
-    expect(bus).toBeUndefined();
-    expect(obd).toMatchObject({ port: { path: '/dev/fleet-bus' }, hasConsent: false });
-    const agreed = '[bus]\nport = "/dev/x"\nprofile = "obd"\nobdConsent = true\nbaud = 38400';
-    expect((await toAgentConfig(agentFileOf(agreed), givenOfMachine)).obd).toMatchObject({
-      port: { baudRate: 38_400 },
-      hasConsent: true,
-    });
-    // J1939 is listened to, whatever is agreed.
-    const truck = await toAgentConfig(
-      agentFileOf('[bus]\nport = "/dev/x"\nobdConsent = true'),
-      givenOfMachine,
-    );
-    expect(truck).not.toHaveProperty('obd');
   });
 });
 
@@ -91,7 +75,7 @@ async function check(
     },
   } as unknown as DoctorPorts;
   const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;
-  const bus: BusConfig = { port, bitRate: 250_000, engine: 'hybrid' };
+  const bus: BusConfig = { port, bitRate: 250_000 };
   const progress = { isDone: false };
   const running = vehicleBusCheck({ bus, ports, isStopped: () => false }).run();
   void running.finally(() => {

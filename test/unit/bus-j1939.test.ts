@@ -10,7 +10,7 @@ import { parseDriverCards, parseTroubleCodes, parseVin } from '../../agent/core/
 import { createTransport, transportLimits } from '../../agent/core/bus/j1939-transport.ts';
 import { createOdometer, stepOdometer } from '../../agent/core/bus/odometer-check.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
-import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
+import { bamFrames, ccvs1, ebc2, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
 
 const ascii = (text: string): number[] => [...Buffer.from(text, 'latin1')];
 
@@ -268,6 +268,14 @@ describe('slots', () => {
     }
     bus.take(ccvs1(3.01), 1000);
     expect(bus.activity(1000).movement).not.toBeNull();
+  });
+
+  test('of movement are denied by no other frame of one address, nor by the zeros of another sender', () => {
+    const bus = createBusValues();
+    const nowMs = feed(bus, 0, 2000, [ccvs1(60), ccvs1(0), ebc2(0, 0x0b), eec1(0)]);
+    expect(bus.activity(nowMs).movement).toMatchObject({ value: 60, source: 0 });
+    feed(bus, nowMs, 200, [ccvs1(0), ebc2(123, 0x0b)]);
+    expect(bus.activity(nowMs + 100).movement).toMatchObject({ value: 123, source: 0x0b });
   });
 
   test('of engine speed speak for a running engine after three frames in a row', () => {

@@ -59,7 +59,7 @@ function desk(config: Partial<BusConfig> = {}, options: Partial<SlcanAdapterOpti
   };
   const record = (event: string): void => void logged.push(event);
   const bus = startVehicleBus({
-    config: { port, bitRate: 250_000, engine: 'hybrid', ...config },
+    config: { port, bitRate: 250_000, ...config },
     clock,
     openByteLink,
     log: { info: record, warn: record },

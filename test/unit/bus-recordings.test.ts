@@ -1,5 +1,4 @@
 // Recorded J1939 buses decode exactly as cantools decodes them, and nothing is invented of them, nor of the buses of cars, which speak otherwise.
-// What tshark puts together of requests on a diagnostic connector (ISO-TP) is compared in obd-answers.test.ts.
 import { describe, expect, test } from 'vitest';
 import { chooseValues } from '../../agent/core/bus/bus-choice.ts';
 import { createBusValues } from '../../agent/core/bus/bus-values.ts';

@@ -17,28 +17,14 @@ import { busStatus } from '../../agent/core/status/bus-status.ts';
 import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
+import { createTruckBus, openAdapter } from '../support/bus/truck-bus.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
-
-const adapter: BusReading['adapter'] = {
-  phase: 'open',
-  refusal: null,
-  portFault: null,
-  dialect: 'canable',
-  version: '8ca5d39 canable-fw',
-  bitRate: 250_000,
-  writtenBytes: 17,
-  rejected: 0,
-  remotes: 0,
-  skipped: 0,
-  framesPerS: 20,
-  obd: null,
-};
 
 /** The reading of a bus that sent these frames every 100 ms for some seconds, up to `nowMs`. */
 function readingAt(nowMs: number, frames: readonly CanFrame[], forMs = 12_000): BusReading {
   const bus = createBusValues();
   for (let atMs = nowMs - forMs; atMs <= nowMs; atMs += 100) for (const one of frames) bus.take(one, atMs);
-  return { atMs: nowMs, adapter, view: bus.view(nowMs) };
+  return { atMs: nowMs, adapter: openAdapter, view: bus.view(nowMs) };
 }
 
 /** Lets time pass; the bus sends the same frames every 200 ms. */
@@ -83,13 +69,29 @@ describe('a cut on a vehicle with a bus', () => {
     expect(isCut(rig)).toBe(true);
   });
 
-  it('is not carried out by what the bus shows alone: it proves no rest', async () => {
+  it('is not carried out by what the bus shows: beside a motion input and a key that is off it proves no rest', async () => {
     const rig = await createVehicleRig();
+    const truck = createTruckBus(rig).run(25).trip();
     rig.sky(false);
-    rig.run(40);
+    truck.run(120);
     rig.command('enginecutoff', '1');
-    runWithBus(rig, 120, [ccvs1(0, 1), eec1(0)]);
+    truck.run(60);
     expect(isCut(rig)).toBe(false);
+    expect(rig.reasons()).toContain('common_cause');
+  });
+
+  it('waits in a tunnel where the ignition wire is broken, and names the movement on the bus', async () => {
+    const rig = await createVehicleRig({ overrides: { inputs: { motion: false } } });
+    const truck = createTruckBus(rig).run(25).trip().key(true).run(5);
+    rig.drive(60);
+    truck.run(20);
+    rig.sky(false);
+    rig.board.setSignal('ignition', false);
+    rig.command('enginecutoff', '1');
+    truck.run(150);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.changes).toEqual([]);
+    expect(rig.reasons()).toContain('no_movement');
   });
 
   it('is withdrawn while its order is on the way when the bus shows movement', async () => {
@@ -287,11 +289,7 @@ describe('attributes of the bus', () => {
     );
     expect(sets).toHaveLength(1);
     expect(sets[0]).toMatchObject({ busSpeed: 80, busFuelLevel: 40 });
-    // Those that cars alone have do not come beside the others.
-    const ofCars = ['engineRunTime', 'malfunctionLamp', 'dtcCount', 'pendingDtcs', 'permanentDtcs'];
-    const names = [...busAttributes.map(({ attribute }) => attribute), ...busTexts].filter(
-      (name) => !ofCars.includes(name),
-    );
+    const names = [...busAttributes.map(({ attribute }) => attribute), ...busTexts];
     const longest = Object.fromEntries(
       names.map((name) => [name, 'x'.repeat(name === 'dtcs' ? 12 * 10 : 40)]),
     );
@@ -330,7 +328,7 @@ describe('the status of the bus', () => {
   it('says why an adapter is not used, and what to do', () => {
     const refused = {
       ...readingAt(0, []),
-      adapter: { ...adapter, phase: 'waiting', refusal: 'not_silent' },
+      adapter: { ...openAdapter, phase: 'waiting', refusal: 'not_silent' },
     } as const;
     const { level, words, todo } = busText(busStatus(refused, 0));
     expect(level).toBe('fault');

@@ -42,13 +42,6 @@ describe('trouble codes', () => {
     });
   });
 
-  it('of a car are codes of letters and digits', () => {
-    expect(troubleCodesOf({ dtcs: value(1, 'P0301 U0100 p0301 P9999') }, nowS)?.codes).toEqual([
-      { car: 'P0301' },
-      { car: 'U0100' },
-    ]);
-  });
-
   it('are none when the unit says so, and unknown when it says nothing', () => {
     expect(troubleCodesOf({ dtcs: value(1, '') }, nowS)?.codes).toEqual([]);
     expect(troubleCodesOf({ rpm: value(1) }, nowS)).toBeNull();

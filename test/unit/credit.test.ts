@@ -24,8 +24,6 @@ const silent: Activities = {
   ignition: null,
   rpm: null,
   voltage: null,
-  bus_speed: null,
-  bus_rpm: null,
 };
 
 /** Steps twice a second through what the witnesses are seen to do. */
@@ -263,7 +261,6 @@ describe('the record on disk', () => {
     by: 'gnss',
     utcMs: startUtcMs,
     parkedAt: { latitude: 43.65, longitude: -79.34 },
-    bus: null,
   } as const;
 
   it('comes back as it was written', () => {

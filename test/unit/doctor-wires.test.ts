@@ -18,7 +18,6 @@ import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import { fittedOverrides, type WiringName } from '../../simulator/hardware/board-maps.ts';
 import type { OpenByteLink } from '../../src/ports.ts';
-import { truckBusConfig } from '../support/bus/truck-bus.ts';
 
 const name = 'waveshare-relay-d';
 
@@ -254,26 +253,19 @@ describe('the check of the configuration', () => {
     expect(warningsOf(elsewhere, profile)).toEqual([]);
   });
 
-  it('says that a vehicle bus is one witness, and what it needs; without a motion input a cut waits where there is no position', async () => {
+  it('says that without a motion input a cut waits where there is no position', async () => {
     const config = await configOf('plain');
     const { inputs, ...others } = config.profile;
     const { motion: _, ...fewer } = inputs;
-    const profile = { ...others, inputs: fewer };
-    const { lines } = describeWitnesses({ profile, bus: truckBusConfig }, standardProtection);
-    const waits = 'no motion input is mapped, so without a position a cut waits';
-    expect(lines).toContain(
-      'the vehicle bus counts as one witness beside a motion input or a position, with the ignition off and the parking brake set',
-    );
-    expect(lines).toContain(waits);
-    expect(describeWitnesses({ profile }, standardProtection).lines).toContain(waits);
+    const { lines } = describeWitnesses({ profile: { ...others, inputs: fewer } }, standardProtection);
+    expect(lines).toContain('no motion input is mapped, so without a position a cut waits');
   });
 });
 
 describe('the check of a stopped unit', () => {
-  it('counts the vehicle bus as one of the two that a cut needs, whatever it has proven', async () => {
+  it('counts the supply voltage as none of the two that a cut needs', async () => {
     const config = {
       ...(await configOf('plain')),
-      bus: truckBusConfig,
       accountID: 'acme',
       deviceID: 'truck-1',
       hardwareID: 'unit-1',
@@ -282,8 +274,7 @@ describe('the check of a stopped unit', () => {
       const credits = Object.fromEntries(
         names.map((one) => [one, { kind: 'proven', utcMs: 1_790_000_000_000, against: 'gnss' }]),
       );
-      const bus = { senders: '00', vin: null };
-      const record = { ...emptyEvidence(wiringOf(config.profile, config)), credits, bus };
+      const record = { ...emptyEvidence(wiringOf(config.profile, config)), credits };
       const ports = {
         clock: createVirtualClock(1_790_000_000_000),
         machine: { look: () => ({}) },
@@ -296,7 +287,7 @@ describe('the check of a stopped unit', () => {
       const [finding] = await check.run();
       return finding?.verdict;
     };
-    expect(await verdictWith(['bus_speed', 'bus_rpm', 'voltage'])).toBe('warning');
-    expect(await verdictWith(['ignition', 'bus_speed'])).toBe('ok');
+    expect(await verdictWith(['ignition', 'voltage'])).toBe('warning');
+    expect(await verdictWith(['ignition', 'gnss'])).toBe('ok');
   });
 });

@@ -244,7 +244,7 @@ const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
   fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
 );
 const anyCauses = fc.uniqueArray(
-  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'bus', 'contacts', 'board:io'),
+  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'contacts', 'board:io'),
   { minLength: 1 },
 );
 const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
@@ -254,15 +254,12 @@ const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
     restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
     causes: fc.oneof(fc.constant<Cause[]>([`sensor:${name}`]), anyCauses),
   });
-const ofBus = (one: Witness): Witness => ({ ...one, causes: ['bus', 'terminal15'] });
 const witnesses: fc.Arbitrary<Witnesses> = fc.record({
   gnss: witness('gnss'),
   motion: witness('motion'),
   ignition: witness('ignition'),
   rpm: witness('rpm'),
   voltage: witness('voltage'),
-  bus_speed: witness('bus_speed').map(ofBus),
-  bus_rpm: witness('bus_rpm').map(ofBus),
 });
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
@@ -335,29 +332,6 @@ describe('for any evidence', () => {
     expect(refused).toBeGreaterThan(20);
   });
 
-  it('the vehicle bus is one key beside another, and none unless the ignition reads off', () => {
-    const none = { state: 'absent', claim: null, restForMs: null, causes: [] } as const;
-    let gained = 0;
-    fc.assert(
-      fc.property(anyChange, anyEvidence, anyRules, (change, evidence, rules) => {
-        const witnesses = { ...evidence.witnesses, bus_speed: none, bus_rpm: none };
-        const isWithout = isAllowed(judge(change, { ...evidence, witnesses }, rules));
-        const isWith = isAllowed(judge(change, evidence, rules));
-        // It may only add: what is said against a change is the veto, not the claim.
-        if (isWithout) expect(isWith).toBe(true);
-        if (isWithout || !isWith) return;
-        gained += 1;
-        expect([evidence.ignition.value, evidence.ignitionSuspension]).toEqual([false, null]);
-        const agrees = (name: WitnessName): boolean =>
-          evidence.witnesses[name].state === 'proven' && evidence.witnesses[name].claim === 'rest';
-        expect((['bus_speed', 'bus_rpm'] as const).some(agrees)).toBe(true);
-        expect((['gnss', 'motion', 'ignition', 'rpm'] as const).some(agrees)).toBe(true);
-      }),
-      { numRuns: 20_000 },
-    );
-    expect(gained).toBeGreaterThan(20);
-  });
-
   it('what is allowed has two proven witnesses that agree, one of them of the vehicle, and no veto', () => {
     let allowed = 0;
     fc.assert(
@@ -370,7 +344,7 @@ describe('for any evidence', () => {
         });
         // Two of them, one of the vehicle, that no single fault explains; and the voltage is none of them.
         const pairs = proven.flatMap((a, at) => proven.slice(at + 1).map((b) => [a, b] as const));
-        const isKey = (name: string): boolean => name === 'gnss' || name === 'motion' || name === 'bus_speed';
+        const isKey = (name: string): boolean => name === 'gnss' || name === 'motion';
         const keys = pairs.filter(([a, b]) => {
           const causes = evidence.witnesses[a].causes.filter((cause) =>
             evidence.witnesses[b].causes.includes(cause),

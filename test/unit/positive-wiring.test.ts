@@ -78,6 +78,22 @@ describe('a board with wires that prove its contacts', () => {
     }
   });
 
+  it.each([
+    { lost: 'two seconds, 32 seconds ago', lostS: 2, thenS: 32, isDone: true },
+    { lost: 'two seconds, 20 seconds ago', lostS: 2, thenS: 20, isDone: false },
+    { lost: 'more than three seconds', lostS: 5, thenS: 40, isDone: false },
+  ])('cuts in a garage: $isDone, after it was silent for $lost', async ({ lostS, thenS, isDone }) => {
+    const rig = await garageRig();
+    rig.run(120);
+    rig.board.setFaults({ silent: true });
+    rig.run(lostS);
+    rig.board.setFaults({ silent: false });
+    rig.run(thenS);
+    rig.command('enginecutoff', '1');
+    rig.run(3);
+    expect(rig.isCut(), rig.reasons().at(-1)).toBe(isDone);
+  });
+
   it('cuts after a bus in trouble and a port that was pulled, each time anew', async () => {
     const rig = await garageRig();
     for (let round = 0; round < 3; round += 1) {

@@ -269,18 +269,18 @@ describe('the status of a vehicle', () => {
     expect(formatStatus(factsOf(fresh), '1.2.3')).toContain('A cut needs two proven sensors');
   });
 
-  it('counts the vehicle bus as one and the supply voltage as none of the two that a cut needs', async () => {
+  it('counts the supply voltage as none of the two sensors that a cut needs', async () => {
     const rig = await createVehicleRig();
     rig.run(30);
     const facts = factsOf(rig);
     const absent = { gnss: 'absent', motion: 'absent', ignition: 'absent', rpm: 'absent' } as const;
-    const proven = { voltage: 'proven', bus_speed: 'proven', bus_rpm: 'proven' } as const;
+    const proven = { voltage: 'proven' } as const;
     const textWith = (witnesses: object): string => {
       const evidence = { ...facts.vehicle.evidence, witnesses: { ...absent, ...proven, ...witnesses } };
       return formatStatus({ ...facts, vehicle: { ...facts.vehicle, evidence } }, '1.2.3');
     };
-    expect(textWith({})).toContain('A cut needs two proven sensors');
-    expect(textWith({ ignition: 'proven' })).not.toContain('A cut needs two proven sensors');
+    expect(textWith({ ignition: 'proven' })).toContain('A cut needs two proven sensors');
+    expect(textWith({ ignition: 'proven', gnss: 'proven' })).not.toContain('A cut needs two proven sensors');
   });
 
   it('never shows a relay or an input of a silent board as known, and says so', async () => {

@@ -1,16 +1,13 @@
 // What is known of the vehicle bus at one moment, as data: from the decoder to the vehicle, `status` and the doctor. Times are monotonic ms.
 import type { BusName } from './j1939-signals.ts';
 import type { DriverCard, TroubleCode } from './j1939-texts.ts';
-import type { CodeList, ElmKind, ObdFacts, ObdName, ObdRefusal } from './obd-facts.ts';
 import type { BitRate, OpeningRefusal, SlcanDialect } from './slcan-opening.ts';
 
 /** One signal of one sender. */
 export interface BusValue {
-  readonly name: BusName | ObdName;
-  /** Suspect parameter number; null: it is a value of a car. */
-  readonly spn: number | null;
-  /** Where a value of a car comes from: an identifier of mode 01 such as `0D`, or `ATRV`, measured by the adapter. Null: J1939. */
-  readonly pid: string | null;
+  readonly name: BusName;
+  /** Suspect parameter number. */
+  readonly spn: number;
   /** Address of the sender. */
   readonly source: number;
   /** In the unit of `busSignals`; null: the sender has none, and why. */
@@ -34,33 +31,6 @@ export interface BusActivity {
   readonly untilMs: number;
 }
 
-/** Why the speeds of a bus show no rest. `sudden_stop`: one fell faster than a vehicle brakes. */
-export type BusLack = 'no_value' | 'moving' | 'sudden_stop' | 'settling' | 'repeats' | 'engine_silent';
-
-/** A second fact beside the speeds that the vehicle is parked. */
-export type BusFact = 'parking_brake' | 'tachograph';
-
-/** What the bus shows of the motion of the vehicle and of its engine. Another object with every view. */
-export interface BusMotion {
-  /** Of this view; nothing in it holds for longer than `evidence` allows. */
-  readonly atMs: number;
-  /** Addresses that give a speed now, such as `00,0b`; '' when none does. */
-  readonly senders: string;
-  /** Vehicle identification number; null: not sent since the opening. */
-  readonly vin: string | null;
-  /** Lowest and highest fresh speed of all senders, km/h; null: none. */
-  readonly leastKmh: number | null;
-  readonly mostKmh: number | null;
-  /** Highest fresh engine speed, 1/min; null: none. */
-  readonly mostRpm: number | null;
-  /** Since when every speed has shown rest, from senders that are alive, settled, and beside engine frames; null: they do not. */
-  readonly stillSinceMs: number | null;
-  readonly lacks: BusLack | null;
-  readonly fact: BusFact | null;
-  /** Since when the engine speed has been 0, under the same conditions; null: it has not. */
-  readonly stoppedSinceMs: number | null;
-}
-
 /** A text or list of one sender, and when it came. */
 export interface BusText<T> {
   readonly value: T;
@@ -82,13 +52,9 @@ export interface BusView {
   readonly vin: BusText<string> | null;
   readonly driverCards: BusText<readonly [DriverCard, DriverCard]> | null;
   readonly troubleCodes: readonly BusText<readonly TroubleCode[]>[];
-  /** Of a car: codes such as `P0301` of each control unit. */
-  readonly obdCodes: readonly (BusText<readonly string[]> & { readonly list: CodeList })[];
   readonly odometerJumps: number;
   readonly movement: BusActivity | null;
   readonly engine: BusActivity | null;
-  /** Null: this bus never shows rest. */
-  readonly motion: BusMotion | null;
 }
 
 /** `waiting`: the last try failed. `searching`: the bit rate at which frames come. */
@@ -98,21 +64,19 @@ export type BusPhase = 'waiting' | 'opening' | 'searching' | 'open';
 export interface BusAdapter {
   readonly phase: BusPhase;
   /** Why it waits; null when it does not. */
-  readonly refusal: OpeningRefusal | ObdRefusal | 'no_frames' | 'port' | null;
+  readonly refusal: OpeningRefusal | 'no_frames' | 'port' | null;
   /** What the port reported; null: nothing. */
   readonly portFault: string | null;
-  readonly dialect: SlcanDialect | ElmKind | null;
+  readonly dialect: SlcanDialect | null;
   readonly version: string | null;
   readonly bitRate: BitRate | null;
-  /** Bytes that were ever written to the port; where frames are listened to, all of them to set the adapter up. */
+  /** Bytes that were ever written to the port, all of them to set the adapter up. */
   readonly writtenBytes: number;
   readonly rejected: number;
   readonly remotes: number;
   /** Frames that were not read because more came than `busLimits.framesPerS`. */
   readonly skipped: number;
   readonly framesPerS: number;
-  /** The dialogue with a car; null: frames are listened to. */
-  readonly obd: ObdFacts | null;
 }
 
 export interface BusReading {

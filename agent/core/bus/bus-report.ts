@@ -5,7 +5,6 @@ import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
 import type { BusReading, BusValue } from './bus-reading.ts';
 import { type CounterSenders, counterNames, senderOf, watchSenders } from './counter-senders.ts';
-import type { CodeList } from './obd-facts.ts';
 
 export const reportLimits = {
   /** Between two sets of attributes, ms. */
@@ -40,29 +39,10 @@ export const busAttributes: readonly BusAttribute[] = [
   { attribute: 'vehicleVolts', of: 'batteryVolts', decimals: 1, deadBand: 0.5 },
   { attribute: 'driver1State', of: 'driver1State', decimals: 0, deadBand: 1 },
   { attribute: 'driver2State', of: 'driver2State', decimals: 0, deadBand: 1 },
-  { attribute: 'engineRunTime', of: 'engineRunTime', decimals: 0, deadBand: 600 },
-  { attribute: 'malfunctionLamp', of: 'malfunctionLamp', decimals: null, deadBand: 1 },
-  { attribute: 'dtcCount', of: 'codeCount', decimals: 0, deadBand: 1 },
 ];
 
-/**
- * Attributes that are texts: vehicle identification number, driver cards, active trouble codes as `SPN/FMI`; of a car stored, pending and
- * permanent codes such as `P0301`.
- */
-export const busTexts = [
-  'vin',
-  'driverCard1',
-  'driverCard2',
-  'dtcs',
-  'pendingDtcs',
-  'permanentDtcs',
-] as const;
-
-const codeAttributes: Readonly<Record<CodeList, (typeof busTexts)[number]>> = {
-  stored: 'dtcs',
-  pending: 'pendingDtcs',
-  permanent: 'permanentDtcs',
-};
+/** Attributes that are texts: vehicle identification number, driver cards, active trouble codes as `SPN/FMI`. */
+export const busTexts = ['vin', 'driverCard1', 'driverCard2', 'dtcs'] as const;
 
 const codesText = (codes: readonly string[]): string =>
   [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
@@ -102,10 +82,6 @@ function attributesOf({ view }: BusReading, chosen: Chosen): Attributes {
   if (view.troubleCodes.length > 0) {
     const codes = view.troubleCodes.flatMap(({ value }) => value.map(({ spn, fmi }) => `${spn}/${fmi}`));
     known.dtcs = codesText(codes);
-  }
-  for (const list of new Set(view.obdCodes.map((one) => one.list))) {
-    const own = view.obdCodes.filter((one) => one.list === list);
-    known[codeAttributes[list]] = codesText(own.flatMap(({ value }) => value));
   }
   return known;
 }

@@ -1,8 +1,7 @@
 // The slots of the signals of a J1939 bus: one for each signal and sender, with its age and period. Senders repeat a signal as "not
 // available" that another one has, so that the last frame of a group means nothing.
 import { busLimits } from './bus-limits.ts';
-import { type MotionSlot, motionOf } from './bus-motion.ts';
-import type { BusActivity, BusMotion, BusValue, BusView } from './bus-reading.ts';
+import type { BusActivity, BusValue, BusView } from './bus-reading.ts';
 import { type BusName, type BusSignal, busSignals, isAtTop, readSignal } from './j1939-signals.ts';
 import { createOdometer, type OdometerState, stepOdometer } from './odometer-check.ts';
 
@@ -20,15 +19,6 @@ interface Slot {
   periodMs: number | null;
   /** Since when its frames come without a gap. */
   sinceMs: number;
-  /** Since when every frame has had a value. */
-  validSinceMs: number;
-  /** The newest value that was one, and its time; when a value last changed, and when it was last beyond rest. */
-  known: number | null;
-  knownMs: number;
-  changedMs: number;
-  aboveMs: number;
-  /** A speed that fell faster than a vehicle brakes, and has shown no drive since: its sender has lost what it measured. */
-  isSudden: boolean;
   /** Frames in a row with a running engine. */
   running: number;
   /** The newest frame that speaks for movement or a running engine: another one of the same address may deny it at once. */
@@ -54,31 +44,14 @@ function recordPeriod(slot: Slot, atMs: number): void {
   slot.periodMs = slot.periodMs === null ? measuredMs : slot.periodMs + (measuredMs - slot.periodMs) * share;
 }
 
-/** Whether a speed has fallen faster than a vehicle brakes, without a drive since. */
-function isSuddenAfter({ known, knownMs, isSudden }: Slot, kmh: number, atMs: number): boolean {
-  const { brakingKmhPerS, brakingMostMs, crawlKmh, driveKmh } = busLimits;
-  if (known !== null) {
-    const brakedKmh = (brakingKmhPerS * Math.min(brakingMostMs, atMs - knownMs)) / 1000;
-    if (known - kmh > brakedKmh + crawlKmh) return true;
-  }
-  return isSudden && kmh < driveKmh;
-}
-
-/** What a value says of movement, and whether the sender measures. */
+/** What a value says of movement, or of a running engine. */
 function recordMotion(slot: Slot, atMs: number): void {
   const { value } = slot;
   const { name } = slot.signal;
   if (value === null) {
-    slot.validSinceMs = Number.POSITIVE_INFINITY;
     slot.running = 0;
     return;
   }
-  if (slot.validSinceMs === Number.POSITIVE_INFINITY) slot.validSinceMs = atMs;
-  if (slot.known !== null && slot.known !== value) slot.changedMs = atMs;
-  if (speedNames.includes(name)) slot.isSudden = isSuddenAfter(slot, value, atMs);
-  slot.known = value;
-  slot.knownMs = atMs;
-  if (value > (name === 'rpm' ? 0 : busLimits.stillKmh)) slot.aboveMs = atMs;
   if (name === 'rpm') slot.running = value >= busLimits.runningRpm ? slot.running + 1 : 0;
   const isActive =
     name === 'rpm'
@@ -125,7 +98,6 @@ function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
   return {
     name: slot.signal.name,
     spn: slot.signal.spn,
-    pid: null,
     source: slot.source,
     value: isMeasured ? slot.value : null,
     fault: isMeasured ? slot.fault : 'not_available',
@@ -135,18 +107,6 @@ function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
     isSettled: isSettledAt(Math.max(sinceMs, slot.sinceMs), nowMs),
   };
 }
-
-const motionSlotOf = (slot: Slot): MotionSlot => ({
-  name: slot.signal.name,
-  source: slot.source,
-  value: slot.value,
-  freshUntilMs: slot.atMs + motionFreshMs(slot),
-  sinceMs: slot.sinceMs,
-  validSinceMs: slot.validSinceMs,
-  changedMs: slot.changedMs,
-  aboveMs: slot.aboveMs,
-  isSudden: slot.isSudden,
-});
 
 /** The slots of one bus. */
 export interface BusSlots {
@@ -160,8 +120,6 @@ export interface BusSlots {
   activity(nowMs: number): Pick<BusView, 'movement' | 'engine'>;
   /** All slots, in the order of the table. @param sinceMs since when the bus has been without a gap. */
   values(sinceMs: number, nowMs: number): readonly BusValue[];
-  /** What they show of rest. @param sinceMs as of `values`. */
-  motion(sinceMs: number, vin: string | null, nowMs: number): BusMotion;
   odometerJumps(): number;
 }
 
@@ -182,12 +140,6 @@ export function createBusSlots(): BusSlots {
       atMs,
       periodMs: null,
       sinceMs: atMs,
-      validSinceMs: Number.POSITIVE_INFINITY,
-      known: null,
-      knownMs: Number.NEGATIVE_INFINITY,
-      changedMs: Number.NEGATIVE_INFINITY,
-      aboveMs: Number.NEGATIVE_INFINITY,
-      isSudden: false,
       running: 0,
       active: null,
       odometer: createOdometer(),
@@ -213,7 +165,6 @@ export function createBusSlots(): BusSlots {
     }),
     values: (sinceMs, nowMs) =>
       [...slots.values()].sort(byOrder).map((slot) => valueOf(slot, sinceMs, nowMs)),
-    motion: (sinceMs, vin, nowMs) => motionOf([...slots.values()].map(motionSlotOf), { sinceMs, vin }, nowMs),
     odometerJumps: () => [...slots.values()].reduce((sum, { odometer }) => sum + odometer.jumps, 0),
   };
 }

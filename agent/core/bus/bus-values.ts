@@ -1,7 +1,7 @@
 // Follows the frames of a J1939 bus: signals, texts and trouble codes. What came in the first 10 s after a start or a gap is marked, as
 // senders begin with defaults; movement counts at once.
 import { busLimits } from './bus-limits.ts';
-import type { BusMotion, BusText, BusView } from './bus-reading.ts';
+import type { BusText, BusView } from './bus-reading.ts';
 import { createBusSlots, isSettledAt } from './bus-slots.ts';
 import { parseJ1939Id } from './j1939-frame.ts';
 import { signalsOf } from './j1939-signals.ts';
@@ -22,7 +22,7 @@ export interface BusValues {
   take(frame: CanFrame, atMs: number): void;
   /** What speaks for movement and for a running engine now; cheap. */
   activity(nowMs: number): Pick<BusView, 'movement' | 'engine'>;
-  view(nowMs: number): BusView & { readonly motion: BusMotion };
+  view(nowMs: number): BusView;
 }
 
 /** A decoder that has seen nothing. */
@@ -76,10 +76,8 @@ export function createBusValues(): BusValues {
       values: slots.values(sinceMs, nowMs),
       vin,
       driverCards,
-      obdCodes: [],
       troubleCodes: [...codes.values()].filter(({ atMs }) => nowMs - atMs <= busLimits.codesMs),
       odometerJumps: slots.odometerJumps(),
-      motion: slots.motion(sinceMs, vin?.value ?? null, nowMs),
       ...slots.activity(nowMs),
     }),
   };

@@ -29,7 +29,7 @@ export const isCounter = (name: BusValue['name']): name is CounterName =>
   counterNames.some((one) => one === name);
 
 /** A signal and its address, such as `917@0`. */
-export const senderOf = ({ spn, pid, source }: BusValue): string => `${spn ?? pid ?? ''}@${source}`;
+export const senderOf = ({ spn, source }: BusValue): string => `${spn}@${source}`;
 
 /** Whether this value is of a counter that another sender gives. */
 export function isOfOther(one: BusValue, senders: CounterSenders): boolean {

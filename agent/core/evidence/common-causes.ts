@@ -4,11 +4,10 @@
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
 /**
- * `receiver`, `bus` (adapter, line and senders of the vehicle bus), `terminal15` (a fuse behind the key that feeds the ignition input, or the coil of its
- * relay, and control units too, whose last frames a gateway repeats), `sensor:NAME` (with its wire), `contacts` (their supply or common: one fuse
- * feeds those of all boards), `board:UNIT` (repeats, or reads nothing).
+ * `receiver`, `sensor:NAME` (with its wire), `contacts` (their supply or common: one fuse feeds those of all boards), `board:UNIT` (repeats, or
+ * reads nothing).
  */
-export type Cause = 'receiver' | 'bus' | 'terminal15' | 'contacts' | `${'sensor' | 'board'}:${string}`;
+export type Cause = 'receiver' | 'contacts' | `${'sensor' | 'board'}:${string}`;
 export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
 
 /** One line reads all boards, and may repeat for all. */

@@ -71,15 +71,9 @@ export interface CreditState {
   readonly atMs: number;
 }
 
-/** A bus gives no credit, as a speed of its own would be all that shows it to be the right one. It earns it by the receiver alone. */
-const ofBus: readonly WitnessName[] = ['bus_speed', 'bus_rpm'];
-
-const canProve = (pair: WitnessPair): boolean =>
-  !pair.some((name) => ofBus.includes(name)) || pair.includes('gnss');
-
 export function createCreditState(credits: Credits, causes: Causes, nowMs: number): CreditState {
   const idle = { activity: null, atMs: nowMs } as const;
-  const independent = independentPairs(causes).filter(canProve);
+  const independent = independentPairs(causes);
   return {
     credits,
     independent,
@@ -90,16 +84,12 @@ export function createCreditState(credits: Credits, causes: Causes, nowMs: numbe
       ignition: idle,
       rpm: idle,
       voltage: idle,
-      bus_speed: idle,
-      bus_rpm: idle,
     },
     opposed: {
       motion: agreed,
       ignition: agreed,
       rpm: agreed,
       voltage: agreed,
-      bus_speed: agreed,
-      bus_rpm: agreed,
     },
     atMs: nowMs,
   };
@@ -122,7 +112,7 @@ function stepPair(
   return pair.restSinceMs === null ? { ...pair, restSinceMs: now.atMs } : pair;
 }
 
-const opposedWitnesses = ['motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const;
+const opposedWitnesses = ['motion', 'ignition', 'rpm', 'voltage'] as const;
 
 /** @param now `stepMs`: since the state was made, in which all showed what it holds. */
 function opposedAfter(
@@ -146,8 +136,6 @@ function opposedAfter(
     ignition: after('ignition'),
     rpm: after('rpm'),
     voltage: after('voltage'),
-    bus_speed: after('bus_speed'),
-    bus_rpm: after('bus_rpm'),
   };
   return opposedWitnesses.every((name) => next[name] === opposed[name]) ? opposed : next;
 }
@@ -249,8 +237,6 @@ function sinceAfter(
     ignition: at('ignition'),
     rpm: at('rpm'),
     voltage: at('voltage'),
-    bus_speed: at('bus_speed'),
-    bus_rpm: at('bus_rpm'),
   };
 }
 
@@ -281,8 +267,8 @@ export function stepCredits(
     if (pair?.restSinceMs === undefined || pair.restSinceMs === null) continue;
     if (atMs - pair.restSinceMs < creditLimits.restMs) continue;
     if (suspended.includes(a) || suspended.includes(b)) continue;
-    const proven = ofBus.includes(b) ? state.credits : withProof(state.credits, a, { utcMs, against: b });
-    const credits = ofBus.includes(a) ? proven : withProof(proven, b, { utcMs, against: a });
+    const proven = withProof(state.credits, a, { utcMs, against: b });
+    const credits = withProof(proven, b, { utcMs, against: a });
     state = {
       ...state,
       credits,
@@ -290,20 +276,6 @@ export function stepCredits(
     };
   }
   return state;
-}
-
-/** Without the credit of these, and without what they have earned of it. */
-export function withoutCredit(state: CreditState, names: readonly WitnessName[]): CreditState {
-  // Another object is written to the disk.
-  const credits = names.every((name) => state.credits[name] === undefined)
-    ? state.credits
-    : Object.fromEntries(
-        Object.entries(state.credits).filter(([name]) => !names.some((one) => one === name)),
-      );
-  const pairs = state.pairs.map((pair, at) =>
-    state.independent[at]?.some((name) => names.includes(name)) === true ? freshPair : pair,
-  );
-  return { ...state, credits, pairs };
 }
 
 /** The state of a witness by its credit, regardless of its present claim. */

@@ -80,7 +80,7 @@ export function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTim
 /** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
 export function recordAfter(
   state: EvidenceState,
-  { parkedAt, bus }: Pick<EvidenceRecord, 'parkedAt' | 'bus'>,
+  parkedAt: EvidenceRecord['parkedAt'],
   utcMs: number | null,
 ): EvidenceRecord {
   const { record, drive, credit } = state;
@@ -91,7 +91,7 @@ export function recordAfter(
   const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
   const motion = isParked || wasParked ? 'standing' : worst;
   const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
-  if (isSame && record.bus === bus) return record;
+  if (isSame) return record;
   const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, bus, ...change };
+  return { ...record, credits, motion, parkedAt, ...change };
 }

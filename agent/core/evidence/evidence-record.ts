@@ -4,7 +4,6 @@
 
 import type { Point } from '../../../src/core/geo/geo.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
-import type { BusIdentity } from './bus-witness.ts';
 import type { Credit, Credits } from './credit.ts';
 
 export type MotionState = 'driving' | 'standing' | 'unknown';
@@ -20,13 +19,11 @@ export interface EvidenceRecord {
   readonly utcMs: number | null;
   /** Where it was proven to stand with ignition off; null once there was evidence of movement or of a running engine. */
   readonly parkedAt: Point | null;
-  /** The vehicle bus that the credit of its witnesses is of; null: they have none. */
-  readonly bus: BusIdentity | null;
 }
 
 /** For a first start, or after new wiring. */
 export function emptyEvidence(wiring: string): EvidenceRecord {
-  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null, bus: null };
+  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -61,23 +58,6 @@ function pointOf(value: unknown): Point | null {
   return isDegrees(latitude, 90) && isDegrees(longitude, 180) ? { latitude, longitude } : null;
 }
 
-const sendersPattern = /^[0-9a-f]{2}(?:,[0-9a-f]{2}){0,63}$/;
-const vinPattern = /^[A-HJ-NPR-Z0-9]{17}$/;
-
-function busOf(value: unknown): BusIdentity | null {
-  if (!isObject(value)) return null;
-  const { senders, vin } = value;
-  if (typeof senders !== 'string' || !sendersPattern.test(senders)) return null;
-  return { senders, vin: typeof vin === 'string' && vinPattern.test(vin) ? vin : null };
-}
-
-/** The credit of a bus is that of a known one. */
-function busCredits(credits: Credits, bus: BusIdentity | null): Pick<EvidenceRecord, 'credits' | 'bus'> {
-  if (bus !== null) return { credits, bus };
-  const { bus_speed: _speed, bus_rpm: _rpm, ...others } = credits;
-  return { credits: others, bus };
-}
-
 /** Reads a record of any origin for this wiring. */
 export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
   const empty = emptyEvidence(wiring);
@@ -92,7 +72,7 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     parkedAt: motion === 'driving' ? null : pointOf(value['parkedAt']),
   } as const;
   return value['wiring'] === wiring
-    ? { wiring, ...busCredits(creditsOf(value['credits']), busOf(value['bus'])), ...state }
+    ? { wiring, credits: creditsOf(value['credits']), ...state }
     : { ...empty, ...state, parkedAt: null };
 }
 

@@ -2,8 +2,6 @@
 // it.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
-import type { BusMotion } from '../bus/bus-reading.ts';
-import { type BusMovement, noMovement } from './bus-witness.ts';
 import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
 import { atPlace, type Contact, createContact, type Sensed } from './contact.ts';
 import { type Activity, type CreditState, createCreditState, creditState } from './credit.ts';
@@ -55,8 +53,6 @@ export interface Seen {
   readonly supplyV: number | null;
   /** Units whose loop-back answered lately: they do not repeat old values. */
   readonly answering: readonly string[];
-  /** What the vehicle bus showed last; absent or null: none, or its adapter is not open. */
-  readonly bus?: BusMotion | null;
 }
 
 export interface Level {
@@ -81,7 +77,6 @@ export interface EvidenceState {
   readonly resumedMs: number;
   /** Since when the receiver showed the last drive; monotonic. */
   readonly drivenSinceMs: number;
-  readonly busMovement: BusMovement;
   /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
@@ -133,7 +128,6 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
     drivenSinceMs: Number.NEGATIVE_INFINITY,
-    busMovement: noMovement,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,

@@ -1,7 +1,6 @@
 // All witnesses of standstill and of an engine at rest, joined, step by step: what each does, whether it counts and has earned credit, and what
 // that makes of the vehicle (`drive-state.ts`). It never decides about a relay; absence is never standstill.
 import type { Fix } from '../gnss/epochs.ts';
-import { busActivities, busAt, hasBusChanged, isBusLate, movementAfter } from './bus-witness.ts';
 import {
   type Contact,
   contactLimits,
@@ -16,16 +15,8 @@ import {
   suspendByCommon,
   suspendByMovement,
 } from './contact.ts';
-import {
-  type Activities,
-  type Activity,
-  creditState,
-  hasOpposedAtRest,
-  stepCredits,
-  withoutCredit,
-} from './credit.ts';
+import { type Activities, type Activity, creditState, hasOpposedAtRest, stepCredits } from './credit.ts';
 import { driveAfter, parkedAfter, recordAfter } from './drive-state.ts';
-import type { EvidenceRecord } from './evidence-record.ts';
 import {
   claimOf,
   type EvidenceState,
@@ -58,7 +49,6 @@ function copyOf(state: EvidenceState): Draft {
     blindSinceMs: state.blindSinceMs,
     resumedMs: state.resumedMs,
     drivenSinceMs: state.drivenSinceMs,
-    busMovement: state.busMovement,
     analogLostMs: state.analogLostMs,
     isAnalogLost: state.isAnalogLost,
     fellTogetherMs: state.fellTogetherMs,
@@ -113,36 +103,7 @@ function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Ac
     motion: pulsed ? 'active' : contact(motion),
     rpm: rpm.activity,
     voltage: voltage.activity,
-    ...busActivities(busAt(state.seen.bus ?? null, nowMs), claim),
   };
-}
-
-const busNames = ['bus_speed', 'bus_rpm'] as const;
-
-/** Records what the bus shows of movement, and ends the credit of one that is another now, or late. */
-function stepBus(
-  state: Draft,
-  now: { readonly claim: GnssClaim; readonly activities: Activities; readonly atMs: number },
-): void {
-  const { claim, activities, atMs } = now;
-  const { bus } = state.record;
-  const { stopMs } = state.gnss;
-  const seen = busAt(state.seen.bus ?? null, atMs);
-  state.busMovement = movementAfter(state.busMovement, seen);
-  const isOther = bus !== null && hasBusChanged(bus, seen, activities.bus_speed);
-  if (!isOther && !isBusLate(seen, state.busMovement, { claim, stopMs })) return;
-  state.credit = withoutCredit(state.credit, busNames);
-  if (bus !== null) state.record = { ...state.record, bus: null };
-}
-
-/** The bus that the credit of its witnesses is of: the one that earned it. */
-function busAfter(state: EvidenceState, atMs: number): EvidenceRecord['bus'] {
-  const { bus } = state.record;
-  const { credits } = state.credit;
-  if (busNames.every((name) => credits[name] === undefined)) return null;
-  const seen = busAt(state.seen.bus ?? null, atMs);
-  if (bus !== null || seen === null || seen.senders === '') return bus;
-  return { senders: seen.senders, vin: seen.vin };
 }
 
 const contacts = ['ignition', 'motion'] as const;
@@ -198,7 +159,6 @@ export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): bool
   if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
   if (!isSameReading(seen.ignition, ignition) || !isSameReading(seen.motion, motion)) return true;
   if (seen.answering.length !== state.seen.answering.length) return true;
-  if ((seen.bus ?? null) !== (state.seen.bus ?? null)) return true;
   return seen.rpm !== rpm || seen.supplyV !== supplyV;
 }
 
@@ -302,12 +262,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     // One plug carries the wires of both.
     if (motion.activeMs < drivenSinceMs) state.motion = suspendByMovement(motion);
   }
-  const suspended = [
-    ...contacts.filter((name) => state[name].suspension !== null),
-    // At a stop that the receiver did not see, a bus that is late shows nothing of it.
-    ...(state.gnss.stopMs === null ? busNames : []),
-  ];
-  stepBus(state, { claim, activities, atMs });
+  const suspended = contacts.filter((name) => state[name].suspension !== null);
   state.credit = stepCredits(state.credit, activities, {
     atMs,
     utcMs,
@@ -319,7 +274,6 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   if (gnss.activity === 'active' && atMs - gnss.atMs >= evidenceLimits.drivenMs)
     state.drivenSinceMs = gnss.atMs;
   state.drive = driveAfter(state, claim, now);
-  const parkedAt = parkedAfter(state, claim, now);
-  state.record = recordAfter(state, { parkedAt, bus: busAfter(state, atMs) }, utcMs);
+  state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
   return state;
 }

@@ -1,7 +1,6 @@
 // The evidence at one moment: every witness with its state and claim, and all inputs of the interlock. Derived from
 // the state of `evidence.ts`; changes nothing.
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
-import { type BusClaim, busRpmClaim, busSpeedClaim } from './bus-witness.ts';
 import type { Cause } from './common-causes.ts';
 import { type Contact, restingForMs, type Sensed, type Suspension } from './contact.ts';
 import { creditLimits, creditState } from './credit.ts';
@@ -77,15 +76,6 @@ function motionReading(state: EvidenceState, contact: Contact, atMs: number): Re
     : contactReading(contact, { atMs, quietMs, pulseMs });
 }
 
-function busReading(state: EvidenceState, claimAt: typeof busSpeedClaim, atMs: number): BusClaim {
-  const { seen, record, busMovement, drivenSinceMs } = state;
-  return claimAt(
-    seen.bus ?? null,
-    { identity: record.bus, movedMs: busMovement.lastMs, drivenSinceMs },
-    atMs,
-  );
-}
-
 function receiverReading(claim: GnssClaim): Reading {
   if (claim.kind === 'still') return { claim: isStill(claim) ? 'rest' : null, restForMs: claim.forMs };
   return { claim: claim.kind === 'moving' ? 'active' : null, restForMs: null };
@@ -109,8 +99,6 @@ export function witnessesOf(
     ignition: witnessOf(state, 'ignition', contactReading(ignition, { atMs, quietMs: 0, pulseMs: -1 })),
     rpm: witnessOf(state, 'rpm', levelReading(state.rpm, atMs)),
     voltage: witnessOf(state, 'voltage', levelReading(state.voltage, atMs)),
-    bus_speed: witnessOf(state, 'bus_speed', busReading(state, busSpeedClaim, atMs)),
-    bus_rpm: witnessOf(state, 'bus_rpm', busReading(state, busRpmClaim, atMs)),
   };
 }
 

@@ -8,7 +8,7 @@ import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { type InterlockRules, interlockLimits, standardRules } from './interlock-rules.ts';
 import { found, lasting, seconds } from './rule-findings.ts';
-import { keys, ofRunningVehicle, witnessRules } from './witness-rules.ts';
+import { keys, ofVehicle, witnessRules } from './witness-rules.ts';
 
 /**
  * Reason of a change. `command`: an operator's command. `automatic`: a geozone or timer. `reapply`: a confirmed cut
@@ -150,7 +150,7 @@ function offForMs({ ignition, offSinceMs, nowMs }: Evidence): number | null {
   return unbrokenMs < interlockLimits.ignitionOffMs ? unbrokenMs : nowMs - (offSinceMs ?? ignition.sinceMs);
 }
 
-/** Without a position: the motion input, or the speeds of the vehicle bus beside its parking brake, show it. */
+/** Without a position: the motion input shows it. */
 function standstillWithoutPosition(
   evidence: Evidence,
   rules: InterlockRules,
@@ -167,14 +167,11 @@ function standstillWithoutPosition(
   const isProven = state === 'proven';
   const quietMs = Math.max(evidenceLimits.quietMs, rules.standstillMs);
   const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;
-  const { bus_speed: bus } = witnesses;
-  const isBusAtRest =
-    bus.state === 'proven' && bus.claim === 'rest' && (bus.restForMs ?? 0) >= rules.standstillMs;
   const lacking = isProven ? 'motion_quiet_s' : state === 'absent' ? fault : 'motion_unproven';
-  const value = isQuiet ? 'motion' : isBusAtRest ? 'bus_speed' : lacking;
+  const value = isQuiet ? 'motion' : lacking;
   return [
     policy,
-    found('standstill', { isMet: isQuiet || isBusAtRest, value, needed: 'proven' }),
+    found('standstill', { isMet: isQuiet, value, needed: 'proven' }),
     trustedPosition(evidence),
     lasting('ignition_off_s', offForMs(evidence), rules.ignitionOffNoFixMs, nowMs),
   ];
@@ -190,7 +187,7 @@ function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): reado
   return heldMs === undefined ? [rule] : [rule, lasting('standstill_s', heldMs, gnssLimits.holdMs, nowMs)];
 }
 
-/** How standstill is shown: by the receiver, or by another witness of the vehicle where there is truly no position. */
+/** How standstill is shown: by the receiver, or by the motion input where there is truly no position. */
 function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { gnss } = evidence;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
@@ -253,7 +250,7 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
   return [
     ...movementRules(evidence),
     ...standstillByReceiver(evidence, rules.standstillMs),
-    ...witnessRules(evidence, { names: ofRunningVehicle, needsEngine: false, offMs: 0 }),
+    ...witnessRules(evidence, { names: ofVehicle, needsEngine: false, offMs: 0 }),
     trustedPosition(evidence),
     found('warning_output', { isMet: output === 'works', value: output, needed: 'works' }),
     lasting('warning_s', soundsMs, rules.warningMs, nowMs),
@@ -292,7 +289,7 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
     return [
       ...movementRules(evidence),
       ...standstillByReceiver(evidence, rules.standstillMs),
-      ...witnessRules(evidence, { names: ofRunningVehicle, needsEngine: false, offMs }),
+      ...witnessRules(evidence, { names: ofVehicle, needsEngine: false, offMs }),
     ];
   return [
     ...movementRules(evidence),

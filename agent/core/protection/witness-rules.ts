@@ -8,16 +8,13 @@ import { interlockLimits } from './interlock-rules.ts';
 import { found } from './rule-findings.ts';
 
 /** The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. */
-export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'bus_speed', 'bus_rpm'];
+export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'];
 /** What speaks of the vehicle itself, and not of its engine. */
-export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion', 'bus_speed'];
-/** With the ignition on: a bus says that a vehicle is parked, not that its driver is about to leave. */
-export const ofRunningVehicle: readonly WitnessName[] = ['gnss', 'motion'];
+export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
 
-/** How many keys are proven. The vehicle bus is one of them: its two witnesses fail together. */
+/** How many keys are proven. */
 export function countProven(isProven: (name: WitnessName) => boolean): number {
-  const proven = keys.filter(isProven);
-  return new Set(proven.map((name) => (name === 'bus_rpm' ? 'bus_speed' : name))).size;
+  return keys.filter(isProven).length;
 }
 
 /** Which witnesses are asked. */
@@ -41,14 +38,10 @@ function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly 
 }
 
 /** What explains all pairs by one fault; `none` where there is no pair, or one that no single fault explains. */
-function commonCause(
-  pairs: readonly Pair[],
-  witnesses: Witnesses,
-): 'contacts' | 'board' | 'terminal15' | 'none' {
+function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' | 'board' | 'none' {
   const shared = pairs.map(([a, b]) => sharedCauses(witnesses[a].causes, witnesses[b].causes));
   if (shared.some((causes) => causes.length === 0)) return 'none';
   if (shared.some((causes) => causes.includes('contacts'))) return 'contacts';
-  if (shared.some((causes) => causes.includes('terminal15'))) return 'terminal15';
   return shared.length > 0 ? 'board' : 'none';
 }
 

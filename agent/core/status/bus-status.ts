@@ -5,26 +5,19 @@ import { type BusReading, isCurrent } from '../bus/bus-reading.ts';
 import { busVetoAt } from '../bus/bus-veto.ts';
 import type { CounterSenders } from '../bus/counter-senders.ts';
 import { busSignals } from '../bus/j1939-signals.ts';
-import { obdUnits } from '../obd/obd-values.ts';
 
-/** Without a frame, or an answer of a car, for this long the bus is silent, ms. */
-const silentMs = { frames: 2000, answers: 10_000 } as const;
+/** Without a frame for this long the bus is silent, ms. */
+const silentMs = 2000;
 
 /** `silent`: no frames; `settling`: for 10 s after a start or a gap values do not count. */
 export type BusState = 'waiting' | 'opening' | 'searching' | 'silent' | 'settling' | 'live';
 
-const units = new Map<string, string>([
-  ...obdUnits,
-  ...busSignals.map(({ name, unit }) => [name, unit] as const),
-]);
+const units = new Map<string, string>(busSignals.map(({ name, unit }) => [name, unit] as const));
 const seconds = (ms: number): number => Math.round(Math.max(0, ms) / 100) / 10;
-
-const silentOf = ({ obd }: BusReading['adapter']): number =>
-  obd === null ? silentMs.frames : silentMs.answers;
 
 function stateOf({ adapter, view }: BusReading, nowMs: number): BusState {
   if (adapter.phase !== 'open') return adapter.phase;
-  if (view.frameMs === null || nowMs - view.frameMs > silentOf(adapter)) return 'silent';
+  if (view.frameMs === null || nowMs - view.frameMs > silentMs) return 'silent';
   return view.isSettled ? 'live' : 'settling';
 }
 
@@ -50,11 +43,9 @@ export function busStatus(reading: BusReading, nowMs: number, senders: CounterSe
     troubleCodes: view.troubleCodes.flatMap(({ source, value }) =>
       value.map((code) => ({ source, ...code })),
     ),
-    obdCodes: view.obdCodes.map(({ source, list, value }) => ({ source, list, codes: value })),
     values: view.values.map((one) => ({
       name: one.name,
       spn: one.spn,
-      pid: one.pid,
       source: one.source,
       value: one.value,
       unit: units.get(one.name) ?? '',

@@ -1,12 +1,10 @@
 // The vehicle bus in words, for `status` and `doctor bus`. Pure.
 import type { BusAdapter } from '../bus/bus-reading.ts';
 import type { BusStatus } from './bus-status.ts';
-import { calmRefusals, elmText, obdRefusals } from './obd-text.ts';
 
 type Refusal = NonNullable<BusAdapter['refusal']>;
 
 const refusals: Readonly<Record<Refusal, { readonly words: string; readonly todo: string }>> = {
-  ...obdRefusals,
   port: {
     words: 'the port cannot be opened',
     todo: 'Check bus.port, the plug, and that no other program has it.',
@@ -38,13 +36,8 @@ const kinds = {
 } as const;
 
 /** What the adapter is: `CANable at 250000 bit/s`. */
-export function adapterText({
-  dialect,
-  bitRate,
-  obd,
-}: Pick<BusStatus, 'dialect' | 'bitRate' | 'obd'>): string {
-  if (obd !== null) return elmText(obd);
-  const kind = dialect === null ? 'adapter' : (kinds[dialect as keyof typeof kinds] ?? dialect);
+export function adapterText({ dialect, bitRate }: Pick<BusStatus, 'dialect' | 'bitRate'>): string {
+  const kind = dialect === null ? 'adapter' : kinds[dialect];
   return bitRate === null ? kind : `${kind} at ${bitRate} bit/s`;
 }
 
@@ -67,28 +60,21 @@ export function busText(status: BusStatus): BusText {
       const details =
         portFault ?? (said === null ? null : `it says "${said.replaceAll('\t', ' ').slice(0, 80)}"`);
       const why = details === null ? words : `${words}: ${details}`;
-      const isCalm = refusal === 'no_frames' || calmRefusals.includes(refusal);
-      return { level: isCalm ? 'note' : 'fault', words: why, todo };
+      return { level: refusal === 'no_frames' ? 'note' : 'fault', words: why, todo };
     }
     case 'opening':
       return { level: 'note', words: 'the adapter is being set up', todo: '' };
     case 'searching':
-      return {
-        level: 'note',
-        words: status.obd === null ? 'the bit rate is searched' : 'the protocol of the car is searched',
-        todo: '',
-      };
+      return { level: 'note', words: 'the bit rate is searched', todo: '' };
     case 'silent': {
-      const what = status.obd === null ? 'frame' : 'answer';
-      const since = frameAgoS === null ? `no ${what} yet` : `no ${what} for ${Math.round(frameAgoS)} s`;
+      const since = frameAgoS === null ? 'no frame yet' : `no frame for ${Math.round(frameAgoS)} s`;
       return { level: 'note', words: `${adapter}, ${since}; a vehicle that sleeps is silent`, todo: '' };
     }
     case 'settling':
     case 'live': {
       const values = status.values.filter(({ isChosen }) => isChosen).map(valueText);
       const known = values.length === 0 ? 'values count 10 s after the start' : values.join(', ');
-      const rate = status.obd === null ? `, ${framesPerS} frames/s` : '';
-      return { level: 'ok', words: `${adapter}${rate}; ${known}`, todo: '' };
+      return { level: 'ok', words: `${adapter}, ${framesPerS} frames/s; ${known}`, todo: '' };
     }
   }
 }
@@ -111,6 +97,5 @@ export function sourceText(one: Value): string {
   const period = one.periodMs === null ? '-' : `${one.periodMs} ms`;
   const counts = one.isChosen ? 'reported' : one.isCurrent ? 'counts' : 'does not count';
   const address = `0x${one.source.toString(16).toUpperCase().padStart(2, '0')}`;
-  const parameter = one.spn === null ? one.pid : `SPN ${one.spn}`;
-  return `${one.name} (${parameter}) from ${address}: ${value}, ${one.ageS} s old, every ${period}, ${counts}`;
+  return `${one.name} (SPN ${one.spn}) from ${address}: ${value}, ${one.ageS} s old, every ${period}, ${counts}`;
 }

@@ -4,9 +4,7 @@ import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type BoardProfile, proofOf } from '../board/board-profile.ts';
 import { alertTo } from '../board/inputs.ts';
 import { boardAnsweredMs } from '../board/loopback.ts';
-import type { BusConfig } from '../bus/bus-config.ts';
 import type { Cause, Causes } from '../evidence/common-causes.ts';
-import { creditState } from '../evidence/credit.ts';
 import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
 import {
@@ -16,8 +14,6 @@ import {
   evidenceLimits,
   type Seen,
 } from '../evidence/evidence-state.ts';
-import { testimonyOf } from '../evidence/testimony.ts';
-import { type ObdPermission, obdPermission } from '../obd/obd-permission.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
 import { commitNow, put, type StepContext, type VehicleState } from './vehicle-state.ts';
@@ -55,19 +51,17 @@ export function wiringOf(
   return `${name}-${printOf(JSON.stringify([accountID, deviceID, hardwareID, ...witnesses]))}`;
 }
 
-/** Witnesses that a configuration names. A receiver is always expected; engine speed on a bus shows rest of combustion engines only. */
-export function fittedWitnesses(
-  { inputs, analogs }: Pick<BoardProfile, 'inputs' | 'analogs'>,
-  bus: Pick<BusConfig, 'engine'> | undefined,
-): readonly WitnessName[] {
+/** Witnesses that a configuration names. A receiver is always expected. */
+export function fittedWitnesses({
+  inputs,
+  analogs,
+}: Pick<BoardProfile, 'inputs' | 'analogs'>): readonly WitnessName[] {
   return [
     'gnss',
     ...(inputs.motion === undefined ? [] : (['motion'] as const)),
     ...(inputs.ignition === undefined ? [] : (['ignition'] as const)),
     ...(analogs.rpm === undefined ? [] : (['rpm'] as const)),
     ...(analogs.supplyVoltage === undefined ? [] : (['voltage'] as const)),
-    ...(bus === undefined ? [] : (['bus_speed'] as const)),
-    ...(bus?.engine === 'combustion' ? (['bus_rpm'] as const) : []),
   ];
 }
 
@@ -94,18 +88,15 @@ export function causesOf(profile: BoardProfile): Causes {
   return {
     gnss: ['receiver'],
     motion: contact('motion'),
-    ignition: [...contact('ignition'), 'terminal15'],
+    ignition: contact('ignition'),
     rpm: analog('rpm'),
     voltage: analog('supplyVoltage'),
-    // One adapter, one line, one gateway.
-    bus_speed: ['bus', 'terminal15'],
-    bus_rpm: ['bus', 'terminal15'],
   };
 }
 
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
-  config: Pick<VehicleConfig, 'profile' | 'bus' | keyof UnitIdentity>,
+  config: Pick<VehicleConfig, 'profile' | keyof UnitIdentity>,
   kept: unknown,
   given: Pick<EvidenceSetup, 'hdopMost' | 'poweredMs' | 'nowMs'>,
 ): EvidenceState {
@@ -114,7 +105,7 @@ export function startEvidence(
   return createEvidence({
     ...given,
     record,
-    fitted: fittedWitnesses(profile, config.bus),
+    fitted: fittedWitnesses(profile),
     causes: causesOf(profile),
   });
 }
@@ -143,7 +134,6 @@ function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen
     rpm: freshAnalog(state, 'rpm', nowMs),
     supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
     answering: answeringUnits(state, profile, nowMs),
-    bus: state.bus?.adapter.phase === 'open' ? state.bus.view.motion : null,
   };
 }
 
@@ -166,16 +156,4 @@ export function watchEvidence(context: StepContext): void {
   put(context, { evidence: next });
   if (hasWitnessChanged(evidence, next)) deliver(context, { kind: 'outdated' });
   if (next.record !== evidence.record) commitNow(context, []);
-}
-
-/** Whether a car may be asked at `nowMs`: by the ignition as the interlock reads it, and the supply as the board measures it. */
-export function obdPermissionOf(state: VehicleState, nowMs: number): ObdPermission {
-  const { evidence, time } = state;
-  const { ignition, ignitionSuspension } = testimonyOf(evidence, {
-    atMs: nowMs,
-    utcMs: trustedUtcMs(time, nowMs),
-  });
-  const isContradicted = creditState(evidence.credit.credits.ignition) === 'contradicted';
-  const isDoubtful = ignitionSuspension !== null || isContradicted;
-  return obdPermission({ ignition, isDoubtful, supplyV: freshAnalog(state, 'supplyVoltage', nowMs) }, nowMs);
 }

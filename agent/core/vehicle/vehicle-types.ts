@@ -6,7 +6,6 @@ import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
-import type { BusConfig, ObdConfig } from '../bus/bus-config.ts';
 import type { CounterSenders } from '../bus/counter-senders.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
@@ -29,16 +28,12 @@ export interface VehicleConfig {
   readonly earliestUtcMs: number;
   readonly boot: string;
   readonly profile: BoardProfile;
-  /** The vehicle bus that is listened to; absent: none. */
-  readonly bus?: BusConfig;
   /** The reader of drivers' keys; absent: none. */
   readonly driverReader?: DriverReaderConfig;
   /** The digital fuel sender, in place of an analog one; absent: none. */
   readonly fuelSender?: LlsConfig;
   /** When the machine of a parked unit is suspended; absent: never. */
   readonly sleep?: SleepConfig;
-  /** The car that is asked; absent: none. It is no witness: it only refuses. */
-  readonly obd?: ObdConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */

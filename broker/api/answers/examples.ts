@@ -111,8 +111,6 @@ export const exampleDevice: DeviceView = {
     ignition: 'proven',
     rpm: 'absent',
     voltage: 'unproven',
-    bus_speed: 'absent',
-    bus_rpm: 'absent',
     at: 1763679600,
   },
   vehicleBus: exampleBus,

@@ -103,8 +103,6 @@ const witnesses = Type.Union(
       ignition: witness('The ignition input'),
       rpm: witness('Engine speed'),
       voltage: witness('The supply voltage'),
-      bus_speed: witness('Speed on the vehicle bus'),
-      bus_rpm: witness('Engine speed on the vehicle bus'),
       at: epoch('When the unit reported it'),
     }),
     Type.Null(),
@@ -143,12 +141,7 @@ const busValueTexts: Readonly<Record<BusValueName, string>> = {
   driverCard1: 'Number of the card of driver 1',
   driverCard2: 'Number of the card of driver 2',
   vin: 'Vehicle identification number',
-  dtcs: 'Active trouble codes as `SPN/FMI`, of a car the stored ones such as `P0301`, with spaces between; empty: none',
-  pendingDtcs: 'Pending trouble codes of a car',
-  permanentDtcs: 'Permanent trouble codes of a car',
-  engineRunTime: 'Time since the engine of a car was started',
-  malfunctionLamp: 'Whether the malfunction lamp of a car is on',
-  dtcCount: 'Number of trouble codes that a car counts',
+  dtcs: 'Active trouble codes as `SPN/FMI`, with spaces between; empty: none',
 };
 
 /** What the vehicle last reported of its bus. */

@@ -172,8 +172,6 @@ export const ar: Words = {
       ignition: 'مفتاح التشغيل',
       rpm: 'سرعة دوران المحرك',
       voltage: 'جهد التغذية',
-      bus_speed: 'السرعة على ناقل المركبة',
-      bus_rpm: 'سرعة المحرك على ناقل المركبة',
     },
     witnessStates: {
       absent: 'غير مركّب',

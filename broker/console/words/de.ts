@@ -177,8 +177,6 @@ export const de: Words = {
       ignition: 'Zündung',
       rpm: 'Motordrehzahl',
       voltage: 'Bordspannung',
-      bus_speed: 'Geschwindigkeit am Fahrzeugbus',
-      bus_rpm: 'Motordrehzahl am Fahrzeugbus',
     },
     witnessStates: {
       absent: 'Nicht verbaut',

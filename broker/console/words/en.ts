@@ -175,8 +175,6 @@ export const en = {
       ignition: 'Ignition',
       rpm: 'Engine speed',
       voltage: 'Supply voltage',
-      bus_speed: 'Speed on the vehicle bus',
-      bus_rpm: 'Engine speed on the vehicle bus',
     },
     witnessStates: {
       absent: 'Not fitted',

@@ -176,8 +176,6 @@ export const es: Words = {
       ignition: 'Contacto',
       rpm: 'Régimen del motor',
       voltage: 'Tensión',
-      bus_speed: 'Velocidad en el bus del vehículo',
-      bus_rpm: 'Régimen del motor en el bus del vehículo',
     },
     witnessStates: {
       absent: 'No instalado',

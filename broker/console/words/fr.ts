@@ -177,8 +177,6 @@ export const fr: Words = {
       ignition: 'Contact',
       rpm: 'Régime moteur',
       voltage: 'Tension',
-      bus_speed: 'Vitesse sur le bus du véhicule',
-      bus_rpm: 'Régime moteur sur le bus du véhicule',
     },
     witnessStates: {
       absent: 'Non monté',

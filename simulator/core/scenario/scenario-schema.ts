@@ -180,8 +180,6 @@ export const faultKinds = [
   'bus-wrong-vin',
   'bus-scale',
   'bus-codes',
-  'bus-awake',
-  'bus-brake-released',
   'bus-repeats',
   'board-silent',
   'board-unplugged',

@@ -58,10 +58,6 @@ function busFaultsOf(
       return [{ speedScale }, { speedScale: 1 }];
     case 'bus-codes':
       return [{ hasCodes: true }, { hasCodes: false }];
-    case 'bus-awake':
-      return [{ isKeptAwake: true }, { isKeptAwake: false }];
-    case 'bus-brake-released':
-      return [{ isBrakeReleased: true }, { isBrakeReleased: false }];
     case 'bus-repeats':
       return [{ isRepeating: true }, { isRepeating: false }];
     default:
@@ -149,8 +145,6 @@ function strikeAgent(options: VehicleFaultOptions, fault: Fault, target: AgentVe
     case 'bus-wrong-vin':
     case 'bus-scale':
     case 'bus-codes':
-    case 'bus-awake':
-    case 'bus-brake-released':
     case 'bus-repeats':
       return strikeBus(fault, vehicle.bus);
     case 'board-silent':

@@ -6,30 +6,25 @@ type Kind = 'number' | 'state' | 'text';
 const value = <K extends Kind>(kind: K, unit: string, source: string) => ({ kind, unit, source }) as const;
 const number = (unit: string, source: string) => value('number', unit, source);
 
-/** Attribute -> its kind, its unit (empty: none) and the signals that it is read from: of SAE J1939, and of a car the mode and identifier of SAE J1979. */
+/** Attribute -> its kind, its unit (empty: none) and the signals that it is read from: of SAE J1939. */
 export const busValues = {
-  busSpeed: number('km/h', 'J1939 SPN 84 or OBD 01 0D'),
+  busSpeed: number('km/h', 'J1939 SPN 84'),
   tachographSpeed: number('km/h', 'J1939 SPN 1624'),
-  rpm: number('1/min', 'J1939 SPN 190 or OBD 01 0C'),
+  rpm: number('1/min', 'J1939 SPN 190'),
   parkingBrake: value('state', '', 'J1939 SPN 70'),
-  busOdometer: number('km', 'J1939 SPN 917 or 245, or OBD 01 A6'),
+  busOdometer: number('km', 'J1939 SPN 917 or 245'),
   engineHours: number('h', 'J1939 SPN 247'),
-  busFuelLevel: number('%', 'J1939 SPN 96 or OBD 01 2F'),
-  fuelRate: number('L/h', 'J1939 SPN 183 or OBD 01 5E'),
+  busFuelLevel: number('%', 'J1939 SPN 96'),
+  fuelRate: number('L/h', 'J1939 SPN 183'),
   fuelUsed: number('L', 'J1939 SPN 250'),
-  coolant: number('°C', 'J1939 SPN 110 or OBD 01 05'),
-  vehicleVolts: number('V', 'J1939 SPN 168 or OBD 01 42'),
+  coolant: number('°C', 'J1939 SPN 110'),
+  vehicleVolts: number('V', 'J1939 SPN 168'),
   driver1State: number('', 'J1939 SPN 1612'),
   driver2State: number('', 'J1939 SPN 1613'),
   driverCard1: value('text', '', 'J1939 DI'),
   driverCard2: value('text', '', 'J1939 DI'),
-  vin: value('text', '', 'J1939 VI or OBD 09 02'),
-  dtcs: value('text', '', 'J1939 DM1 or OBD 03'),
-  pendingDtcs: value('text', '', 'OBD 07'),
-  permanentDtcs: value('text', '', 'OBD 0A'),
-  engineRunTime: number('s', 'OBD 01 1F'),
-  malfunctionLamp: value('state', '', 'OBD 01 01'),
-  dtcCount: number('', 'OBD 01 01'),
+  vin: value('text', '', 'J1939 VI'),
+  dtcs: value('text', '', 'J1939 DM1'),
 } as const;
 
 export type BusValueName = keyof typeof busValues;

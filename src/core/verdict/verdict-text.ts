@@ -40,8 +40,6 @@ const witnessNames = mapOf({
   ignition: 'the ignition input',
   rpm: 'engine speed',
   voltage: 'the supply voltage',
-  bus_speed: 'speed on the vehicle bus',
-  bus_rpm: 'engine speed on the vehicle bus',
 } satisfies Record<WitnessName, string>);
 
 const stateTexts = mapOf({
@@ -63,7 +61,6 @@ const orderEnds = mapOf({
 /** What one fault explains; another value than these is the supply of the contacts. */
 const commonTexts = mapOf({
   board: 'The sensors that agree are read by one I/O board, which may repeat old values',
-  terminal15: 'The ignition input and the vehicle bus agree, and may hang on one fuse behind the key',
 });
 
 const witnessPrefix = 'witness_';
@@ -188,7 +185,7 @@ const hints = mapOf({
   witnesses:
     'Drive at least a minute with a view of the sky, stop and switch off: the sensors then prove each other',
   common_cause:
-    'Give the receiver a view of the sky; a life input shows the loss of a contact supply, a loop-back a board that repeats old values, a motion input beside the vehicle bus a blown fuse',
+    'Give the receiver a view of the sky; a life input shows the loss of a contact supply, a loop-back a board that repeats old values',
   warning_output: 'Check the warning output with fleetward-agent doctor --relay-test warning',
 });
 

@@ -54,13 +54,10 @@ export const ruleNames = [
   'warning_output',
   /** Seconds for which the warning has sounded. */
   'warning_s',
-  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, `terminal15` (one fuse
-   * behind the key), or `none`. */
+  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, or `none`. */
   'common_cause',
   /** Age of the newest fix, ms; needed: at most. Listed last, where all else is met: a decision follows a fix at once. */
   'fix_age_ms',
-  'witness_bus_speed',
-  'witness_bus_rpm',
   /** For how long ignition and motion input were not asked for, ms; needed: at most. Listed where all else is met. */
   'input_age_ms',
   /** Speed of the newest fix, km/h; needed: at most that of the one before it, and of any within the second before. Listed where all else is met. */

@@ -1,10 +1,7 @@
 // The witnesses of standstill and of an engine at rest: their names and the states that a vehicle reports of them.
 
-/**
- * Sensors that measure the vehicle (gnss, motion; bus_speed: speed on the vehicle bus) or its engine (ignition, rpm, voltage; bus_rpm: engine
- * speed on the vehicle bus); append only.
- */
-export const witnessNames = ['gnss', 'motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const;
+/** Sensors that measure the vehicle (gnss, motion) or its engine (ignition, rpm, voltage); append only. */
+export const witnessNames = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'] as const;
 export type WitnessName = (typeof witnessNames)[number];
 
 /**
@@ -17,21 +14,12 @@ export type WitnessState = (typeof witnessStates)[number];
 
 export type WitnessStates = Readonly<Record<WitnessName, WitnessState>>;
 
-/** Witnesses that a unit without a vehicle bus, or of an earlier release, does not name. */
-const laterNames: readonly WitnessName[] = ['bus_speed', 'bus_rpm'];
-
-/** Witnesses of a hello message; null when they are incomplete or invalid. Those of a vehicle bus are absent when they are not named. */
+/** Witnesses of a hello message; null when they are incomplete or invalid. */
 export function witnessesFrom(value: unknown): WitnessStates | null {
   if (typeof value !== 'object' || value === null) return null;
   const known = value as Readonly<Record<string, unknown>>;
   const entries = witnessNames.map(
-    (name) =>
-      [
-        name,
-        known[name] === undefined && laterNames.includes(name)
-          ? ('absent' as const)
-          : witnessStates.find((state) => state === known[name]),
-      ] as const,
+    (name) => [name, witnessStates.find((state) => state === known[name])] as const,
   );
   return entries.some(([, state]) => state === undefined)
     ? null

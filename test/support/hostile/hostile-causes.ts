@@ -18,9 +18,8 @@ const undetectable: Readonly<Record<string, readonly string[]>> = {
 /** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
 const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_000 } as const;
 
-/** What a bus or a board showed holds for so long, and a bus that only repeats is found out within so long. */
+/** What a board showed holds for so long. */
 const freshMs = 2000;
-const repeatsMs = 13_000;
 
 /** Notes what the agent was shown in this step. */
 export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
@@ -69,11 +68,6 @@ export function misleading(
       if (hasFeigned(senses, name, now.atMs)) found.add(`${name} feigned`);
       continue;
     }
-    if (name === 'bus_speed' || name === 'bus_rpm') {
-      const bus = busLieOf(senses, now.atMs);
-      if (bus !== undefined) found.add(bus.kind === 'fuse' ? 'fuse' : `bus ${bus.kind}`);
-      continue;
-    }
     if (isDipped(senses, name, now.atMs)) {
       found.add('supply dip');
       continue;
@@ -111,7 +105,6 @@ export function misleading(
       found.add('gnss jump');
     // A steady drift of the position cannot be distinguished from multipath until it has left the place where the vehicle stood.
     else if (own?.kind === 'walk' && isAtRestPlace(senses)) found.add('gnss walk');
-    else if (own?.kind === 'fuse') found.add('fuse');
     else if (isFrozen || (own !== undefined && undetectable[name]?.includes(own.kind) === true))
       found.add(`${name} ${own?.kind}`);
     else if (name === 'gnss' && hasJustStopped(senses, now.atMs)) found.add('gnss plausible-stop');
@@ -130,53 +123,9 @@ function boardFaultOf({ faults }: Senses, atMs: number): Fault | undefined {
   );
 }
 
-/** From this speed on a vehicle drives, and brakes to a stop within so long. */
-const braking = { fromKmh: 8, withinMs: 4000 } as const;
-
-/** Notes what an honest receiver has seen of the road, for a bus that is late. */
-export function keepStops(senses: Senses, truth: Truth, atMs: number): void {
-  const isSeen =
-    !truth.isInTunnel &&
-    senses.noise === null &&
-    senses.holdKmh === 0 &&
-    faultOf(senses, 'gnss', atMs) === undefined &&
-    dipOf(senses, atMs) === undefined;
-  senses.skySinceMs = isSeen ? (senses.skySinceMs ?? atMs) : null;
-  senses.movedSinceMs = truth.movingSinceMs ?? senses.movedSinceMs;
-  if (truth.speedKmh >= braking.fromKmh) senses.droveMs = atMs;
-  senses.stoodSinceMs = truth.speedKmh === 0 ? (senses.stoodSinceMs ?? atMs) : null;
-}
-
-/** Whether a bus that is late has been shown to the agent: a drive that was longer than the delay, and its stop under the sky. */
-export function isLateBusShown(senses: Senses, { fromMs, delayMs }: Fault, startedMs: number): boolean {
-  const { skySinceMs, movedSinceMs, droveMs, stoodSinceMs } = senses;
-  if (skySinceMs === null || stoodSinceMs === null) return false;
-  const sinceMs = Math.max(skySinceMs, movedSinceMs, startedMs, fromMs);
-  return stoodSinceMs - droveMs <= braking.withinMs && sinceMs + delayMs + 6000 <= stoodSinceMs;
-}
-
-/**
- * A fault of the vehicle bus that nothing on it exposes, now or just before: the adapter on another truck, a gateway that has repeated its frames for
- * no longer than takes to be found out, one that says "parked" since a time at which that was plausible, and an adapter that is late and has shown no
- * stop under the sky. All others must be seen through.
- */
-function busLieOf({ faults, unseenBusFaults }: Senses, atMs: number): Fault | undefined {
-  return faults.find((fault) => {
-    const { part, kind, fromMs, untilMs } = fault;
-    const isHidden =
-      kind === 'another' ||
-      (kind === 'repeats' && atMs - fromMs < repeatsMs) ||
-      (['parked', 'late', 'fuse'].includes(kind) && unseenBusFaults.has(fault));
-    return part === 'bus' && isHidden && fromMs <= atMs && atMs < untilMs + freshMs;
-  });
-}
-
 /** Whether a witness of the vehicle itself has a fault: with the key off one is enough for a tow to be missed (SAFETY, H19). */
 export function isVehicleMisled(senses: Senses, rest: readonly WitnessName[], atMs: number): boolean {
-  return rest.some(
-    (name) =>
-      ofVehicle.includes(name) && faultOf(senses, name === 'bus_speed' ? 'bus' : name, atMs) !== undefined,
-  );
+  return rest.some((name) => ofVehicle.includes(name) && faultOf(senses, name, atMs) !== undefined);
 }
 
 const hasBothInputs = ({ fitted, unwired }: Senses): boolean =>
@@ -239,12 +188,15 @@ const samePlaceM = 45;
 const isAtRestPlace = ({ lieNorthM, restNorthM }: Senses): boolean =>
   Math.abs(lieNorthM - restNorthM) <= samePlaceM;
 
-/** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
+/** What speaks against a change: a witness, or what the vehicle bus shows. */
+export type Alarm = WitnessName | 'bus speed' | 'bus engine';
+
+/** Healthy witnesses, and an honest bus, that have shown movement or a running engine without a break since `sinceMs`. */
 export function honestAlarms(
   senses: Senses,
   truth: Truth,
-  now: { atMs: number; sinceMs: number },
-): readonly WitnessName[] {
+  now: { readonly atMs: number; readonly sinceMs: number; readonly hasBus: boolean },
+): readonly Alarm[] {
   const { fitted, unwired, faults } = senses;
   const isHealthy = (name: WitnessName): boolean =>
     fitted.includes(name) &&
@@ -256,7 +208,8 @@ export function honestAlarms(
         (part === name || (part === 'board' && name !== 'gnss')) && untilMs > now.sinceMs,
     );
   // Nodes that were asleep begin with defaults.
-  const isAwake =
+  const isBusAwake =
+    now.hasBus &&
     truth.ignition &&
     truth.ignitionSinceMs <= now.sinceMs - 5000 &&
     !faults.some(({ part, fromMs }) => part === 'bus' && fromMs <= now.atMs);
@@ -268,8 +221,10 @@ export function honestAlarms(
     ignition: runs,
     rpm: runs,
     voltage: runs,
-    bus_speed: moves && isAwake,
-    bus_rpm: runs && isAwake,
   };
-  return fitted.filter((name) => isHealthy(name) && seen[name]);
+  return [
+    ...fitted.filter((name) => isHealthy(name) && seen[name]),
+    ...(isBusAwake && moves ? (['bus speed'] as const) : []),
+    ...(isBusAwake && runs ? (['bus engine'] as const) : []),
+  ];
 }

@@ -2,8 +2,11 @@
 import { ofVehicle } from '../../../agent/core/protection/witness-rules.ts';
 import { type FeatureName } from '../../../src/core/events/event.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
-import { honestAlarms, isVehicleMisled, misleading } from './hostile-causes.ts';
+import { type Alarm, honestAlarms, isVehicleMisled, misleading } from './hostile-causes.ts';
 import { breach, count, latencyMs, type World } from './hostile-life.ts';
+
+/** What speaks of the vehicle itself, and not of its engine. */
+const ofMovement: readonly Alarm[] = [...ofVehicle, 'bus speed'];
 
 /** The witnesses that are proven and say "at rest" now: what a verdict can rest on. */
 function resting(world: World): readonly WitnessName[] {
@@ -16,12 +19,16 @@ function resting(world: World): readonly WitnessName[] {
 /** No contact closes while a healthy sensor has been showing the opposite for longer than anything takes. */
 function judgeAlarms(world: World, relay: FeatureName): void {
   const { truth, nowMs, senses, rules } = world;
-  const alarms = honestAlarms(senses, truth, { atMs: nowMs, sinceMs: nowMs - latencyMs - 1000 });
+  const alarms = honestAlarms(senses, truth, {
+    hasBus: world.bus !== null,
+    atMs: nowMs,
+    sinceMs: nowMs - latencyMs - 1000,
+  });
   const isAboutEngine = relay === 'enginecutoff' && rules.cutMode === 'ignition_off';
   // A unit that was started after the engine has not seen the voltage rise, and takes it for a charger's.
   const hasSeenRise = truth.ignitionSinceMs >= world.freshMs && truth.ignitionSinceMs > world.startedMs;
   const counted = alarms.filter(
-    (name) => ofVehicle.includes(name) || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
+    (name) => ofMovement.includes(name) || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
   );
   if (counted.length > 0) breach(world, `${relay} closed against ${counted.join(' and ')}`);
 }

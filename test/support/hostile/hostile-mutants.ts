@@ -1,8 +1,7 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested. Rules that only matter together with a second
-// fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale, a bus that
-// repeats its frames, is late or did not show the last drive, contradictions over lost sentences) are held by `evidence.test.ts`, `bus-garage.test.ts`, `bus-late.test.ts`,
-// `contact.test.ts`, `credit.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
+// fault (suspensions after a start, a lost board and a common loss; the quiet of a motion input, a fix that goes stale,
+// contradictions over lost sentences) are held by `evidence.test.ts`, `contact.test.ts`, `credit.test.ts`, `judge.test.ts` and `gnss-standing.test.ts`.
 import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
@@ -30,7 +29,6 @@ const intake = 'protection/command-intake.js';
 const witness = 'protection/witness-rules.js';
 const evidence = 'evidence/evidence.js';
 const evidenceState = 'evidence/evidence-state.js';
-const busWitness = 'evidence/bus-witness.js';
 
 const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
 const pairRule = "pairs.length > 0 && common === 'none'";
@@ -45,13 +43,6 @@ const heldFix = {
 const engineOnBus = {
   find: 'const isEngineRunning = isFresh(reading.view.engine, nowMs);',
   put: 'const isEngineRunning = false;',
-} as const;
-
-/** Bus and ignition are no pair: what a bus says wrongly matters beside a second fault alone. */
-const besideIgnition = {
-  file: 'evidence/common-causes.js',
-  find: 'return a.filter((cause) =>',
-  put: "return a.filter((cause) => cause !== 'terminal15' &&",
 } as const;
 
 export const mutants: readonly Mutant[] = [
@@ -303,21 +294,6 @@ export const mutants: readonly Mutant[] = [
     mode: 'at_standstill',
   },
   {
-    rule: 'bus and ignition, which one fuse may feed, are no pair',
-    from: 256,
-    ...besideIgnition,
-    hasBus: true,
-  },
-  {
-    rule: 'a bus without a parking brake that is set shows no rest',
-    from: 35_549,
-    file: busWitness,
-    find: 'restForMs >= busWitnessLimits.stillMs && seen?.fact !== null',
-    put: 'restForMs >= busWitnessLimits.stillMs',
-    also: besideIgnition,
-    hasBus: true,
-  },
-  {
     rule: 'a speed on the bus vetoes',
     from: 87,
     file: 'bus/bus-veto.js',
@@ -364,15 +340,6 @@ export const mutants: readonly Mutant[] = [
     put: 'Math.abs(a.fellMs - b.fellMs)',
     mode: 'at_standstill',
     isPositive: true,
-  },
-  {
-    rule: 'a speed on the bus that falls faster than a vehicle brakes is no stop',
-    from: 1303,
-    file: 'bus/bus-motion.js',
-    find: 'if (live.some(({ isSudden }) => isSudden))',
-    put: 'if (false)',
-    also: besideIgnition,
-    hasBus: true,
   },
   {
     rule: 'a unit that was just switched on takes no rest from before',

@@ -29,7 +29,7 @@ import {
  * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
  * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
  */
-type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'bus' | 'crawl' | 'plug' | 'fuse';
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script' | 'dip' | 'crawl' | 'plug';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
@@ -231,8 +231,6 @@ function beginPlot(world: World, plot: Plot, story: () => number): void {
   const { truth } = world;
   if (plot === 'chaos') return;
   if (plot === 'dip') return beginDip(world, story);
-  if (plot === 'bus') return beginBus(world, story);
-  if (plot === 'fuse') return beginFuse(world, story);
   if (plot === 'crawl') return beginCrawl(world, story);
   if (plot === 'plug') return beginPlug(world, story);
   if (plot === 'park') return beginParked(world);
@@ -259,46 +257,6 @@ function failNow(world: World): void {
   addFault(world, faultFor(world, nowMs));
   if (chance(world, 0.5)) world.truth.isInTunnel = true;
 }
-
-/**
- * On the road, or before it leaves, the ignition of a vehicle is lost; the way leads into a tunnel at once, and all that is left to see the
- * drive is a bus that fails too.
- */
-function beginBus(world: World, story: () => number): void {
-  const { truth } = world;
-  const isRoad = truth.ignition;
-  const lostMs = halfSeconds(3000 + story() * 8000);
-  const lost = story() < 0.5 ? lostIgnitions[0] : lostIgnitions[1];
-  addFault(world, { ...lost, fromMs: lostMs, ...forGood });
-  if (isRoad) {
-    truth.targetKmh = 20 + story() * 60;
-    truth.speedKmh = truth.targetKmh;
-  } else {
-    truth.targetKmh = 0;
-    world.driveAtMs = lostMs + 1000;
-  }
-  world.tunnelAtMs = halfSeconds(Math.max(lostMs, world.driveAtMs) + 2000 + story() * 5000);
-  failBus(world, story);
-}
-
-/** It parks, the key read as on before; the fuse behind the key blows while its bus is awake, and it drives where no position shows it. */
-function beginFuse(world: World, story: () => number): void {
-  const { truth } = world;
-  turnKey(truth, true, 0);
-  truth.speedKmh = Math.min(truth.speedKmh, 20);
-  truth.targetKmh = 0;
-  world.keyOffAtMs = halfSeconds(10_000 + story() * 3000);
-  world.tunnelAtMs = world.keyOffAtMs + halfSeconds(story() * 4000);
-  const fromMs = world.tunnelAtMs + halfSeconds(1000 + story() * 10_000);
-  world.driveAtMs = fromMs + halfSeconds(500 + story() * 5000);
-  for (const part of ['ignition', 'bus'] as const)
-    addFault(world, { part, kind: 'fuse', fromMs, ...forGood });
-}
-
-const lostIgnitions = [
-  { part: 'ignition', kind: 'stuck-0' },
-  { part: 'board', kind: 'contacts' },
-] as const;
 
 /** The vehicle bus fails at some time, for some time; in lives in which nothing else does too. */
 function failBus(world: World, story: () => number): void {
@@ -331,13 +289,12 @@ function passPlot(world: World, plot: Plot, harm: number): void {
 }
 
 /** Their faults are those of the script; no random fault is added. */
-const scripted: readonly Plot[] = ['script', 'dip', 'bus', 'crawl', 'plug', 'fuse'];
+const scripted: readonly Plot[] = ['script', 'dip', 'crawl', 'plug'];
 const isScripted = (plot: Plot): boolean => scripted.includes(plot);
 
 /** Scripts that were added later draw from a random stream of their own, so that every other seed gives the life that it gave before. */
 const storySalt = 0x5b_d1_e9_95;
 const dipShare = 1 / 12;
-const busShare = 1 / 6;
 const crawlShare = 1 / 24;
 /** Lives in which the line from the receiver loses sentences, and lives of a loaded vehicle, which no driver of a car is as slow as. */
 const noisyLives = 1 / 4;
@@ -345,12 +302,9 @@ const heavyLives = 1 / 4;
 /** Of the scripted ones: the unit loses its power for a while too. */
 const restartedLives = 1 / 3;
 const plugShare = 1 / 24;
-const fuseSalt = 0x66_75_73_65;
-const fuseShare = 1 / 24;
 
-function laterPlot(drawn: number, hasBus: boolean): Plot | null {
+function laterPlot(drawn: number): Plot | null {
   if (drawn < dipShare) return 'dip';
-  if (hasBus && drawn < dipShare + busShare) return 'bus';
   if (drawn >= 1 - crawlShare) return 'crawl';
   return drawn >= 1 - crawlShare - plugShare ? 'plug' : null;
 }
@@ -388,10 +342,9 @@ export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts):
   counts.lives += 1;
   const picked = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   const story = createLuck(seed ^ storySalt);
-  const later = laterPlot(story(), world.bus !== null) ?? picked;
-  const plot = world.bus !== null && createLuck(seed ^ fuseSalt)() < fuseShare ? 'fuse' : later;
+  const plot = laterPlot(story()) ?? picked;
   beginPlot(world, plot, story);
-  if (world.bus !== null && plot !== 'bus' && plot !== 'fuse' && story() < 0.6) failBus(world, story);
+  if (world.bus !== null && story() < 0.6) failBus(world, story);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
   const faults = plot === 'park' || isScripted(plot) ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;
@@ -452,9 +405,7 @@ export function liveParked(
       delayMs: busFault === 'late' ? 5000 : 0,
     });
   const { senses, truth } = world;
-  // A vehicle whose standstill no position shows must have had its key off for a minute: what a bus adds is seen after that.
-  const leastMs = world.bus !== null && where === 'garage' ? 115_000 : 60_000;
-  const parkedMs = Math.floor((leastMs + world.luck() * 60_000) / stepMs) * stepMs;
+  const parkedMs = Math.floor((60_000 + world.luck() * 60_000) / stepMs) * stepMs;
   // The sky is out of sight when the key is turned, on the ramp.
   const isDriven = ['garage', 'charger', 'hasty key', 'shunting'].includes(where);
   const shuntedMs =

@@ -87,14 +87,6 @@ export interface Senses {
   restMs: number;
   /** When a whole fix last reached the unit. */
   fixMs: number;
-  /** Faults of the bus whose beginning no speed of it has shown: at a crawl, or before the unit was started. */
-  readonly unseenBusFaults: Set<Fault>;
-  /** Since when an honest receiver has seen the vehicle without a break; null: it does not. */
-  skySinceMs: number | null;
-  /** Since when it last moved faster than 3 km/h, when it last drove, and since when it stands; null: it does not. */
-  movedSinceMs: number;
-  droveMs: number;
-  stoodSinceMs: number | null;
   /** A charger is connected. */
   isCharged: boolean;
   /** Below this speed the receiver holds its place, at speed 0; 0: it never does. */
@@ -140,11 +132,6 @@ export function createSenses(
     restNorthM: 0,
     restMs: 0,
     fixMs: Number.NEGATIVE_INFINITY,
-    unseenBusFaults: new Set(),
-    skySinceMs: null,
-    movedSinceMs: 0,
-    droveMs: Number.NEGATIVE_INFINITY,
-    stoodSinceMs: null,
     isCharged: false,
     holdKmh: 0,
     everyMs: 1000,
@@ -195,7 +182,6 @@ function contactRead(
   const fault = faultOf(senses, name, now.atMs);
   switch (fault?.kind) {
     case 'stuck-0':
-    case 'fuse':
       return false;
     case 'stuck-1':
       return true;
@@ -422,7 +408,5 @@ export function createRecords(): Records {
     ignition: one(),
     rpm: one(),
     voltage: one(),
-    bus_speed: one(),
-    bus_rpm: one(),
   };
 }

@@ -193,7 +193,6 @@ function createSenses(given: HostileSetup) {
       rpm: analogs.rpm,
       supplyV: analogs.supplyV,
       answering: answering(),
-      bus: bus?.view.motion ?? null,
     };
     if (!isStepDue(evidence, seen, nowMs)) return false;
     evidence = stepEvidence(evidence, seen, stamp());

@@ -7,8 +7,8 @@ import { type CutMode, createRules } from '../../../agent/core/protection/interl
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
-import { busFaults, createHostileBus, type HostileBus } from './hostile-bus.ts';
-import { isLateBusShown, keepRecords, keepStops } from './hostile-causes.ts';
+import { busFaults, createHostileBus } from './hostile-bus.ts';
+import { keepRecords } from './hostile-causes.ts';
 import { judgeCommand, judgeEngineCut, judgeMotion } from './hostile-judge.ts';
 import { chance, count, type LifeCounts, note, pick, serverMs, utcMs, type World } from './hostile-life.ts';
 import {
@@ -113,24 +113,11 @@ function hearReceiver(world: World): void {
   vehicle.fix(heard);
 }
 
-/** The agent counts the vehicle as seen at rest. */
-const isReceiverAtRest = ({ vehicle }: World): boolean => vehicle.evidence().witnesses.gnss.claim === 'rest';
-
-/** A bus that shows a stop from below this shows a plausible one. */
-const crawlKmh = 8;
-
 function sense(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
   if (world.bus !== null) {
-    const fault = faultOf(senses, 'bus', nowMs);
-    const isLate = fault?.kind === 'late';
-    if (fault !== undefined && nowMs - fault.fromMs < stepMs && (isLate || truth.speedKmh <= crawlKmh))
-      senses.unseenBusFaults.add(fault);
-    world.bus.step(truth, fault, nowMs);
+    world.bus.step(truth, faultOf(senses, 'bus', nowMs), nowMs);
     vehicle.hear(world.bus.reading(nowMs));
-    keepStops(senses, truth, nowMs);
-    if (isLate && isReceiverAtRest(world) && isLateBusShown(senses, fault, world.startedMs))
-      senses.unseenBusFaults.delete(fault);
   }
   const sample = readBoard(senses, truth, nowMs);
   if (world.isPanic) world.panicMs = nowMs;
@@ -252,8 +239,6 @@ export function reboot(world: World, isPower = world.downMs > 0 || world.senses.
   });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
   world.bus?.reopen();
-  const busFault = faultOf(senses, 'bus', nowMs);
-  if (busFault !== undefined) senses.unseenBusFaults.add(busFault);
   world.isBoardFresh = true;
   world.startedMs = nowMs;
   world.freshMs = nowMs;
@@ -270,14 +255,11 @@ export function faultFor(world: World, fromMs: number): Fault {
     motion: contactFaults,
     rpm: analogFaults,
     voltage: analogFaults,
-    bus_speed: [],
-    bus_rpm: [],
     board: boardFaults,
     bus: busFaults,
     supply: supplyFaults,
   };
-  const fitted = senses.fitted.filter((name) => boardNames.includes(name));
-  const part = pick<Fault['part']>(world, [...fitted, 'gnss', 'ignition', 'ignition', 'board']);
+  const part = pick<Fault['part']>(world, [...senses.fitted, 'gnss', 'ignition', 'ignition', 'board']);
   const isLong = chance(world, 0.7);
   return {
     part,
@@ -318,9 +300,9 @@ export function meddle(world: World): void {
 /** What a unit's disk holds: a commissioned vehicle, in 6 of 7 lives; what was never wired never earned anything. */
 function evidenceOnDisk(
   world: Pick<World, 'luck'>,
-  given: { wiring: string; names: readonly WitnessName[]; isParked: boolean; bus: HostileBus | null },
+  given: { wiring: string; names: readonly WitnessName[]; isParked: boolean },
 ): EvidenceRecord {
-  const { wiring, names, isParked, bus } = given;
+  const { wiring, names, isParked } = given;
   const state = isParked
     ? ({ motion: 'standing', by: 'gnss', parkedAt: { latitude: 43, longitude: -79 } } as const)
     : ({ motion: 'driving', by: 'gnss', parkedAt: null } as const);
@@ -331,20 +313,13 @@ function evidenceOnDisk(
     ]),
   ) as EvidenceRecord['credits'];
   const isFresh = chance(world, 0.15);
-  const identity = isFresh || bus === null ? null : { senders: bus.senders, vin: null };
   return {
     ...emptyEvidence(wiring),
     ...state,
     credits: isFresh ? {} : credits,
-    bus: identity,
     utcMs: startUtcMs,
   };
 }
-
-/** The witnesses of a vehicle without a bus. */
-const boardNames: readonly WitnessName[] = witnessNames.filter(
-  (name) => name !== 'bus_speed' && name !== 'bus_rpm',
-);
 
 /** What a campaign is about. */
 export interface LifeSetup {
@@ -353,29 +328,25 @@ export interface LifeSetup {
   readonly isPositive: boolean;
   /** With a vehicle bus, beside what it would have without one. */
   readonly hasBus?: boolean;
-  /** Its nodes stay awake, and its driver sets the parking brake; else that is left to the seed. Without it: where `isHonest`. */
-  readonly isBusAwake?: boolean;
   /** Every sensor is good, and the vehicle parked. */
   readonly isHonest?: boolean;
 }
 
 export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts): World {
-  const { mode, isPositive, hasBus = false, isHonest = false, isBusAwake = isHonest } = setup;
+  const { mode, isPositive, hasBus = false, isHonest = false } = setup;
   const luck = createLuck(seed);
   const by = { luck };
-  const bus = hasBus ? createHostileBus(seed, isBusAwake) : null;
-  const ofBus = bus === null ? [] : (['bus_speed', 'bus_rpm'] as const);
-  const onBoard = boardNames.filter(
+  const bus = hasBus ? createHostileBus(seed) : null;
+  const fitted = witnessNames.filter(
     (name) =>
       name === 'gnss' ||
       name === 'ignition' ||
       chance(by, name === 'motion' ? 0.6 : 0.35) ||
-      (name === 'motion' && (isPositive || mode === 'at_standstill' || (isHonest && hasBus))),
+      (name === 'motion' && (isPositive || mode === 'at_standstill')),
   );
   const isWired = (name: WitnessName): boolean =>
     isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.15 : 0.25);
-  const unwired = onBoard.filter((name) => !isWired(name));
-  const fitted = [...onBoard, ...ofBus];
+  const unwired = fitted.filter((name) => !isWired(name));
   const canStopEngine = mode === 'at_standstill' && chance(by, 0.3);
   const rules = createRules({
     cutMode: mode,
@@ -387,8 +358,8 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
   const wiring = 'wiring';
   const names = fitted.filter((name) => !unwired.includes(name));
   const evidence = isHonest
-    ? { ...evidenceOnDisk({ luck: () => 0.9 }, { wiring, names, isParked, bus }) }
-    : evidenceOnDisk(by, { wiring, names, isParked, bus });
+    ? { ...evidenceOnDisk({ luck: () => 0.9 }, { wiring, names, isParked }) }
+    : evidenceOnDisk(by, { wiring, names, isParked });
   const disk: Disk = { record: createCommandRecord(), evidence, newestUtcMs: startUtcMs - 1000 };
   const motionInput = motionInputOf(seed, isHonest);
   const world: World = {

@@ -25,8 +25,6 @@ export interface VehicleWiring {
   /** The motion input shows the truth for 1 s in 25. */
   readonly hasSparseMotion?: boolean;
   readonly gnssPeriodMs?: number;
-  /** A truck, with an adapter on its bus. */
-  readonly hasBus?: boolean;
 }
 
 /** Provisioned broker files that every vehicle copies, with the identity in them. */
@@ -137,7 +135,6 @@ function writeConfig(
     gnssPort: world.gnssPort,
   });
   appendFileSync(config, `[local]\nsocket = "${broker.folder}/agent.sock"\n`);
-  if (wiring.hasBus === true) appendFileSync(config, `[bus]\nport = "${world.busPort}"\n`);
   const { motionAddress = 6 } = wiring;
   if (motionAddress !== null)
     appendFileSync(
@@ -153,8 +150,8 @@ export async function startRoadVehicle(
   wiring: VehicleWiring,
 ): Promise<RoadVehicle> {
   const broker = copyBroker(template, folder);
-  const { gnssPeriodMs = 1000, hasBus = false } = wiring;
-  const world = await createRoadWorld({ folder, seed: folder, gnssPeriodMs, hasBus });
+  const { gnssPeriodMs = 1000 } = wiring;
+  const world = await createRoadWorld({ folder, seed: folder, gnssPeriodMs });
   if (wiring.hasSparseMotion === true) world.board.wires.motion = 'sparse';
   let brokerProgram: Program | null = await startBroker(broker);
   let agent: Program | null = null;

@@ -5,8 +5,6 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
-import { createTruckBus, type TruckBus } from '../../../simulator/hardware/truck-bus.ts';
-import { createSystemClock } from '../../../src/adapters/system.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 import { createRoadBoard, type RoadBoard } from './road-board.ts';
 import { createRoadReceiver, type RoadReceiver } from './road-receiver.ts';
@@ -16,9 +14,6 @@ export interface RoadWorld {
   readonly receiver: RoadReceiver;
   readonly boardPort: string;
   readonly gnssPort: string;
-  /** The control units behind the adapter at `busPort`; null: it is no truck. */
-  truck(): TruckBus | null;
-  readonly busPort: string;
   isIgnitionOn: boolean;
   isCargoDoorOpen: boolean;
   speedKmh(): number;
@@ -46,8 +41,6 @@ export interface RoadWorldOptions {
   readonly folder: string;
   readonly seed: string;
   readonly gnssPeriodMs: number;
-  /** It is a truck with a bus, whose units stay awake. */
-  readonly hasBus?: boolean;
 }
 
 interface SerialLine {
@@ -112,39 +105,6 @@ function createMotion() {
 
 const pauseMs = 800;
 
-/** The bus of a truck whose adapter is at `path`. */
-async function openTruck(
-  path: string,
-  entropy: ReturnType<typeof createSeededEntropy>,
-  truth: () => { readonly speedKmh: number; readonly eastM: number; readonly isIgnitionOn: boolean },
-) {
-  const line = await openLine(path, (bytes) => truck.receive(bytes));
-  const truck = createTruckBus({
-    clock: createSystemClock(),
-    entropy,
-    truth() {
-      const { speedKmh, eastM, isIgnitionOn } = truth();
-      return {
-        speedKmh,
-        odometerM: eastM,
-        ignition: isIgnitionOn,
-        engine: isIgnitionOn ? 'running' : 'off',
-        tankLevel: 0.5,
-        supplyVolts: isIgnitionOn ? voltsRunning : voltsResting,
-      };
-    },
-    send: (bytes) => line.write(bytes),
-  });
-  truck.setFaults({ isKeptAwake: true });
-  return {
-    truck,
-    async close() {
-      truck.close();
-      await line.close();
-    },
-  };
-}
-
 /** Calls `onEpoch` at every multiple of the period in UTC, a little late as a receiver does. */
 function startEpochs(periodMs: number, onEpoch: (utcMs: number, delayMs: number) => void): () => void {
   let timer: NodeJS.Timeout;
@@ -166,9 +126,10 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
   const { folder, seed, gnssPeriodMs } = options;
   const entropy = createSeededEntropy(seed);
   const motion = createMotion();
-  const [boardPort, gnssPort, busPort] = ['board', 'gnss', 'bus'].map((name) =>
-    join(folder, `tty-${name}`),
-  ) as [string, string, string];
+  const [boardPort, gnssPort] = ['board', 'gnss'].map((name) => join(folder, `tty-${name}`)) as [
+    string,
+    string,
+  ];
   let boardLine: SerialLine | null = null;
   const receiver = createRoadReceiver(entropy.stream('receiver'));
   const board = createRoadBoard({
@@ -182,7 +143,6 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     send: (bytes) => boardLine?.write(bytes),
   });
   const gnssLine = await openLine(gnssPort, () => undefined);
-  let bus: Awaited<ReturnType<typeof openTruck>> | null = null;
   let longestDelayMs = 0;
   let epochs = 0;
   const pauses: Pause[] = [];
@@ -203,8 +163,6 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     receiver,
     boardPort,
     gnssPort,
-    busPort,
-    truck: () => bus?.truck ?? null,
     isIgnitionOn: false,
     isCargoDoorOpen: false,
     speedKmh: () => motion.now().speedKmh,
@@ -224,14 +182,9 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     },
     async close() {
       stopEpochs();
-      await Promise.all([gnssLine.close(), bus?.close(), world.unplugBoard()]);
+      await Promise.all([gnssLine.close(), world.unplugBoard()]);
     },
   };
   await world.plugBoard();
-  if (options.hasBus === true)
-    bus = await openTruck(busPort, entropy.stream('truck'), () => ({
-      ...motion.now(),
-      isIgnitionOn: world.isIgnitionOn,
-    }));
   return world;
 }

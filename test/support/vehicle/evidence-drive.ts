@@ -49,7 +49,6 @@ export const commissionedRecord: EvidenceRecord = {
   by: 'gnss',
   utcMs: driveStartUtcMs,
   parkedAt: { latitude: 43.65, longitude: -79.34 },
-  bus: null,
 };
 
 /** Starts with everything off at the place of `commissionedRecord`. */

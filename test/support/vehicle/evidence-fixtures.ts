@@ -17,8 +17,6 @@ export interface Readings extends Partial<Omit<Evidence, 'nowMs' | 'witnesses'>>
   readonly motion?: Sensed | null;
   readonly rpm?: 'rest' | 'active' | null;
   readonly voltage?: 'rest' | 'active' | null;
-  readonly busSpeed?: 'rest' | 'active' | null;
-  readonly busRpm?: 'rest' | 'active' | null;
   /** Of witnesses that are fitted; `proven` where nothing stands here. */
   readonly states?: Readonly<Partial<Record<WitnessName, WitnessState>>>;
   /** How it is wired; plain contacts where nothing stands here. */
@@ -43,7 +41,7 @@ const absent: Witness = { state: 'absent', claim: null, restForMs: null, causes:
 
 /** The evidence of a commissioned vehicle at `nowMs`, monotonic; GNSS and ignition are its proven witnesses. */
 export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
-  const { motion = null, rpm = null, voltage = null, busSpeed = null, busRpm = null } = readings;
+  const { motion = null, rpm = null, voltage = null } = readings;
   const { states = {}, causes = plainCauses, ...given } = readings;
   const ignition = given.ignition ?? { value: false, sinceMs: nowMs - standingMs };
   const claimed = given.gnss ?? still(standingMs);
@@ -102,8 +100,6 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
             }),
       rpm: level(rpm, 'rpm'),
       voltage: level(voltage, 'voltage'),
-      bus_speed: level(busSpeed, 'bus_speed'),
-      bus_rpm: level(busRpm, 'bus_rpm'),
     },
   };
 }

@@ -5,7 +5,6 @@
 import { readBoardProfile } from '../../../agent/boards.ts';
 import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
-import type { BusConfig } from '../../../agent/core/bus/bus-config.ts';
 import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
 import type { LlsConfig } from '../../../agent/core/lls/lls-config.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
@@ -47,8 +46,6 @@ export interface RigOptions {
   readonly clocks?: Partial<RigClocks>;
   /** False: fresh from the shop, no witness has earned credit. */
   readonly isCommissioned?: boolean;
-  /** Its vehicle bus; none unless given. What it shows comes by `dispatch`. */
-  readonly bus?: BusConfig;
   /** Its reader of drivers' keys; none unless given. Keys come by `dispatch`. */
   readonly driverReader?: DriverReaderConfig;
   /** Its digital fuel sender; none unless given. What it shows comes by `dispatch`. */
@@ -118,7 +115,6 @@ export async function createVehicleRig({
   updateSetup,
   clocks: given = {},
   isCommissioned = true,
-  bus,
   driverReader,
   fuelSender,
   smoothMs = 0,
@@ -237,7 +233,6 @@ export async function createVehicleRig({
       earliestUtcMs: Date.UTC(2026, 10, 1),
       boot: `b${boots}`,
       profile: verdict.profile,
-      ...(bus === undefined ? {} : { bus }),
       ...(driverReader === undefined ? {} : { driverReader }),
       ...(fuelSender === undefined ? {} : { fuelSender }),
       ...(sleep === undefined ? {} : { sleep }),

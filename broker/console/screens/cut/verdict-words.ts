@@ -54,7 +54,6 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
     case 'ignition_off':
       return ignitionText(value, rules);
     case 'common_cause':
-      if (value === 'terminal15') return rules.common_terminal15;
       return value === 'board' ? rules.common_board : rules.common_contacts;
     case 'ignition_off_s':
       return isNumber(value)

@@ -45,22 +45,20 @@ function Witnesses({ device }: { readonly device: Device }) {
           <table className="evidence">
             <caption className="hidden">{words.proofs}</caption>
             <tbody>
-              {(['gnss', 'motion', 'ignition', 'rpm', 'voltage', 'bus_speed', 'bus_rpm'] as const).map(
-                (name) => {
-                  const [icon, tone] = witnessIcons[witnesses[name]];
-                  return (
-                    <tr key={name}>
-                      <td className={tone}>
-                        <Icon name={icon} />
-                      </td>
-                      <th scope="row">
-                        <span>{words.witness[name]}</span>
-                      </th>
-                      <td>{words.witnessStates[witnesses[name]]}</td>
-                    </tr>
-                  );
-                },
-              )}
+              {(['gnss', 'motion', 'ignition', 'rpm', 'voltage'] as const).map((name) => {
+                const [icon, tone] = witnessIcons[witnesses[name]];
+                return (
+                  <tr key={name}>
+                    <td className={tone}>
+                      <Icon name={icon} />
+                    </td>
+                    <th scope="row">
+                      <span>{words.witness[name]}</span>
+                    </th>
+                    <td>{words.witnessStates[witnesses[name]]}</td>
+                  </tr>
+                );
+              })}
             </tbody>
           </table>
         )}

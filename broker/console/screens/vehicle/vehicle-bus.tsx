@@ -21,9 +21,7 @@ function valueText(
   { name, value: { value, unit } }: BusRow,
   { bus: texts, common }: WordsWith<[typeof busWords]>,
 ): string {
-  if (name === 'malfunctionLamp') return value === true ? texts.on : texts.off;
   if (typeof value === 'boolean') return value ? texts.set : texts.released;
-  if (name === 'pendingDtcs' || name === 'permanentDtcs') return String(value) || texts.none;
   if (typeof value === 'string') return value || texts.noCard;
   if (name === 'driver1State' || name === 'driver2State') {
     const states: Readonly<Record<number, string>> = texts.drivers;
@@ -32,13 +30,10 @@ function valueText(
   return `${numberText(value, decimals)} ${unit}`;
 }
 
-const codeName = (code: TroubleCode): string =>
-  'car' in code ? code.car : `SPN ${code.spn} FMI ${code.fmi}`;
+const codeName = ({ spn, fmi }: TroubleCode): string => `SPN ${spn} FMI ${fmi}`;
 
-/** What is wrong, by the names of SAE J1939-73 in words; empty: of a car only the code is known. */
-function codeText(code: TroubleCode, { bus: texts }: WordsWith<[typeof busWords]>): string {
-  if ('car' in code) return '';
-  const { spn, fmi } = code;
+/** What is wrong, by the names of SAE J1939-73 in words. */
+function codeText({ spn, fmi }: TroubleCode, { bus: texts }: WordsWith<[typeof busWords]>): string {
   const failures: Readonly<Record<number, string>> = texts.failures;
   const name = spnNames[spn];
   return [...(name === undefined ? [] : [texts.names[name]]), failures[fmi] ?? texts.unknownFailure].join(

@@ -11,8 +11,11 @@ export interface BusRow {
   readonly isStale: boolean;
 }
 
-/** Of a truck parameter and failure mode (SAE J1939-73), of a car a code such as `P0301` (SAE J2012). */
-export type TroubleCode = { readonly spn: number; readonly fmi: number } | { readonly car: string };
+/** Parameter and failure mode (SAE J1939-73). */
+export interface TroubleCode {
+  readonly spn: number;
+  readonly fmi: number;
+}
 
 export interface TroubleCodes {
   readonly codes: readonly TroubleCode[];
@@ -43,7 +46,6 @@ export function busRows(bus: Bus, nowS: number): readonly BusRow[] {
 
 /** A word of the list; none where it is no code. */
 function troubleCodeOf(word: string): readonly TroubleCode[] {
-  if (/^[PCBU][0-3][0-9A-F]{3}$/.test(word)) return [{ car: word }];
   const [, spn, fmi] = /^(\d{1,6})\/(\d{1,2})$/.exec(word) ?? [];
   return spn === undefined || fmi === undefined ? [] : [{ spn: Number(spn), fmi: Number(fmi) }];
 }

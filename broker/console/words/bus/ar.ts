@@ -11,9 +11,6 @@ export const busTexts: BusTexts = {
     set: 'مشدودة',
     released: 'محررة',
     noCard: 'لا بطاقة',
-    on: 'مضاء',
-    off: 'مطفأ',
-    none: 'لا شيء',
     names: {
       busSpeed: 'سرعة العجلات',
       tachographSpeed: 'سرعة التاكوغراف',
@@ -31,11 +28,6 @@ export const busTexts: BusTexts = {
       driverCard1: 'بطاقة السائق 1',
       driverCard2: 'بطاقة السائق 2',
       vin: 'رقم الهيكل',
-      pendingDtcs: 'رموز أعطال معلقة',
-      permanentDtcs: 'رموز أعطال دائمة',
-      engineRunTime: 'الوقت منذ تشغيل المحرك',
-      malfunctionLamp: 'مصباح الأعطال',
-      dtcCount: 'عدد رموز الأعطال',
     },
     /** Working states of a driver. */
     drivers: {

@@ -11,9 +11,6 @@ export const busTexts: BusTexts = {
     set: 'Angezogen',
     released: 'Gelöst',
     noCard: 'Keine Karte',
-    on: 'An',
-    off: 'Aus',
-    none: 'Keine',
     names: {
       busSpeed: 'Radgeschwindigkeit',
       tachographSpeed: 'Tachographengeschwindigkeit',
@@ -31,11 +28,6 @@ export const busTexts: BusTexts = {
       driverCard1: 'Karte von Fahrer 1',
       driverCard2: 'Karte von Fahrer 2',
       vin: 'FIN',
-      pendingDtcs: 'Vorläufige Fehlercodes',
-      permanentDtcs: 'Dauerhafte Fehlercodes',
-      engineRunTime: 'Zeit seit Motorstart',
-      malfunctionLamp: 'Motorkontrollleuchte',
-      dtcCount: 'Gezählte Fehlercodes',
     },
     /** Working states of a driver. */
     drivers: {

@@ -11,9 +11,6 @@ export const busTexts = {
     set: 'Set',
     released: 'Released',
     noCard: 'No card',
-    on: 'On',
-    off: 'Off',
-    none: 'None',
     names: {
       busSpeed: 'Wheel speed',
       tachographSpeed: 'Tachograph speed',
@@ -31,11 +28,6 @@ export const busTexts = {
       driverCard1: 'Card of driver 1',
       driverCard2: 'Card of driver 2',
       vin: 'VIN',
-      pendingDtcs: 'Pending trouble codes',
-      permanentDtcs: 'Permanent trouble codes',
-      engineRunTime: 'Time since engine start',
-      malfunctionLamp: 'Malfunction lamp',
-      dtcCount: 'Trouble codes counted',
     },
     /** Working states of a driver. */
     drivers: {

@@ -11,9 +11,6 @@ export const busTexts: BusTexts = {
     set: 'Puesto',
     released: 'Suelto',
     noCard: 'Sin tarjeta',
-    on: 'Encendido',
-    off: 'Apagado',
-    none: 'Ninguno',
     names: {
       busSpeed: 'Velocidad de las ruedas',
       tachographSpeed: 'Velocidad del tacógrafo',
@@ -31,11 +28,6 @@ export const busTexts: BusTexts = {
       driverCard1: 'Tarjeta del conductor 1',
       driverCard2: 'Tarjeta del conductor 2',
       vin: 'VIN',
-      pendingDtcs: 'Códigos de avería pendientes',
-      permanentDtcs: 'Códigos de avería permanentes',
-      engineRunTime: 'Tiempo desde el arranque',
-      malfunctionLamp: 'Testigo del motor',
-      dtcCount: 'Códigos de avería contados',
     },
     /** Working states of a driver. */
     drivers: {

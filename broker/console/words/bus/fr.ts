@@ -11,9 +11,6 @@ export const busTexts: BusTexts = {
     set: 'Serré',
     released: 'Desserré',
     noCard: 'Pas de carte',
-    on: 'Allumé',
-    off: 'Éteint',
-    none: 'Aucun',
     names: {
       busSpeed: 'Vitesse des roues',
       tachographSpeed: 'Vitesse du tachygraphe',
@@ -31,11 +28,6 @@ export const busTexts: BusTexts = {
       driverCard1: 'Carte du conducteur 1',
       driverCard2: 'Carte du conducteur 2',
       vin: 'VIN',
-      pendingDtcs: 'Codes de défaut en attente',
-      permanentDtcs: 'Codes de défaut permanents',
-      engineRunTime: 'Temps depuis le démarrage',
-      malfunctionLamp: 'Voyant moteur',
-      dtcCount: 'Codes de défaut comptés',
     },
     /** Working states of a driver. */
     drivers: {

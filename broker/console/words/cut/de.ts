@@ -164,8 +164,6 @@ export const order: OrderTexts = {
       'Die übereinstimmenden Sensoren teilen sich eine Versorgung der Kontakte, die ausgefallen sein kann',
     common_board:
       'Die übereinstimmenden Sensoren liest eine einzige I/O-Karte, die alte Werte wiederholen kann',
-    common_terminal15:
-      'Die übereinstimmenden Sensoren können an einer Sicherung hinter dem Zündschloss hängen: Ein Bewegungseingang hülfe',
     fix_age_ms: 'Entschieden wird bei der nächsten Position',
     rising_kmh: 'Die neueste Position ist schneller als die davor: entschieden wird bei der nächsten',
     input_age_ms: 'Entschieden wird beim nächsten Lesen der Eingänge',

@@ -163,8 +163,6 @@ export const order = {
     warning_s: (needed: string) => `The warning sounds for ${needed} s first`,
     common_contacts: 'The sensors that agree share one supply of their contacts, which may be lost',
     common_board: 'The sensors that agree are read by one I/O board, which may repeat old values',
-    common_terminal15:
-      'The sensors that agree may hang on one fuse behind the key: a motion input would tell',
     fix_age_ms: 'It is decided at the next position',
     rising_kmh: 'The newest position is faster than the one before: it is decided at the next one',
     input_age_ms: 'It is decided at the next reading of the inputs',

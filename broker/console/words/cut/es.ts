@@ -163,8 +163,6 @@ export const order: OrderTexts = {
       'Los sensores que coinciden comparten una alimentación de los contactos, que puede faltar',
     common_board:
       'Los sensores que coinciden se leen en una sola placa de E/S, que puede repetir valores antiguos',
-    common_terminal15:
-      'Los sensores que coinciden pueden depender de un mismo fusible tras el contacto: ayudaría una entrada de movimiento',
     fix_age_ms: 'Se decide con la próxima posición',
     rising_kmh: 'La última posición es más rápida que la anterior: se decide con la siguiente',
     input_age_ms: 'Se decide con la próxima lectura de las entradas',

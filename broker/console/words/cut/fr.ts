@@ -164,8 +164,6 @@ export const order: OrderTexts = {
     common_contacts: 'Les capteurs concordants partagent une alimentation des contacts, qui peut être perdue',
     common_board:
       'Les capteurs concordants sont lus par une seule carte d’E/S, qui peut répéter d’anciennes valeurs',
-    common_terminal15:
-      'Les capteurs concordants peuvent dépendre d’un même fusible après contact : une entrée de mouvement aiderait',
     fix_age_ms: 'La décision est prise à la prochaine position',
     rising_kmh:
       'La dernière position est plus rapide que la précédente : la décision est prise à la suivante',
