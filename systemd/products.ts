@@ -68,7 +68,7 @@ export const brokerProduct: Product = {
   name: 'fleetward-broker',
   title: 'Fleetward broker',
   entries: ['broker/main.js'],
-  folders: ['broker', 'src'],
+  folders: ['broker', 'src', 'build'],
   data: [],
   built: ['broker/console'],
   natives: ['better-sqlite3', '@node-rs/argon2-linux-'],

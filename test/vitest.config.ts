@@ -72,7 +72,11 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     // Of the tests of a file that say that they may run at once: they mostly wait for real time.
     maxConcurrency: 3,
-    globalSetup: ['test/support/machine/temporary-folders.ts', 'test/support/database/postgres-setup.ts'],
+    globalSetup: [
+      'src/words/compile.mjs',
+      'test/support/machine/temporary-folders.ts',
+      'test/support/database/postgres-setup.ts',
+    ],
     projects: [
       project({
         name: 'unit',

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compileWords } from '../../src/words/compile.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const output = join(root, 'dist/broker/console');
@@ -26,7 +27,8 @@ function hashOf(places) {
   return hash.digest('hex');
 }
 
-const wanted = hashOf(['broker/console', 'src/core', 'package-lock.json']);
+compileWords();
+const wanted = hashOf(['broker/console', 'src/core', 'build/words', 'package-lock.json']);
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'broker/console/vite.config.ts'), logLevel: 'warn' });

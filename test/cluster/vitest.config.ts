@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    globalSetup: ['test/support/machine/temporary-folders.ts'],
+    globalSetup: ['src/words/compile.mjs', 'test/support/machine/temporary-folders.ts'],
     include: ['test/cluster/**/*.test.ts'],
     testTimeout: 900_000,
     hookTimeout: 900_000,
