@@ -2,7 +2,7 @@
 // what the vehicle judges, a lock at one press; what the screen says is what the ledger has, and it speaks of no engine.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cutWords } from '../../broker/console/words/cut/words.ts';
+import { cutWords } from '../../build/words/cut.ts';
 import { findFaultsInThemes, sentencesOf, whyNoConsole } from '../support/http/console-page.ts';
 import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
 import {

@@ -307,7 +307,7 @@ describe.skipIf(why !== null)(
     it.each(['fr', 'de', 'es'])(
       'speaks %s: no English sentence of the catalogue is left',
       async (language) => {
-        const { cutWords } = await import('../../broker/console/words/cut/words.ts');
+        const { cutWords } = await import('../../build/words/cut.ts');
         const sentences = sentencesOf(await cutWords.en());
         const { page, open: go } = await openAs('olga', { language });
         for (const path of ['/vehicle/van-01?cut=ask', '/approvals']) {

@@ -376,7 +376,7 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
   });
 
   it.each(['fr', 'de', 'es', 'ar'])('speak %s', async (language) => {
-    const { reportTexts } = await import('../../broker/console/words/reports/en.ts');
+    const { reportTexts } = await import('../../build/words/report/en.ts');
     const sentences = sentencesOf(reportTexts);
     const { page, open: go } = await open({ language });
     for (const kind of kinds) {

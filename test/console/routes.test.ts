@@ -173,7 +173,7 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
   });
 
   it.each(['fr', 'de', 'es', 'ar'])('speak %s', async (language) => {
-    const { routeTexts } = await import('../../broker/console/words/routes/en.ts');
+    const { routeTexts } = await import('../../build/words/route/en.ts');
     const sentences = sentencesOf(routeTexts);
     const { page, open: go } = await open({ language });
     for (const path of ['/routes?route=by%20map', '/routes?edit=new&shape=2%3B500']) {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { order } from '../../broker/console/words/cut/en.ts';
+import { cutTexts } from '../../build/words/cut/en.ts';
 import { createConsoleBrowsers, openConsole, whyNoConsole } from '../support/http/console-page.ts';
 import { type DemoProgram, settleUsers, startDemoProgram } from '../support/programs/demo-program.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
@@ -27,7 +27,7 @@ const ranks: Readonly<Record<string, number>> = {
 };
 const rankOf = (state: string): number => ranks[state] ?? 5;
 const stateOfText: ReadonlyMap<string, string> = new Map(
-  Object.entries(order.states).map(([state, text]) => [text, state]),
+  Object.entries(cutTexts.order.states).map(([state, text]) => [text, state]),
 );
 
 /** The state that the dialog of the cut shows; null while it shows none. */

@@ -2,7 +2,7 @@
 // them wins, the other's screen says who, and in the end both screens say what the service has.
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { order } from '../../broker/console/words/cut/en.ts';
+import { cutTexts } from '../../build/words/cut/en.ts';
 import { whyNoConsole } from '../support/http/console-page.ts';
 import { createUserPages, memberPassword, type UserPage } from '../support/http/user-pages.ts';
 import {
@@ -65,7 +65,7 @@ describe.skipIf(why !== null)(why === null ? 'two people' : `two people [${why}]
   /** The state that the open dialog of a cut shows, as the ledger names it. */
   const shownState = async (page: Page): Promise<string | undefined> => {
     const text = await page.getByRole('dialog').locator('header .badge').first().textContent();
-    return Object.entries(order.states).find(([, name]) => name === text?.trim())?.[0];
+    return Object.entries(cutTexts.order.states).find(([, name]) => name === text?.trim())?.[0];
   };
   const stateOf = async (commandID: string): Promise<string> =>
     String((await demo.call(`command/get/${commandID}/authorization`, { token }))['commandState']);

@@ -303,7 +303,7 @@ describe.skipIf(why !== null)(
     });
 
     it.each(['fr', 'de', 'es'])('speaks %s on every tab', async (language) => {
-      const { tabTexts } = (await import('../../broker/console/words/tabs/en.ts')) as { tabTexts: object };
+      const { tabTexts } = (await import('../../build/words/tab/en.ts')) as { tabTexts: object };
       const sentences = sentencesOf(tabTexts);
       const { page, open: go } = await open({ language });
       for (const tab of tabs) {

@@ -232,7 +232,7 @@ describe.skipIf(why !== null)(why === null ? 'the zones' : `the zones [${why}]`,
   });
 
   it.each(['fr', 'de', 'es', 'ar'])('speak %s', async (language) => {
-    const { zoneTexts } = await import('../../broker/console/words/zones/en.ts');
+    const { zoneTexts } = await import('../../build/words/zone/en.ts');
     const sentences = sentencesOf(zoneTexts);
     const { page, open: go } = await open({ language });
     for (const path of ['/zones?zone=yard', '/zones?edit=new&shape=0%3B500']) {

@@ -22,8 +22,8 @@ import {
   parseCut,
   toneOf,
 } from '../../broker/console/state/orders/cut-view.ts';
-import { cutWords } from '../../broker/console/words/cut/words.ts';
-import { en } from '../../broker/console/words/en.ts';
+import { cutWords } from '../../build/words/cut.ts';
+import { mainTexts as en } from '../../build/words/main/en.ts';
 import { commandStates, featureNames } from '../../src/core/events/event.ts';
 import { orderReasons, parseReason, reasonText } from '../../src/core/reports/order-reason.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
@@ -422,7 +422,7 @@ describe('the evidence of the interlock', () => {
   it('has a sentence for every rule of the vehicle', async () => {
     const texts = { ...en, ...(await cutWords.en()) };
     for (const rule of ruleNames)
-      expect(unmetText(finding(rule, false, null), texts), rule).not.toBe(texts.order.rules.other(rule));
+      expect(unmetText(finding(rule, false, null), texts), rule).not.toBe(texts.order.rules.other({ rule }));
   });
 
   it('shows the key for a cut always, and for the cargo only where the vehicle judged it', () => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../broker/console/api/operations.ts';
 import { reasonWords, unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
 import { stepsOf } from '../../broker/console/state/command-view.ts';
-import type { cutWords } from '../../broker/console/words/cut/words.ts';
 import type { WordsWith } from '../../broker/console/words/word-set.ts';
+import type { cutWords } from '../../build/words/cut.ts';
 import { featureNames } from '../../src/core/events/event.ts';
 import { orderReasons } from '../../src/core/reports/order-reason.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
@@ -45,7 +45,7 @@ describe.each(Object.keys(languages) as readonly Language[])('the words for an o
   it('say every rule that a vehicle judges, and name one of a newer vehicle', async () => {
     const words = await wordsOf(language);
     for (const rule of ruleNames) {
-      expect(unmetText(unmet(rule, null), words)).not.toBe(words.order.rules.other(rule));
+      expect(unmetText(unmet(rule, null), words)).not.toBe(words.order.rules.other({ rule }));
       if (rule.startsWith('witness_')) expect(words.vehicle.witness).toHaveProperty(rule.slice(8));
     }
     expect(unmetText(unmet('rule_of_tomorrow', 1), words)).toContain('rule_of_tomorrow');

@@ -1,7 +1,7 @@
 // What is said of an order of one relay never speaks of the other: a person who unlocks a cargo must not read of an engine, nor the other way
 // round. Texts that both relays share speak of neither.
 import { describe, expect, it } from 'vitest';
-import { allWords } from '../support/http/console-words.ts';
+import { allWords, sevens } from '../support/http/console-words.ts';
 
 const languages = ['en', 'fr', 'de', 'es', 'ar'] as const;
 type Language = (typeof languages)[number];
@@ -24,7 +24,7 @@ const cargoWords: Readonly<Record<Language, RegExp>> = {
 
 function textsOf(value: unknown, path: string): readonly (readonly [path: string, text: string])[] {
   if (typeof value === 'string') return [[path, value]];
-  if (typeof value === 'function') return [[path, (value as (...given: unknown[]) => string)(7, 7)]];
+  if (typeof value === 'function') return [[path, (value as (a: unknown) => string)(sevens)]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, one]) => textsOf(one, `${path}.${name}`));
 }

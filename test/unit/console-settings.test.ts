@@ -9,7 +9,7 @@ import {
   typedOf,
   withDraft,
 } from '../../broker/console/state/settings/settings-view.ts';
-import { settingTexts } from '../../broker/console/words/settings/en.ts';
+import { settingTexts } from '../../build/words/setting/en.ts';
 import { settingsSchema } from '../../src/core/settings/settings.ts';
 
 const all = settingTables.flatMap(settingsOf);

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Share, SharedView } from '../../broker/console/api/operations.ts';
-import { sharePageWords } from '../../broker/console/share/words.ts';
 import { skewOf } from '../../broker/console/state/age.ts';
 import { chosenShares, expiresOf, standingOf } from '../../broker/console/state/shares/share-view.ts';
 import {
@@ -21,11 +20,12 @@ import {
 } from '../../broker/console/state/shares/shared-view.ts';
 import { languageIn } from '../../broker/console/words/base/page-words.ts';
 import { agoText, spanText, unitText } from '../../broker/console/words/base/spans.ts';
-import { sharePageTexts as ar } from '../../broker/console/words/share-page/ar.ts';
-import { sharePageTexts as de } from '../../broker/console/words/share-page/de.ts';
-import { sharePageTexts as en } from '../../broker/console/words/share-page/en.ts';
-import { sharePageTexts as es } from '../../broker/console/words/share-page/es.ts';
-import { sharePageTexts as fr } from '../../broker/console/words/share-page/fr.ts';
+import { sharePageTexts as ar } from '../../build/words/sharePage/ar.ts';
+import { sharePageTexts as de } from '../../build/words/sharePage/de.ts';
+import { sharePageTexts as en } from '../../build/words/sharePage/en.ts';
+import { sharePageTexts as es } from '../../build/words/sharePage/es.ts';
+import { sharePageTexts as fr } from '../../build/words/sharePage/fr.ts';
+import { sharePageWords } from '../../build/words/sharePage.ts';
 import { sentencesOf } from '../support/http/console-page.ts';
 
 const token = `share-${'0f'.repeat(32)}`;
@@ -137,7 +137,7 @@ describe('the language of the page of a share link', () => {
   ] as const)('repeats no English sentence in %s', (_language, texts) => {
     const english = new Set(sentencesOf(en));
     expect(sentencesOf(texts).filter((text) => english.has(text))).toEqual([]);
-    expect(texts.until('x')).not.toBe(en.until('x'));
+    expect(texts.until({ time: 'x' })).not.toBe(en.until({ time: 'x' }));
   });
 
   it('says spans, ages and units by the language', () => {

@@ -1,15 +1,15 @@
 // The catalogues of the console: Arabic counts by its six forms, numbers are those of the language, and no text is left in English.
 import { describe, expect, it } from 'vitest';
-import { formatNumber } from '../../broker/console/words/base/format.ts';
-import { mapWords } from '../../broker/console/words/map/words.ts';
-import { allWords } from '../support/http/console-words.ts';
+import { mapWords } from '../../build/words/map.ts';
+import { formatNumber } from '../../src/core/words/format.ts';
+import { allWords, sevens } from '../support/http/console-words.ts';
 
 const others = ['ar', 'de', 'es', 'fr'] as const;
 
 /** Every text of a catalogue by its path; a text with gaps is filled with what cannot be taken for a word. */
 function textsOf(value: unknown, path = ''): readonly (readonly [string, string])[] {
   if (typeof value === 'string') return [[path, value]];
-  if (typeof value === 'function') return [[path, (value as (...given: unknown[]) => string)(7, 7)]];
+  if (typeof value === 'function') return [[path, (value as (a: unknown) => string)(sevens)]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, one]) => textsOf(one, `${path}.${name}`));
 }
@@ -59,7 +59,7 @@ describe('a catalogue of the console', () => {
 
   it('in Arabic counts one, two, few and many', async () => {
     const { live } = await mapWords.ar();
-    const counted = [0, 1, 2, 3, 10, 11, 100, 103].map((count) => live.cluster(count, 0));
+    const counted = [0, 1, 2, 3, 10, 11, 100, 103].map((count) => live.cluster({ count, alarms: 0 }));
     expect(counted).toEqual([
       '0 مركبة',
       'مركبة واحدة',
@@ -73,15 +73,15 @@ describe('a catalogue of the console', () => {
   });
 
   it('in Arabic keeps names of another direction together', async () => {
-    const { vehicle } = (await import('../../broker/console/words/ar.ts')).ar;
-    expect(vehicle.notFound('van-03')).toContain('\u2068van-03\u2069');
+    const { vehicle } = (await import('../../build/words/main/ar.ts')).mainTexts;
+    expect(vehicle.notFound({ id: 'van-03' })).toContain('\u2068van-03\u2069');
   });
 
   it('writes numbers as its language does, in Arabic with the digits that identifiers have', async () => {
-    const { locale } = (await import('../../broker/console/words/ar.ts')).ar;
+    const { locale } = (await import('../../build/words/main/ar.ts')).mainTexts;
     expect(formatNumber(12_345.67, 'en', 1)).toBe('12,345.7');
     expect(formatNumber(12_345.67, 'de', 1)).toBe('12.345,7');
     expect(formatNumber(12_345.67, locale, 1)).toBe('12,345.7');
-    expect((await mapWords.de()).live.shown(1200, 12_000)).toBe('1.200 von 12.000');
+    expect((await mapWords.de()).live.shown({ shown: 1200, all: 12_000 })).toBe('1.200 von 12.000');
   });
 });

@@ -11,16 +11,17 @@ import {
   withOperatorFault,
   withStatus,
 } from '../../broker/console/state/operator/operator-state.ts';
-import { ar } from '../../broker/console/words/ar.ts';
-import { operatorPageTexts as arabic } from '../../broker/console/words/operator-page/ar.ts';
-import { operatorPageTexts as german } from '../../broker/console/words/operator-page/de.ts';
-import { operatorPageTexts as english } from '../../broker/console/words/operator-page/en.ts';
-import { operatorPageTexts as spanish } from '../../broker/console/words/operator-page/es.ts';
-import { operatorPageTexts as french } from '../../broker/console/words/operator-page/fr.ts';
 import { type Finding, findingLimits, findingsOf, levelOf } from '../../broker/core/operating/findings.ts';
 import { createHourCounts, otherKind } from '../../broker/core/operating/hour-counts.ts';
 import type { AccountFacts, QueueName, ServiceFacts } from '../../broker/core/operating/service-facts.ts';
+import { mainTexts as ar } from '../../build/words/main/ar.ts';
+import { operatorPageTexts as arabic } from '../../build/words/operatorPage/ar.ts';
+import { operatorPageTexts as german } from '../../build/words/operatorPage/de.ts';
+import { operatorPageTexts as english } from '../../build/words/operatorPage/en.ts';
+import { operatorPageTexts as spanish } from '../../build/words/operatorPage/es.ts';
+import { operatorPageTexts as french } from '../../build/words/operatorPage/fr.ts';
 import { createBenchClock } from '../support/broker/broker-bench.ts';
+import { sevens } from '../support/http/console-words.ts';
 
 const nowS = 1_795_000_000;
 const lateAfterS = 93_600;
@@ -387,7 +388,7 @@ describe('the page of the operator', () => {
         const at = `${path}/${name}`;
         if (typeof value === 'string') return [[at, value] as [string, string]];
         if (typeof value === 'function')
-          return [[at, (value as (text: string) => string)('X')] as [string, string]];
+          return [[at, (value as (a: unknown) => string)(sevens)] as [string, string]];
         return flat(value as object, at);
       });
     const reference = new Map(flat(english));

@@ -1,9 +1,9 @@
 // The choice of the base map, what is wrong with it, and whose data is drawn: over every map.
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import { mapWords } from '../../../build/words/map.ts';
 import { chooseBaseMap } from '../service/maps/base-maps.ts';
 import { choiceText, fileTitle, parseChoice } from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
-import { mapWords } from '../words/map/words.ts';
 import type { WordsWith } from '../words/word-set.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './texts.tsx';
@@ -25,7 +25,10 @@ function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: WordsWith<[typeof 
     rows.push({ key: choiceText({ kind: 'file', name }), title: fileTitle(name) });
   const style = offer?.style ?? null;
   if (style !== null)
-    rows.push({ key: choiceText({ kind: 'style' }), title: baseMap.style(new URL(style.url).host) });
+    rows.push({
+      key: choiceText({ kind: 'style' }),
+      title: baseMap.style({ host: new URL(style.url).host }),
+    });
   const chosen = choiceText(choice);
   if (choice.kind === 'file' && !rows.some(({ key }) => key === chosen))
     rows.push({ key: chosen, title: fileTitle(choice.name) });
@@ -73,7 +76,11 @@ export function BaseMapNotice({ shown: { fault, retry } }: { readonly shown: Sho
   return (
     <div className="map-notice" role="status">
       {fault === null ? null : (
-        <Notice tone="look" icon="triangle-alert" title={baseMap.faults[fault.code](fault.source)}>
+        <Notice
+          tone="look"
+          icon="triangle-alert"
+          title={baseMap.faults[fault.code]({ name: fault.source, hasName: fault.source !== '' })}
+        >
           {fault.code === 'host' ? baseMap.restDrawn : baseMap.worldInstead}{' '}
           <Button className="button small" onPress={retry}>
             {common.retry}

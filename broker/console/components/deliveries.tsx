@@ -28,7 +28,7 @@ export function Deliveries({ deliveries }: { readonly deliveries: readonly Alarm
             <span className="muted">{texts.states[state]}</span>
             <span className="faint push">
               <Time at={ended === 0 ? created : ended} />
-              {ended === 0 ? null : ` ${texts.after(spanText(ended - created, words))}`}
+              {ended === 0 ? null : ` ${texts.after({ span: spanText(ended - created, words) })}`}
             </span>
           </li>
         );

@@ -1,6 +1,6 @@
 // What a failed call says to people: the service's own text where it gave one.
 import { ServiceError } from '../service/call.ts';
-import type { Words } from '../words/en.ts';
+import type { Words } from '../words/word-set.ts';
 
 export interface Failure {
   readonly title: string;
@@ -17,6 +17,6 @@ export function failureText(thrown: unknown, { error, login }: Words, failed?: s
   if (thrown.mayHaveActed)
     return { title: error.unanswered, hint: thrown.status === 0 ? error.unansweredHint : thrown.message };
   if (thrown.code === 'unreachable') return of(error.unreachable, login.unreachableHint);
-  if (thrown.code === 'throttled') return of(error.throttled(thrown.retryAfterS ?? 1), '');
+  if (thrown.code === 'throttled') return of(error.throttled({ seconds: thrown.retryAfterS ?? 1 }), '');
   return of(thrown.message, thrown.hint ?? '');
 }

@@ -2,8 +2,8 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 import { Button, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { formWords } from '../../../build/words/form.ts';
 import { connection } from '../service/live.ts';
-import { formWords } from '../words/forms/words.ts';
 import { ActionButton } from './action-button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { useValue, useWords } from './use.ts';

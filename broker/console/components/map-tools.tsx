@@ -1,7 +1,7 @@
 // What every map has over it: zoom, fit, the choice of the base map, what is wrong with it, and whose data it is.
 import { Button } from 'react-aria-components';
+import { mapWords } from '../../../build/words/map.ts';
 import type { FleetMap } from '../map/map.ts';
-import { mapWords } from '../words/map/words.ts';
 import { BaseMapMenu, BaseMapNotice, MapCredit } from './base-map.tsx';
 import { Icon } from './icon.tsx';
 import { useWords } from './use.ts';

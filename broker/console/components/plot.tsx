@@ -2,8 +2,8 @@
 // when a plot is shown.
 import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
+import { formatTime } from '../../../src/core/words/format.ts';
 import type { Value } from '../state/value.ts';
-import { formatTime } from '../words/base/format.ts';
 import { loadPart } from '../words/parts.ts';
 import { words } from '../words/word-set.ts';
 import { numberText } from './texts.tsx';

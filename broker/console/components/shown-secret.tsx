@@ -1,7 +1,7 @@
 // A secret that the service shows once: in a field that can be selected, with a button that copies it where the browser allows that.
 import { useState } from 'react';
 import { Button, Input, Label, TextField } from 'react-aria-components';
-import { formWords } from '../words/forms/words.ts';
+import { formWords } from '../../../build/words/form.ts';
 import { Icon } from './icon.tsx';
 import { useWords } from './use.ts';
 
@@ -19,7 +19,7 @@ export function ShownSecret({ label, value }: { readonly label: string; readonly
       {canCopy ? (
         <Button
           className="button secondary"
-          aria-label={forms.copyOf(label)}
+          aria-label={forms.copyOf({ name: label })}
           onPress={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
         >
           <Icon name={isCopied ? 'circle-check' : 'copy'} />

@@ -1,9 +1,9 @@
 // Ages, times, badges of alarms and events, notices: the small parts that say something about a value.
 import type { ReactNode } from 'react';
 import { codeName } from '../../../src/core/code-name.ts';
+import { formatNumber, formatTime } from '../../../src/core/words/format.ts';
 import { spanOf } from '../state/age.ts';
-import { formatNumber, formatTime } from '../words/base/format.ts';
-import type { Words } from '../words/en.ts';
+import type { Words } from '../words/word-set.ts';
 import { words as catalogue } from '../words/word-set.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { useServiceNow, useWords } from './use.ts';
@@ -59,7 +59,7 @@ export function Age({ at, isBare = false }: { readonly at: number; readonly isBa
   const now = useServiceNow();
   if (at === 0) return <bdi>{words.age.never}</bdi>;
   const span = spanText(now - at, words);
-  return <bdi>{isBare ? span : words.age.ago(span)}</bdi>;
+  return <bdi>{isBare ? span : words.age.ago({ span })}</bdi>;
 }
 
 export const codeText = (statusCode: number, { codes }: Words): string => codeName(statusCode, codes);

@@ -2,8 +2,8 @@
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from 'react';
 import { skewS } from '../service/session.ts';
 import { createValue, type Value } from '../state/value.ts';
-import type { Words } from '../words/en.ts';
 import { PartNotLoaded } from '../words/parts.ts';
+import type { Words } from '../words/word-set.ts';
 import { hasWords, type WordSet, type WordsWith, words } from '../words/word-set.ts';
 
 export function useValue<T>(value: Value<T>): T {

@@ -49,7 +49,7 @@ export function Known({ readMs, error = null, isDated = false, isSmall = false, 
       ? stream.notRead
       : aliveMs === 0
         ? stream.noConnectionYet
-        : stream.noConnection(timeText(aliveMs / 1000));
+        : stream.noConnection({ time: timeText(aliveMs / 1000) });
   if (isSmall)
     return (
       <p className="muted">
@@ -59,7 +59,7 @@ export function Known({ readMs, error = null, isDated = false, isSmall = false, 
   return (
     <Empty icon={state === 'down' ? 'wifi-off' : 'circle-help'} title={stream.notKnown}>
       <p>{why}</p>
-      {readMs ? <p>{stream.lastState(timeText(readMs / 1000))}</p> : null}
+      {readMs ? <p>{stream.lastState({ time: timeText(readMs / 1000) })}</p> : null}
     </Empty>
   );
 }
@@ -114,7 +114,10 @@ interface MoreRowsProps {
   /** Rows that are shown, of all that there are. */
   readonly most: number;
   readonly all: number;
-  readonly texts: { readonly showMore: string; shown(shown: number, all: number): string };
+  readonly texts: {
+    readonly showMore: string;
+    shown(a: { readonly shown: number; readonly all: number }): string;
+  };
   onMore(): void;
 }
 
@@ -126,7 +129,7 @@ export function MoreRows({ most, all, texts, onMore }: MoreRowsProps) {
       <Button className="button secondary" onPress={onMore}>
         {texts.showMore}
       </Button>
-      <span className="muted">{texts.shown(most, all)}</span>
+      <span className="muted">{texts.shown({ shown: most, all })}</span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // What has passed a limit, worst first: what it is, the value with its limit, and what to do.
+
+import type { OperatorPageTexts } from '../../../build/words/operatorPage/en.ts';
 import type { StatusView } from '../api/operations.ts';
-import type { OperatorPageTexts } from '../words/operator-page/en.ts';
 import { Level, Note, useValues } from './values.tsx';
 import { useTexts, wordOf } from './words.ts';
 
@@ -41,15 +42,16 @@ export function Findings({ view, isOld }: { readonly view: StatusView; readonly 
       {view.findings.map((finding) => {
         const { code, level, subject, value, limit, unit } = finding;
         const reason = reasonOf(view, finding);
+        const title = texts.titles[code];
         return (
           <li key={`${code} ${subject}`} className={`finding ${level}`} data-code={code}>
             <Level level={level} />
             <div>
-              <h3>{texts.titles[code](subjectOf(finding, texts))}</h3>
+              <h3>{typeof title === 'string' ? title : title({ what: subjectOf(finding, texts) })}</h3>
               {unit === 'none' || code === 'backup_missing' ? null : (
                 <p>
                   <strong>{quantity(value, unit)}</strong>
-                  {limit === 0 ? null : ` · ${texts.limit(quantity(limit, unit))}`}
+                  {limit === 0 ? null : ` · ${texts.limit({ value: quantity(limit, unit) })}`}
                 </p>
               )}
               {reason === '' ? null : (

@@ -38,7 +38,7 @@ export function QueuesGroup({ view }: GroupOf) {
       <p>
         {oldest === null
           ? texts.nothingWaits
-          : texts.oldestOf(texts.queues[oldest.name], span(oldest.oldestS))}
+          : texts.oldestOf({ what: texts.queues[oldest.name], span: span(oldest.oldestS) })}
       </p>
       <Rows
         caption={texts.groups.queues}
@@ -94,7 +94,7 @@ export function ErrorsGroup({ view: { errors, timestamp } }: GroupOf) {
   const { count, ago, span } = useValues();
   return (
     <Group id="errors" title={texts.groups.errors}>
-      <Note>{texts.counted(span(timestamp - errors.sinceAtS))}</Note>
+      <Note>{texts.counted({ span: span(timestamp - errors.sinceAtS) })}</Note>
       {errors.listed.length === 0 ? (
         <p>{texts.noErrors}</p>
       ) : (
@@ -139,7 +139,7 @@ export function BridgesGroup({ view: { bridges, leases, service } }: GroupOf) {
           {
             name: texts.holder,
             cell: ({ holder, isOwn }) =>
-              holder === '' ? texts.noHolder : isOwn ? texts.own(holder) : holder,
+              holder === '' ? texts.noHolder : isOwn ? texts.own({ id: holder }) : holder,
           },
           { name: texts.sign, isNumber: true, cell: ({ silentS }) => span(silentS) },
         ]}

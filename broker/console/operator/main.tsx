@@ -2,10 +2,11 @@
 // nothing of the console but icons, themes and styles.
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { operatorPageWords } from '../../../build/words/operatorPage.ts';
 import { beginPageWords } from '../words/base/begin-page.ts';
 import { followStatus } from './follow.ts';
 import { OperatorPage } from './page.tsx';
-import { operatorPageWords, TextsContext } from './words.ts';
+import { TextsContext } from './words.ts';
 import '../styles/tokens.css';
 import '../styles/parts.css';
 import '../styles/console.css';

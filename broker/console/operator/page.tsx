@@ -157,7 +157,10 @@ function Status({ state, now }: { readonly state: OperatorState; readonly now: M
   return (
     <>
       {hasOldValues ? (
-        <FaultNotice fault={faultOf(state)} hint={texts.oldHint(span(ageOfView(state, now) / 1000))} />
+        <FaultNotice
+          fault={faultOf(state)}
+          hint={texts.oldHint({ span: span(ageOfView(state, now) / 1000) })}
+        />
       ) : null}
       <div className={hasOldValues ? 'stack stale' : 'stack'} data-is-old={hasOldValues}>
         <section aria-labelledby="findings-title" className="stack">
@@ -204,7 +207,7 @@ function Head({ state, now, followed, lock }: HeadProps) {
       {state.view === null || hasOldValues ? null : <Level level={state.view.level} />}
       <LinkState link={link} />
       {state.view === null ? null : (
-        <small>{texts.readAgo(ago(nowS - Math.floor(ageOfView(state, now) / 1000)))}</small>
+        <small>{texts.readAgo({ ago: ago(nowS - Math.floor(ageOfView(state, now) / 1000)) })}</small>
       )}
       <div className="row wrap push">
         <ThemeField />
@@ -230,7 +233,11 @@ export function OperatorPage({ followed }: { readonly followed: FollowedStatus }
   const isLocked = !hasEntered || fault === 'unauthorized';
   const hasOldValues = isOld(state, now);
   const title =
-    view === null ? texts.title : hasOldValues ? texts.tabOld : texts.tab(texts.levels[view.level]);
+    view === null
+      ? texts.title
+      : hasOldValues
+        ? texts.tabOld
+        : texts.tab({ level: texts.levels[view.level] });
   useEffect(() => {
     document.title = title;
   }, [title]);

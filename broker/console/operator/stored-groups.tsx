@@ -48,7 +48,7 @@ export function AccountsGroup({ view: { accounts } }: GroupOf) {
           },
         ]}
       />
-      {hidden > 0 ? <Note>{texts.more(count(hidden))}</Note> : null}
+      {hidden > 0 ? <Note>{texts.more({ count: count(hidden) })}</Note> : null}
     </Group>
   );
 }
@@ -151,7 +151,7 @@ export function StorageGroup({ view: { storage, service } }: GroupOf) {
   const { slices } = { slices: { open: 0, closed: 0, retired: 0, dropping: 0 }, ...storage };
   const states = (['open', 'closed', 'retired', 'dropping'] as const)
     .filter((state) => slices[state] > 0)
-    .map((state) => texts.sliceStates[state](count(slices[state])));
+    .map((state) => texts.sliceStates[state]({ count: count(slices[state]) }));
   return (
     <Group id="storage" title={texts.groups.storage} atS={storage?.atS ?? null}>
       {storage === null ? null : (

@@ -2,9 +2,9 @@
 
 import { createContext, type ReactNode, use } from 'react';
 import { hourS } from '../../../src/core/durations.ts';
+import { formatNumber, formatTime } from '../../../src/core/words/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { spanOf } from '../state/age.ts';
-import { formatNumber, formatTime } from '../words/base/format.ts';
 import { agoText, unitText } from '../words/base/spans.ts';
 import { useTexts } from './words.ts';
 
@@ -104,7 +104,7 @@ export function Group({ id, title, atS, isWide = false, children }: GroupProps) 
     <section className="card" id={id} aria-labelledby={`${id}-title`} data-wide={isWide}>
       <header>
         <h2 id={`${id}-title`}>{title}</h2>
-        <small className="push">{texts.readAgo(ago(atS ?? nowS))}</small>
+        <small className="push">{texts.readAgo({ ago: ago(atS ?? nowS) })}</small>
       </header>
       <div className="card-body stack">{atS === null ? <Note>{texts.unknown}</Note> : children}</div>
     </section>

@@ -1,11 +1,11 @@
 // What the map of a share shows, as text: each value with its unit and age.
 import type { ReactNode } from 'react';
+import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
 import { distanceM } from '../../../src/core/geo/geo.ts';
+import { formatTime } from '../../../src/core/words/format.ts';
 import { Icon } from '../components/icon.tsx';
 import type { SharedPosition, ShareState } from '../state/shares/shared-view.ts';
-import { formatTime } from '../words/base/format.ts';
 import { agoText, unitText } from '../words/base/spans.ts';
-import type { SharePageTexts } from '../words/share-page/en.ts';
 
 interface FactsProps {
   readonly state: ShareState;

@@ -1,11 +1,11 @@
 // Begins the page of a share link: it has no session, reads none, and loads nothing of the console but map, icons and styles.
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { sharePageWords } from '../../../build/words/sharePage.ts';
 import { shareTokenOf } from '../state/shares/shared-view.ts';
 import { beginPageWords } from '../words/base/begin-page.ts';
 import { followShare } from './follow.ts';
 import { EndedPage, SharePage } from './page.tsx';
-import { sharePageWords } from './words.ts';
 import '../styles/tokens.css';
 import '../styles/parts.css';
 import '../styles/console.css';

@@ -1,11 +1,11 @@
 // The page of a share link: until when, whether it is live, the map, and the same as text.
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
+import { formatTime } from '../../../src/core/words/format.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import type { ShareEnd, ShareState } from '../state/shares/shared-view.ts';
 import type { Value } from '../state/value.ts';
-import { formatTime } from '../words/base/format.ts';
 import { spanText } from '../words/base/spans.ts';
-import type { SharePageTexts } from '../words/share-page/en.ts';
 import { LiveFacts, TripFacts } from './facts.tsx';
 
 const ShareMap = lazy(async () => ({ default: (await import('./share-map.tsx')).ShareMap }));
@@ -71,7 +71,8 @@ interface StateProps {
 function Disturbance({ state, texts, nowMs }: StateProps & { readonly nowMs: number }) {
   const { link, fault, aliveMs, view } = state;
   if (view?.kind === 'trip' || (link !== 'down' && fault === null)) return null;
-  const hint = aliveMs === 0 ? texts.faultHint : texts.downHint(spanText(nowMs - aliveMs, texts.locale));
+  const hint =
+    aliveMs === 0 ? texts.faultHint : texts.downHint({ span: spanText(nowMs - aliveMs, texts.locale) });
   return (
     <div className="notice look">
       <Icon name="triangle-alert" />
@@ -129,7 +130,7 @@ function Shown({ state, texts }: StateProps) {
           {isTrip ? null : <LinkState state={state} texts={texts} />}
         </div>
         <p className="muted">
-          {texts.until(until)} · {isTrip ? texts.onlyTrip : texts.only}
+          {texts.until({ time: until })} · {isTrip ? texts.onlyTrip : texts.only}
         </p>
       </header>
       <Disturbance state={state} texts={texts} nowMs={nowMs} />

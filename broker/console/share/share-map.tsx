@@ -1,10 +1,10 @@
 // The map of a share: the mark where the vehicle was last, and its way. It follows until it is moved by a person.
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { useFleetMap } from '../components/use-fleet-map.ts';
 import type { FleetMap } from '../map/map.ts';
 import { type SharedPosition, wayOf } from '../state/shares/shared-view.ts';
-import type { SharePageTexts } from '../words/share-page/en.ts';
 
 interface ShareMapProps {
   /** At least one, oldest first. */

@@ -11,10 +11,10 @@ export function Pulse() {
   const span = spanText(now - aliveMs / 1000, words);
   const text =
     state === 'live'
-      ? words.stream.live(span)
+      ? words.stream.live({ span })
       : state === 'opening' || aliveMs === 0
         ? words.stream.opening
-        : words.stream.down(span);
+        : words.stream.down({ span });
   return (
     <span className="pulse" data-state={state} title={text}>
       <span className="hidden">{words.stream.name}</span>
@@ -30,11 +30,13 @@ export function StaleNotice() {
   const { state, aliveMs } = useValue(connection);
   if (state !== 'down') return null;
   const title =
-    aliveMs === 0 ? words.error.unreachable : words.stream.down(spanText(now - aliveMs / 1000, words));
+    aliveMs === 0
+      ? words.error.unreachable
+      : words.stream.down({ span: spanText(now - aliveMs / 1000, words) });
   return (
     <div className="stale-notice">
       <Notice tone="look" icon="wifi-off" title={title}>
-        {aliveMs === 0 ? words.login.unreachableHint : words.stream.asOf(timeText(aliveMs / 1000))}
+        {aliveMs === 0 ? words.login.unreachableHint : words.stream.asOf({ time: timeText(aliveMs / 1000) })}
         {' · '}
         {words.stream.commandsOff}
       </Notice>
@@ -48,7 +50,7 @@ export function ConnectionStatus() {
   const { state, aliveMs } = useValue(connection);
   return (
     <p className="hidden" role="status">
-      {state === 'down' ? stream.asOf(timeText(aliveMs / 1000)) : ''}
+      {state === 'down' ? stream.asOf({ time: timeText(aliveMs / 1000) }) : ''}
     </p>
   );
 }

@@ -76,7 +76,7 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
   if (present === null) return null;
   return (
     <MenuTrigger>
-      <Button className="button square" aria-label={shell.user(present.userID)}>
+      <Button className="button square" aria-label={shell.user({ user: present.userID })}>
         <span
           className="avatar"
           aria-hidden="true"

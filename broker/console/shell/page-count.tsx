@@ -28,7 +28,7 @@ export function PageCount({ count, hasMore }: { readonly count: number; readonly
   if (count === 0) return null;
   return (
     <>
-      <span className="hidden">{pages.inbox.count(count, hasMore)}</span>
+      <span className="hidden">{pages.inbox.count({ count, hasMore })}</span>
       <span className="count quiet" aria-hidden="true">
         {count > 99 ? '99+' : numberText(count)}
       </span>

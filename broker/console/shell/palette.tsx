@@ -71,7 +71,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
     const open: Action = {
       id: `${relay} 1`,
       icon: icons.open,
-      text: isPending ? `${texts.watch} · ${name}` : texts.title(name),
+      text: isPending ? `${texts.watch} · ${name}` : texts.title({ vehicle: name }),
       run() {
         close();
         void navigate({
@@ -278,7 +278,7 @@ function Results({
       aria-label={words.shell.search}
       className="palette-list"
       onAction={(key) => act(String(key))}
-      renderEmptyState={() => <p className="empty">{words.shell.nothingFound(text)}</p>}
+      renderEmptyState={() => <p className="empty">{words.shell.nothingFound({ text })}</p>}
     >
       {found.length === 0 ? null : (
         <MenuSection>

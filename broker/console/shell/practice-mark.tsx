@@ -1,8 +1,8 @@
 // The mark of a practice fleet: in the bar, and on narrow screens as a strip below it.
 import { Link } from '@tanstack/react-router';
+import { practiceWords } from '../../../build/words/practice.ts';
 import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
-import { practiceWords } from '../words/practice/words.ts';
 import { useFollowedPractice } from './use-followed-practice.ts';
 
 function MarkLink({ place }: { readonly place: 'bar' | 'strip' }) {

@@ -68,12 +68,15 @@ function ApprovalsLink() {
         icon="user-check"
         text={texts.title}
         count={own.length}
-        countText={texts.count(own.length)}
+        countText={texts.count({ count: own.length })}
       />
       <span className="hidden" role="status">
         {newest === undefined
           ? ''
-          : texts.announce(fleet.get(newest.deviceID)?.name ?? newest.deviceID, newest.requestedBy)}
+          : texts.announce({
+              vehicle: fleet.get(newest.deviceID)?.name ?? newest.deviceID,
+              user: newest.requestedBy,
+            })}
       </span>
     </>
   );
@@ -90,7 +93,12 @@ function AlarmAnnouncer() {
       .filter(({ alarmState, opened }) => alarmState === 'new' && opened >= sinceS)
       .toSorted((one, other) => other.opened - one.opened)[0];
     if (newest !== undefined)
-      setSaid(words.alarms.announce(codeText(newest.statusCode, words), newest.deviceDisplayName));
+      setSaid(
+        words.alarms.announce({
+          alarm: codeText(newest.statusCode, words),
+          vehicle: newest.deviceDisplayName,
+        }),
+      );
   }, [open, words, sinceS]);
   return (
     <p className="hidden" role="alert">
@@ -172,7 +180,7 @@ export function Shell() {
             icon="bell"
             text={shell.alarms}
             count={newAlarms}
-            countText={shell.newAlarms(newAlarms)}
+            countText={shell.newAlarms({ count: newAlarms })}
           />
           <ApprovalsLink />
           <FurtherPages />

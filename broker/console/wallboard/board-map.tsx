@@ -1,5 +1,6 @@
 // The map of the board: it shows all vehicles by itself, unless a person has moved it.
 import { useEffect, useRef } from 'react';
+import { wallboardWords } from '../../../build/words/wallboard.ts';
 import { BaseMapMenu, BaseMapNotice, MapCredit } from '../components/base-map.tsx';
 import { Empty } from '../components/texts.tsx';
 import { useValue, useWords } from '../components/use.ts';
@@ -7,7 +8,6 @@ import { useBaseMap } from '../components/use-base-map.ts';
 import { useFleetMap } from '../components/use-fleet-map.ts';
 import { shownTheme } from '../shell/theme.ts';
 import type { Vehicle } from '../state/fleet.ts';
-import { wallboardWords } from '../words/wallboard/words.ts';
 
 /** From this width on the style sheet scales the map up, so that its names are read from afar. */
 const isLarge = matchMedia('(min-width: 1200px)');

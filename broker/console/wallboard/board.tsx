@@ -1,6 +1,8 @@
 // The board: what needs a person, how many vehicles are in which state, and where they are. It is read from five metres and needs no input.
 
 import { type ReactNode, useMemo } from 'react';
+import { tabWords } from '../../../build/words/tab.ts';
+import { wallboardWords } from '../../../build/words/wallboard.ts';
 import type { Alarm } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
 import { DrawnMark } from '../components/mark.tsx';
@@ -17,8 +19,6 @@ import {
   expiryNoticeS,
   rowsMost,
 } from '../state/wallboard/board-view.ts';
-import { tabWords } from '../words/tabs/words.ts';
-import { wallboardWords } from '../words/wallboard/words.ts';
 import { BoardMap } from './board-map.tsx';
 import { staysOn } from './wake-lock.ts';
 
@@ -37,8 +37,8 @@ function Disturbance() {
     <div className="board-notice">
       <Icon name="wifi-off" />
       <div>
-        <strong>{aliveMs === 0 ? noAnswer(time, span) : down(time, span)}</strong>
-        <p role="alert">{aliveMs === 0 ? noAnswerHint : downHint(time)}</p>
+        <strong>{aliveMs === 0 ? noAnswer({ time, span }) : down({ time, span })}</strong>
+        <p role="alert">{aliveMs === 0 ? noAnswerHint : downHint({ time })}</p>
       </div>
     </div>
   );
@@ -51,10 +51,10 @@ function LinkState() {
   const span = spanText(now - aliveMs / 1000, words);
   const text =
     state === 'live'
-      ? words.stream.live(span)
+      ? words.stream.live({ span })
       : aliveMs === 0
         ? words.wallboard.opening
-        : words.stream.down(span);
+        : words.stream.down({ span });
   return (
     <span className="board-link" data-link={state}>
       <Icon name={state === 'live' ? 'signal' : 'wifi-off'} />
@@ -98,7 +98,7 @@ interface ListProps {
 
 function List({ kind, title, hidden, note, children }: ListProps) {
   const { more } = useWords(wallboardWords).wallboard;
-  const rest = [...(hidden > 0 ? [more(hidden)] : []), ...(note === null ? [] : [note])];
+  const rest = [...(hidden > 0 ? [more({ count: hidden })] : []), ...(note === null ? [] : [note])];
   return (
     <section className="board-list" aria-labelledby={`${kind}-title`}>
       <h2 id={`${kind}-title`}>{title}</h2>
@@ -120,8 +120,8 @@ function AlarmRow({ alarm }: { readonly alarm: Alarm }) {
         {codeText(statusCode, words)} · <bdi>{deviceDisplayName || deviceID}</bdi>
       </strong>
       <span>
-        {alarmState === 'taken' ? words.wallboard.takenBy(owner) : words.alarms.states[alarmState]} ·{' '}
-        <bdi>{words.age.ago(spanText(now - opened, words))}</bdi>
+        {alarmState === 'taken' ? words.wallboard.takenBy({ user: owner }) : words.alarms.states[alarmState]}{' '}
+        · <bdi>{words.age.ago({ span: spanText(now - opened, words) })}</bdi>
       </span>
     </li>
   );
@@ -134,9 +134,9 @@ function Alarms() {
   return (
     <List
       kind="alarms"
-      title={count > 0 ? texts.alarms(count) : isKnown ? texts.noAlarms : texts.alarmsUnknown}
+      title={count > 0 ? texts.alarms({ count }) : isKnown ? texts.noAlarms : texts.alarmsUnknown}
       hidden={count - shown.length}
-      note={shelved === 0 ? null : texts.shelved(shelved)}
+      note={shelved === 0 ? null : texts.shelved({ count: shelved })}
     >
       {shown.map((alarm) => (
         <AlarmRow key={alarm.alarmID} alarm={alarm} />
@@ -167,7 +167,13 @@ function Orders({ all }: { readonly all: readonly Vehicle[] }) {
   return (
     <List
       kind="orders"
-      title={orders.length > 0 ? texts.orders(orders.length) : isKnown ? texts.noOrders : texts.ordersUnknown}
+      title={
+        orders.length > 0
+          ? texts.orders({ count: orders.length })
+          : isKnown
+            ? texts.noOrders
+            : texts.ordersUnknown
+      }
       hidden={Math.max(0, orders.length - rowsMost.orders)}
       note={null}
     >
@@ -191,7 +197,9 @@ function Foot({ expiresS, onSetUp }: BoardProps) {
   const leftS = expiresS - useServiceNow();
   return (
     <footer className="board-foot">
-      {leftS > expiryNoticeS ? null : <span className="look strong">{expires(spanText(leftS, words))}</span>}
+      {leftS > expiryNoticeS ? null : (
+        <span className="look strong">{expires({ span: spanText(leftS, words) })}</span>
+      )}
       {useValue(staysOn) ? null : <span className="muted">{mayGoDark}</span>}
       <button type="button" className="button" onClick={onSetUp}>
         {setUp}

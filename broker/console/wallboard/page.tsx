@@ -1,12 +1,12 @@
 // What the wallboard page shows: the board, that it has no access and since when, or how it is set up.
 
 import { useEffect, useState } from 'react';
+import { wallboardWords } from '../../../build/words/wallboard.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { spanText, timeText } from '../components/texts.tsx';
 import { useNow, useTitle, useValue, useWords } from '../components/use.ts';
 import { followFleet } from '../service/live.ts';
 import { skewS } from '../service/session.ts';
-import { wallboardWords } from '../words/wallboard/words.ts';
 import { access } from './access.ts';
 import { Board } from './board.tsx';
 import { SetUp } from './set-up.tsx';
@@ -15,7 +15,7 @@ interface SaidProps {
   readonly icon: IconName;
   /** When it began, ms of this computer. */
   readonly sinceMs: number;
-  text(time: string, span: string): string;
+  text(a: { readonly time: string; readonly span: string }): string;
   readonly hint: string;
   onSetUp(): void;
 }
@@ -33,7 +33,7 @@ function Said({ icon, sinceMs, text, hint, onSetUp }: SaidProps) {
       <div className="board-notice">
         <Icon name={icon} />
         <div>
-          <strong>{text(timeText(sinceS + skew), spanText(now - sinceS, words))}</strong>
+          <strong>{text({ time: timeText(sinceS + skew), span: spanText(now - sinceS, words) })}</strong>
           <p role="alert">{hint}</p>
         </div>
       </div>

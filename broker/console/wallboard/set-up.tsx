@@ -1,13 +1,13 @@
 // How a wallboard is set up: which token it needs, and where that is made. It is asked for in this form, and taken from an address.
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
+import { wallboardWords } from '../../../build/words/wallboard.ts';
 import { isLanguage, languages } from '../../../src/core/words/languages.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { FormField } from '../components/form-field.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
 import { chooseLanguage } from '../words/language.ts';
-import { wallboardWords } from '../words/wallboard/words.ts';
 import { language } from '../words/word-set.ts';
 import { access, removeToken, type TokenFault, takeToken } from './access.ts';
 
@@ -83,7 +83,7 @@ export function SetUp({ onDone }: { readonly onDone: () => void }) {
       <h1>{texts.title}</h1>
       <p>{texts.text}</p>
       <ol>
-        {texts.steps.map((step) => (
+        {Object.values(texts.steps).map((step) => (
           <li key={step}>{step}</li>
         ))}
       </ol>

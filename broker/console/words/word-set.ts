@@ -1,8 +1,13 @@
 // The words of the page in one language: those that are always there, and the sets of the screens, each loaded with its screen.
+
+import { mainTexts as en, type MainTexts } from '../../../build/words/main/en.ts';
+import { mainWords } from '../../../build/words/main.ts';
 import type { Language } from '../../../src/core/words/languages.ts';
 import { createValue } from '../state/value.ts';
-import { en, type Words } from './en.ts';
 import { loadPart } from './parts.ts';
+
+/** The words that are always there. */
+export type Words = Omit<MainTexts, 'codes'> & { readonly codes: Readonly<Record<number, string>> };
 
 /** The words of a screen, each language in a file of its own. */
 export type WordSet<T extends object> = Readonly<Record<Language, () => Promise<T>>>;
@@ -20,13 +25,7 @@ export const language = createValue<Language>('en');
 /** The language that was chosen last, when its words could not be loaded. */
 export const notLoaded = createValue<Language | null>(null);
 
-const catalogues: WordSet<Words> = {
-  en: async () => en,
-  fr: async () => (await import('./fr.ts')).fr,
-  de: async () => (await import('./de.ts')).de,
-  es: async () => (await import('./es.ts')).es,
-  ar: async () => (await import('./ar.ts')).ar,
-};
+const catalogues: WordSet<Words> = { ...mainWords, en: async () => en };
 
 /** Sets of all that was loaded so far. */
 const sets = new Set<WordSet<object>>([catalogues]);

@@ -170,7 +170,7 @@ function bodyOf(of: ReportMailOf, sorted: readonly ReportRow[], cut: CutReason):
   const words = reportWords[definition.language];
   const { mail } = words;
   const writing = { words, timeZone: definition.recurrence.timeZone };
-  if (cut === 'rows') return [mail.tooManyRows(numberText(scheduleLimits.rows, mail.locale, 0))];
+  if (cut === 'rows') return [mail.tooManyRows({ most: numberText(scheduleLimits.rows, mail.locale, 0) })];
   if (sorted.length === 0) return [mail.empty];
   const nameOf = (id: string): string => report.names.get(id) ?? id;
   const columns = shortColumns[kind];
@@ -183,7 +183,7 @@ function bodyOf(of: ReportMailOf, sorted: readonly ReportRow[], cut: CutReason):
   const totals = totalsOf(sorted, kind, writing);
   return [
     ...tableText(columns, lines),
-    ...(left === 0 ? [] : [mail.further(numberText(left, mail.locale, 0))]),
+    ...(left === 0 ? [] : [mail.further({ count: numberText(left, mail.locale, 0) })]),
     ...(totals.length === 0 ? [] : ['', `${mail.total}${mail.colon}`.trimEnd(), ...totals]),
   ];
 }
@@ -191,7 +191,7 @@ function bodyOf(of: ReportMailOf, sorted: readonly ReportRow[], cut: CutReason):
 function vehiclesOf({ definition, report, owner }: ReportMailOf, { mail }: ReportWords): string {
   const count = numberText(report.names.size, mail.locale, 0);
   const isFleet = definition.devices.length === 0 && definition.groups.length === 0;
-  if (isFleet) return mail.allOf(oneLine(owner), count);
+  if (isFleet) return mail.allOf({ owner: oneLine(owner), count });
   const named = [...report.names.values()].slice(0, 3).map(oneLine).join(', ');
   return report.names.size > 3 ? `${named}, … (${count})` : named;
 }
@@ -212,13 +212,13 @@ export function mailOfReport(of: ReportMailOf): ReportMail {
   const title = `${words.kinds[kind]}${mail.colon}${oneLine(definition.displayName)}`;
   const dates = first === last ? first : `${first} – ${last}`;
   const { timeZone } = definition.recurrence;
-  const whereFrom = of.consoleUrl === '' ? mail.atPage : mail.atUrl(addressOf(of));
+  const whereFrom = of.consoleUrl === '' ? mail.atPage : mail.atUrl({ url: addressOf(of) });
   const files =
     cut === ''
-      ? [mail.attached(fileName)]
+      ? [mail.attached({ file: fileName })]
       : [
           ...(cut === 'bytes'
-            ? [mail.tooLarge(numberText(scheduleLimits.fileBytes / mebibyte, mail.locale, 0))]
+            ? [mail.tooLarge({ mebibytes: numberText(scheduleLimits.fileBytes / mebibyte, mail.locale, 0) })]
             : []),
           whereFrom,
           mail.shorter,
@@ -239,7 +239,7 @@ export function mailOfReport(of: ReportMailOf): ReportMail {
     '',
     ...files,
     '',
-    mail.why(oneLine(owner), scheduleID, accountID),
+    mail.why({ owner: oneLine(owner), schedule: scheduleID, account: accountID }),
   ];
   return {
     subject: `${of.isAsked ? `[${mail.test}] ` : ''}${title}, ${dates}`,

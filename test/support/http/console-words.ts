@@ -1,27 +1,27 @@
 // All words of the console in one language, those of every screen included, as the screens load them.
 import { readdirSync } from 'node:fs';
-import type { WordSet } from '../../../broker/console/words/word-set.ts';
 import type { Language } from '../../../src/core/words/languages.ts';
 
-const folder = new URL('../../../broker/console/words/', import.meta.url);
+const folder = new URL('../../../build/words/', import.meta.url);
+/** Sections that the console takes as parts of others, and those of other programs and pages. */
+const others: readonly string[] = ['codes', 'records', 'tables', 'mail', 'operatorPage', 'sharePage'];
 
-/** Folders of the words of screens. */
-export const wordFolders: readonly string[] = readdirSync(folder, { recursive: true })
-  .map(String)
-  .filter((path) => path.endsWith('/words.ts'))
-  .map((path) => path.slice(0, -'/words.ts'.length))
-  .toSorted();
+const sections = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !others.includes(entry.name))
+  .map(({ name }) => name);
 
 export async function allWords(language: Language): Promise<Readonly<Record<string, unknown>>> {
-  const always = (await import(new URL(`${language}.ts`, folder).href)) as Record<Language, object>;
-  const sets = await Promise.all(
-    wordFolders.map(async (name) => {
-      const exported = (await import(new URL(`${name}/words.ts`, folder).href)) as Record<
+  const texts = await Promise.all(
+    sections.map(async (section) => {
+      const exported = (await import(new URL(`${section}/${language}.ts`, folder).href)) as Record<
         string,
-        WordSet<object>
+        object
       >;
-      return Promise.all(Object.values(exported).map((set) => set[language]()));
+      return exported[`${section}Texts`];
     }),
   );
-  return Object.assign({}, always[language], ...sets.flat());
+  return Object.assign({}, ...texts);
 }
+
+/** Arguments for any text: each is 7. */
+export const sevens: unknown = new Proxy({}, { get: () => 7 });

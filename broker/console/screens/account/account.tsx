@@ -1,10 +1,11 @@
 // The account: its state and limits for every user, its settings and the rules for cuts for administrators; and the user's own preferences.
+
+import { accountWords } from '../../../../build/words/account.ts';
 import { Badge, Empty, Fact, Loading, Time } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
-import { accountWords } from '../../words/account/words.ts';
 import { CutRules } from './cut-rules.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
@@ -17,7 +18,7 @@ function Figures() {
   return (
     <section className="card" aria-labelledby="account-title">
       <header>
-        <h2 id="account-title">{texts.of(accountID)}</h2>
+        <h2 id="account-title">{texts.of({ account: accountID })}</h2>
       </header>
       <div className="card-body">
         <View error={error} isLoaded={data !== undefined} empty={null}>
@@ -45,8 +46,8 @@ function Figures() {
                 name={texts.devices}
                 value={
                   data.maximumDevices === 0
-                    ? texts.devicesFree(data.deviceCount)
-                    : texts.devicesOf(data.deviceCount, data.maximumDevices)
+                    ? texts.devicesFree({ count: data.deviceCount })
+                    : texts.devicesOf({ count: data.deviceCount, most: data.maximumDevices })
                 }
               />
             </dl>

@@ -3,6 +3,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { accountWords } from '../../../../build/words/account.ts';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { ChangeDialog, FormDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -15,9 +18,6 @@ import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { AccountDialog } from '../../state/account/account-address.ts';
 import type { Account } from '../../state/account/account-view.ts';
-import { accountWords } from '../../words/account/words.ts';
-import { cutWords } from '../../words/cut/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { useAccountDialog, useChangeAccount } from './use-account.ts';
 
@@ -104,13 +104,15 @@ function SecondPerson({ account }: { readonly account: Account }) {
       : isOther
         ? texts.agree
         : texts.again;
-  const dropAction = isOther ? texts.agreeAction(accountID) : texts.dropAction(accountID);
+  const dropAction = isOther
+    ? texts.agreeAction({ account: accountID })
+    : texts.dropAction({ account: accountID });
   return (
     <Rule name={texts.name} isOn={needsApproval} text={needsApproval ? texts.on : texts.off}>
       {by === '' ? null : (
         <>
           <Badge icon="triangle-alert" tone="look">
-            {texts.asked(by, timeText(since))}
+            {texts.asked({ user: by, time: timeText(since) })}
           </Badge>
           <ActionButton
             className="button secondary"
@@ -128,7 +130,7 @@ function SecondPerson({ account }: { readonly account: Account }) {
         icon="user-check"
         title={needsApproval ? texts.dropTitle : texts.requireTitle}
         text={needsApproval ? texts.dropText : texts.requireText}
-        action={needsApproval ? dropAction : texts.requireAction(accountID)}
+        action={needsApproval ? dropAction : texts.requireAction({ account: accountID })}
         change={change}
         submit={() => change.run({ accountID, needsApproval: !needsApproval })}
       />
@@ -157,7 +159,11 @@ function PasswordAgain({ account }: { readonly account: Account }) {
         icon="lock"
         title={needsPassword ? texts.dropTitle : texts.requireTitle}
         text={needsPassword ? texts.dropText : texts.requireText}
-        action={needsPassword ? texts.dropAction(accountID) : texts.requireAction(accountID)}
+        action={
+          needsPassword
+            ? texts.dropAction({ account: accountID })
+            : texts.requireAction({ account: accountID })
+        }
         isOff={secret === null}
         change={change}
         submit={() => change.run({ accountID, needsPassword: !needsPassword, ...proven })}
@@ -186,8 +192,8 @@ function ResetDialog({ accountID }: { readonly accountID: string }) {
     <ChangeDialog
       isOpen={dialog.isOpen('breaker')}
       icon="triangle-alert"
-      title={texts.title(accountID)}
-      action={texts.action(accountID)}
+      title={texts.title({ account: accountID })}
+      action={texts.action({ account: accountID })}
       isOff={reason.trim() === ''}
       change={resetting}
       close={dialog.close}
@@ -228,10 +234,13 @@ function Breaker({ accountID }: { readonly accountID: string }) {
             </div>
             <p className="muted">
               {limits.isBreakerOpen
-                ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+                ? cutLimits.breakerOpen({
+                    time: timeText(limits.breakerOpened),
+                    user: limits.breakerOpenedBy,
+                  })
                 : isOpen
-                  ? cutLimits.breakerStopped(stopped.join(', '))
-                  : approvals.cuts(limits.accountCuts, limits.accountCutsPerHour)}
+                  ? cutLimits.breakerStopped({ users: stopped.join(', ') })
+                  : approvals.cuts({ used: limits.accountCuts, most: limits.accountCutsPerHour })}
             </p>
             {isOpen ? <ResetDialog accountID={accountID} /> : null}
           </>

@@ -1,6 +1,8 @@
 // The user's own preferences: what is kept at the service and applies wherever this user signs in.
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
+import { accountWords } from '../../../../build/words/account.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import { isLanguage, languages } from '../../../../src/core/words/languages.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -10,8 +12,6 @@ import { connection } from '../../service/live.ts';
 import { usePreferences, useSavePreferences } from '../../shell/preferences.ts';
 import { isTheme, themes } from '../../shell/theme.ts';
 import { type ConsolePreferences, preferencesOf } from '../../state/account/preferences.ts';
-import { accountWords } from '../../words/account/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { Choice } from '../cut/choice.tsx';
 
 interface FieldsProps {

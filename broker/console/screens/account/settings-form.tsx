@@ -1,6 +1,9 @@
 // The form of the settings of the account. What takes events or cuts away is asked for once more.
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { accountWords } from '../../../../build/words/account.ts';
+import { formWords } from '../../../../build/words/form.ts';
+import { settingWords } from '../../../../build/words/setting.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { useWords } from '../../components/use.ts';
@@ -18,9 +21,6 @@ import {
   nameMost,
   retainedLimit,
 } from '../../state/account/account-view.ts';
-import { accountWords } from '../../words/account/words.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { settingWords } from '../../words/settings/words.ts';
 import { AskDialog } from '../zones/parts.tsx';
 import { useChangeAccount } from './use-account.ts';
 
@@ -37,7 +37,7 @@ function Fields({ account, draft, onChange }: FieldsProps) {
   const hints = {
     ...texts.hints,
     name: undefined,
-    retainedDays: texts.hints.retainedDays(most, mayBeForEver),
+    retainedDays: texts.hints.retainedDays({ most, mayBeForEver }),
   };
   return accountFields.map((field) => (
     <FormField
@@ -63,7 +63,9 @@ function ChangeList({ changes }: { readonly changes: readonly AccountChange[] })
           <li key={change.field}>
             <strong>{texts.fields[change.field]}</strong>
             {': '}
-            <bdi>{settings.becomes(change.before || common.none, change.after || common.none)}</bdi>
+            <bdi>
+              {settings.becomes({ before: change.before || common.none, after: change.after || common.none })}
+            </bdi>
             {look === null ? null : <p className="look">{texts.looks[look]}</p>}
           </li>
         );
@@ -117,7 +119,7 @@ export function AccountForm({ account }: { readonly account: Account }) {
             {change.isDown
               ? stream.commandsOff
               : changes.length > 0
-                ? settings.changed(changes.length)
+                ? settings.changed({ count: changes.length })
                 : kept}
           </span>
           {changes.length === 0 ? null : (
@@ -136,8 +138,8 @@ export function AccountForm({ account }: { readonly account: Account }) {
       </Form>
       <AskDialog
         isOpen={isLooking}
-        title={texts.look(accountID)}
-        confirm={texts.lookAction(accountID)}
+        title={texts.look({ account: accountID })}
+        confirm={texts.lookAction({ account: accountID })}
         isOff={isOff}
         onClose={() => setLooking(false)}
         onConfirm={send}

@@ -64,8 +64,10 @@ function Head({ open }: HeadProps) {
     <header className="page-head">
       <h1>{words.alarms.title}</h1>
       <span className="muted">
-        {waiting.length === 0 && !isKnown ? words.stream.notKnown : words.alarms.nNew(waiting.length)}
-        {waiting.length === 0 ? '' : ` · ${words.alarms.oldest(spanText(now - oldest, words))}`}
+        {waiting.length === 0 && !isKnown
+          ? words.stream.notKnown
+          : words.alarms.nNew({ count: waiting.length })}
+        {waiting.length === 0 ? '' : ` · ${words.alarms.oldest({ span: spanText(now - oldest, words) })}`}
       </span>
       <SoundButtons />
     </header>

@@ -16,7 +16,7 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
-import type { Words } from '../../words/en.ts';
+import type { Words } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { placeText } from './place.ts';
@@ -74,10 +74,10 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
         <>
           <dt>{texts.escalates}</dt>
           <dd>
-            {texts.escalation(
-              timeText(ahead.at),
-              ahead.userIDs.length === 0 ? ahead.ruleDisplayName : ahead.userIDs.join(', '),
-            )}
+            {texts.escalation({
+              time: timeText(ahead.at),
+              to: ahead.userIDs.length === 0 ? ahead.ruleDisplayName : ahead.userIDs.join(', '),
+            })}
           </dd>
         </>
       )}
@@ -258,14 +258,14 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
   const failure =
     dialogs.failure === null || dialogs.opened !== null ? null : failureText(dialogs.failure, words);
   const loadFailure = error === null ? null : failureText(error, words);
+  const title =
+    alarm === null
+      ? words.common.loading
+      : words.alarms.details({ alarm: codeText(alarm.statusCode, words), vehicle: alarm.deviceDisplayName });
   return (
     <aside className="card" aria-labelledby="alarm-title">
       <header>
-        <h2 id="alarm-title">
-          {alarm === null
-            ? words.common.loading
-            : words.alarms.details(codeText(alarm.statusCode, words), alarm.deviceDisplayName)}
-        </h2>
+        <h2 id="alarm-title">{title}</h2>
         {alarm === null ? null : (
           <span className="push">
             <AlarmBadge alarm={alarm} />

@@ -13,6 +13,7 @@ import {
   TextArea,
   TextField,
 } from 'react-aria-components';
+import { alarmWords } from '../../../../build/words/alarm.ts';
 import type { Alarm, CloseReason } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
@@ -68,14 +69,14 @@ interface ContentProps {
 }
 
 function Content({ kind, alarm, dialogs }: ContentProps) {
-  const words = useWords();
-  const { alarms: texts, common } = words;
+  const words = useWords(alarmWords);
+  const { alarms: texts, alarmDialogs: forms, common } = words;
   const isClosing = kind === 'close';
   const [choice, setChoice] = useState<string>(isClosing ? '' : '1');
   const [text, setText] = useState('');
   const choices: readonly Choice[] = isClosing
     ? closeReasons.map((value) => ({ value, text: texts.reasons[value] }))
-    : hours.map((value) => ({ value, text: texts.shelveHours[value] }));
+    : hours.map((value) => ({ value, text: forms.shelveHours[value] }));
   const needsText = !isClosing || choice === 'other';
   const isReady = choice !== '' && (!needsText || text.trim() !== '');
   const isOff = !isReady || dialogs.isBusy || dialogs.isDown;
@@ -96,19 +97,19 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
         <Icon name={isClosing ? 'circle-check' : 'hourglass'} isLarge />
         <Heading slot="title">
           {isClosing
-            ? texts.closeTitle(name, alarm.deviceDisplayName)
-            : texts.shelveTitle(name, alarm.deviceDisplayName)}
+            ? forms.closeTitle({ alarm: name, vehicle: alarm.deviceDisplayName })
+            : forms.shelveTitle({ alarm: name, vehicle: alarm.deviceDisplayName })}
         </Heading>
       </header>
       <div className="body">
-        <p>{isClosing ? texts.closeConsequence : texts.shelveConsequence}</p>
+        <p>{isClosing ? forms.closeConsequence : forms.shelveConsequence}</p>
         {failure === null ? null : (
           <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
             {failure.hint}
           </Notice>
         )}
         <Choices
-          label={isClosing ? texts.reason : texts.shelveTime}
+          label={isClosing ? forms.reason : forms.shelveTime}
           choices={choices}
           chosen={choice}
           onChoose={setChoice}
@@ -120,10 +121,10 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
           maxLength={noteMost}
           isRequired={needsText}
         >
-          <Label>{isClosing ? texts.text : texts.why}</Label>
+          <Label>{isClosing ? forms.text : forms.why}</Label>
           <TextArea className="input" rows={2} />
           {needsText && text.trim() === '' ? (
-            <small>{isClosing ? texts.textNeeded : texts.whyNeeded}</small>
+            <small>{isClosing ? forms.textNeeded : forms.whyNeeded}</small>
           ) : null}
         </TextField>
       </div>

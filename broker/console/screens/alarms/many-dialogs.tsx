@@ -1,13 +1,14 @@
 // The dialogs of the picked alarms: assignment to a user, and closing with a reason.
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { alarmWords } from '../../../../build/words/alarm.ts';
+import { manyWords } from '../../../../build/words/many.ts';
 import type { Alarm, CloseReason } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { manyWords } from '../../words/many/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Choices, closeReasons, noteMost } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
@@ -57,8 +58,8 @@ export function AssignDialog({ many, alarms, role }: DialogProps) {
     <FormDialog
       isOpen
       icon="user-check"
-      title={texts.assignTitle(alarms.length)}
-      action={wanted === '' ? one.assign : texts.assignAction(alarms.length, wanted)}
+      title={texts.assignTitle({ count: alarms.length })}
+      action={wanted === '' ? one.assign : texts.assignAction({ count: alarms.length, user: wanted })}
       isOff={wanted === '' || many.isBusy}
       error={many.failure}
       submit={() => many.run({ action: 'assign', alarms, userID: wanted })}
@@ -90,7 +91,11 @@ export function AssignDialog({ many, alarms, role }: DialogProps) {
 }
 
 export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
-  const { alarms: texts, many: words } = useWords(manyWords);
+  const {
+    alarmDialogs: texts,
+    alarms: { reasons },
+    many: words,
+  } = useWords(alarmWords, manyWords);
   const [reason, setReason] = useState<CloseReason | null>(null);
   const [text, setText] = useState('');
   const needsText = reason === 'other';
@@ -98,8 +103,8 @@ export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
     <FormDialog
       isOpen
       icon="circle-check"
-      title={words.alarms.close(alarms.length)}
-      action={words.alarms.close(alarms.length)}
+      title={words.alarms.close({ count: alarms.length })}
+      action={words.alarms.close({ count: alarms.length })}
       isOff={reason === null || (needsText && text.trim() === '') || many.isBusy}
       error={many.failure}
       submit={() => {
@@ -111,7 +116,7 @@ export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
       <Subjects alarms={alarms} />
       <Choices
         label={texts.reason}
-        choices={closeReasons.map((value) => ({ value, text: texts.reasons[value] }))}
+        choices={closeReasons.map((value) => ({ value, text: reasons[value] }))}
         chosen={reason ?? ''}
         onChoose={(value) => setReason(closeReasons.find((one) => one === value) ?? null)}
       />

@@ -1,5 +1,6 @@
 // The picked alarms: what can be done with all of them, the dialogs for it, and what came of each.
 import { Button, Checkbox } from 'react-aria-components';
+import { manyWords } from '../../../../build/words/many.ts';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -9,7 +10,6 @@ import { useFailure } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { pickedMost } from '../../state/device-view.ts';
-import { manyWords } from '../../words/many/words.ts';
 import { AssignDialog, CloseDialog } from './many-dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
@@ -18,7 +18,10 @@ export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly man
   return (
     <Checkbox
       className="radio check"
-      aria-label={words.many.pick(codeText(alarm.statusCode, words), alarm.deviceDisplayName)}
+      aria-label={words.many.pick({
+        alarm: codeText(alarm.statusCode, words),
+        vehicle: alarm.deviceDisplayName,
+      })}
       isSelected={many.ids.has(alarm.alarmID)}
       onChange={() => many.toggle(alarm.alarmID)}
     >
@@ -50,7 +53,7 @@ export function PickedAlarms({ many, list, role }: ListProps) {
   return (
     <div className="card-body stack">
       <div className="row wrap">
-        <span role="status">{texts.picked(many.ids.size, pickedMost)}</span>
+        <span role="status">{texts.picked({ count: many.ids.size, most: pickedMost })}</span>
         <Button
           className="button secondary small"
           onPress={() => many.pick(list.map(({ alarmID }) => alarmID))}
@@ -67,7 +70,7 @@ export function PickedAlarms({ many, list, role }: ListProps) {
           isOff={isOff || takable.length === 0}
           onPress={() => many.run({ action: 'take', alarms: takable })}
         >
-          {texts.alarms.take(takable.length)}
+          {texts.alarms.take({ count: takable.length })}
         </ActionButton>
         <ActionButton
           className="button secondary small"
@@ -75,7 +78,7 @@ export function PickedAlarms({ many, list, role }: ListProps) {
           aria-haspopup="dialog"
           onPress={() => many.open('assign', assignable)}
         >
-          {texts.alarms.assignTitle(assignable.length)}…
+          {texts.alarms.assignTitle({ count: assignable.length })}…
         </ActionButton>
         <ActionButton
           className="button secondary small"
@@ -83,7 +86,7 @@ export function PickedAlarms({ many, list, role }: ListProps) {
           aria-haspopup="dialog"
           onPress={() => many.open('close', closable)}
         >
-          {texts.alarms.close(closable.length)}…
+          {texts.alarms.close({ count: closable.length })}…
         </ActionButton>
         {many.isDown ? <span className="muted">{stream.commandsOff}</span> : null}
       </div>
@@ -101,11 +104,21 @@ export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
   return (
     <section className="card-body stack" aria-label={texts.results}>
       {done === 0 ? null : (
-        <Notice tone="ok" icon="circle-check" role="status" title={texts.alarms.done[action](done)} />
+        <Notice
+          tone="ok"
+          icon="circle-check"
+          role="status"
+          title={texts.alarms.done[action]({ count: done })}
+        />
       )}
       {failed.length === 0 ? null : (
         <>
-          <Notice tone="look" icon="triangle-alert" role="alert" title={texts.alarms.failed(failed.length)} />
+          <Notice
+            tone="look"
+            icon="triangle-alert"
+            role="alert"
+            title={texts.alarms.failed({ count: failed.length })}
+          />
           <ul className="stack tight">
             {failed.map(({ alarm, why }) => (
               <li key={alarm.alarmID}>

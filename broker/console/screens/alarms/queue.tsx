@@ -67,7 +67,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
   ];
   const detail =
     alarm.alarmState === 'shelved'
-      ? `${texts.until(hourText(alarm.shelvedUntil))}: ${alarm.note}`
+      ? `${texts.until({ time: hourText(alarm.shelvedUntil) })}: ${alarm.note}`
       : alarm.alarmState === 'closed'
         ? `${(texts.reasons as Readonly<Record<string, string>>)[alarm.closeReason] ?? alarm.closeReason}${alarm.note === '' ? '' : `, ${alarm.note}`}`
         : alarm.note;
@@ -90,7 +90,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
             >
               <AlarmBadge alarm={alarm} />
             </Link>
-            {alarm.count > 1 ? <span className="note">{texts.times(alarm.count)}</span> : null}
+            {alarm.count > 1 ? <span className="note">{texts.times({ count: alarm.count })}</span> : null}
           </div>
         </div>
       </td>
@@ -108,7 +108,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
           <Age at={alarm.opened} isBare />
         </span>
         {began === 'then' ? null : (
-          <span className="note">{texts.began[began](timeText(alarm.firstTimestamp))}</span>
+          <span className="note">{texts.began[began]({ time: timeText(alarm.firstTimestamp) })}</span>
         )}
       </td>
       <td data-label={texts.columns.state}>

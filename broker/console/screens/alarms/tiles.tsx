@@ -34,7 +34,7 @@ function RateBars({ opened }: { readonly opened: readonly number[] }) {
   const { alarms: words } = useWords();
   const highest = Math.max(0, ...opened);
   return (
-    <div className="bars" role="img" aria-label={words.rateLabel(highest, opened.at(-1) ?? 0)}>
+    <div className="bars" role="img" aria-label={words.rateLabel({ highest, now: opened.at(-1) ?? 0 })}>
       {opened.map((count, at) => (
         <i
           key={at}
@@ -100,13 +100,17 @@ export function Tiles({
           </strong>
         )}
         <small>
-          {taken === undefined || taken.count === 0 ? '' : texts.longest(spanText(taken.longestS, words))}
+          {taken === undefined || taken.count === 0
+            ? ''
+            : texts.longest({ span: spanText(taken.longestS, words) })}
         </small>
       </section>
       <section className="card tile" aria-labelledby="tile-rate">
         <h2 id="tile-rate">{texts.tileRate}</h2>
         <RateBars opened={summary?.opened10min ?? []} />
-        <small>{summary === undefined ? common.unknown : texts.rate(summary.opened10min.at(-1) ?? 0)}</small>
+        <small>
+          {summary === undefined ? common.unknown : texts.rate({ now: summary.opened10min.at(-1) ?? 0 })}
+        </small>
       </section>
       <section className="card tile" aria-labelledby="tile-sound">
         <h2 id="tile-sound">{texts.tileSound}</h2>
@@ -115,7 +119,7 @@ export function Tiles({
           {state === 'on'
             ? texts.soundOn
             : state === 'muted'
-              ? texts.soundMuted(timeText(untilS))
+              ? texts.soundMuted({ time: timeText(untilS) })
               : common.off}
         </strong>
         <small>{state === 'off' ? texts.soundOff : texts.soundHint}</small>

@@ -1,6 +1,7 @@
 // Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
 
 import { Link, useSearch } from '@tanstack/react-router';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
@@ -12,7 +13,6 @@ import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';
 import { ApprovalCard } from './card.tsx';
@@ -29,10 +29,10 @@ function decidedText(
   vehicle: string,
   { approvals }: WordsWith<[typeof cutWords]>,
 ): string {
-  if (approvalState === 'approved') return approvals.approvedLine(vehicle, decidedBy);
-  if (approvalState === 'refused') return approvals.refusedLine(vehicle, decidedBy);
-  if (approvalState === 'withdrawn') return approvals.withdrawnLine(vehicle, decidedBy);
-  return approvals.expiredLine(vehicle);
+  if (approvalState === 'approved') return approvals.approvedLine({ vehicle, user: decidedBy });
+  if (approvalState === 'refused') return approvals.refusedLine({ vehicle, user: decidedBy });
+  if (approvalState === 'withdrawn') return approvals.withdrawnLine({ vehicle, user: decidedBy });
+  return approvals.expiredLine({ vehicle });
 }
 
 const isToday = (seconds: number): boolean =>
@@ -76,7 +76,7 @@ function Decided({ requests, role, readMs, error }: DecidedProps) {
                   </Link>
                   <Time at={at} />
                   <p>
-                    {texts.after(spanText(at - requested, words))}
+                    {texts.after({ span: spanText(at - requested, words) })}
                     {decidedReason === '' ? null : (
                       <>
                         {': '}
@@ -109,9 +109,9 @@ function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
       <div className="card-body stack">
         <dl className="pairs">
           <dt>{texts.you}</dt>
-          <dd>{texts.cuts(limits.cuts, limits.cutsPerHour)}</dd>
+          <dd>{texts.cuts({ used: limits.cuts, most: limits.cutsPerHour })}</dd>
           <dt>{texts.account}</dt>
-          <dd>{texts.cuts(limits.accountCuts, limits.accountCutsPerHour)}</dd>
+          <dd>{texts.cuts({ used: limits.accountCuts, most: limits.accountCutsPerHour })}</dd>
           <dt>{texts.breaker}</dt>
           <dd>
             {limits.isBreakerOpen ? (
@@ -119,7 +119,10 @@ function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
                 <Badge icon="triangle-alert" tone="look">
                   {texts.open}
                 </Badge>{' '}
-                {cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)}
+                {cutLimits.breakerOpen({
+                  time: timeText(limits.breakerOpened),
+                  user: limits.breakerOpenedBy,
+                })}
               </>
             ) : (
               <Badge icon="circle-check" tone="ok">
@@ -185,7 +188,7 @@ export function ApprovalsScreen() {
         <span className="muted">
           {pending.length === 0 && knowledge !== 'known'
             ? words.stream.notKnown
-            : texts.waiting(own.length, pending.length - own.length)}
+            : texts.waiting({ yours: own.length, others: pending.length - own.length })}
         </span>
         {limits === undefined ? null : (
           <div className="row push">

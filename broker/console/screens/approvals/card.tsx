@@ -2,6 +2,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useId } from 'react';
 import { Input, Label, TextField } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -12,7 +13,6 @@ import { connection, vehicles } from '../../service/live.ts';
 import { useUser } from '../../service/role.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import { VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
@@ -79,7 +79,7 @@ function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
   return (
     <>
       <div className="row wrap">
-        <span className="muted">{texts.signedIn(user?.userID ?? '')}</span>
+        <span className="muted">{texts.signedIn({ user: user?.userID ?? '' })}</span>
         <button
           type="button"
           className="button secondary push"
@@ -98,7 +98,7 @@ function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
           onClick={() => (why === null ? decide.approve() : undefined)}
         >
           <Icon name="check" />
-          {texts.approve(name)}
+          {texts.approve({ vehicle: name })}
         </button>
       </div>
       <p className="muted" id={whyID}>
@@ -142,7 +142,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
     : limits === undefined
       ? order.missing.limits
       : limits.isBreakerOpen
-        ? cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+        ? cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy })
         : lacking;
   const now = useNow();
   const isLate = decide.sentMs !== null && now - decide.sentMs / 1000 > usualS;
@@ -222,12 +222,12 @@ function CardHead({
   return (
     <header>
       <Icon name="power-off" isLarge />
-      <h2 id={titleID}>{relays[relay].title(name)}</h2>
+      <h2 id={titleID}>{relays[relay].title({ vehicle: name })}</h2>
       <Badge icon={standingIcons[standing]} {...(standing === 'yours' ? { tone: 'busy' as const } : {})}>
         {badge}
       </Badge>
       <span className="push muted">
-        {texts.askedAgo(spanText(now - request.requested, words), timeText(request.expires))}
+        {texts.askedAgo({ span: spanText(now - request.requested, words), time: timeText(request.expires) })}
       </span>
     </header>
   );

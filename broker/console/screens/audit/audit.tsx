@@ -1,13 +1,13 @@
 // The audit log as a whole, for administrators: all entries of the account with a filter, and the check of their chain.
 import { useSearch } from '@tanstack/react-router';
+import { auditWords } from '../../../../build/words/audit.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Empty, Loading, timeText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { isFiltered } from '../../state/account/audit-view.ts';
-import { auditWords } from '../../words/audit/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { ChainCheck } from './check.tsx';
 import { Entries } from './entries.tsx';
 import { Filters } from './filters.tsx';
@@ -41,8 +41,8 @@ function Log() {
             </ActionButton>
           ) : null}
           <span className="muted" role="status">
-            {texts.shown(entries?.length ?? 0)}
-            {hasOlder && last !== undefined ? ` · ${texts.searched(timeText(last.timestamp))}` : ''}
+            {texts.shown({ count: entries?.length ?? 0 })}
+            {hasOlder && last !== undefined ? ` · ${texts.searched({ time: timeText(last.timestamp) })}` : ''}
           </span>
         </div>
       </View>

@@ -1,11 +1,11 @@
 // The button that lets the service check the chain of the log, and what it found: what was checked, or where the chain breaks.
 import { Link } from '@tanstack/react-router';
+import { auditWords } from '../../../../build/words/audit.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice, Time, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { auditWords } from '../../words/audit/words.ts';
 import { type CheckState, type Finding, useCheck } from './use-check.ts';
 
 /** Seconds before and after a fault whose entries are shown. */
@@ -15,7 +15,7 @@ type Place = NonNullable<Finding['from']>;
 
 function PlaceText({ place }: { readonly place: Place }) {
   const { check: texts } = useWords(auditWords).auditLog;
-  return <>{texts.entry(place.chainNumber, timeText(place.timestamp))}</>;
+  return <>{texts.entry({ chainNumber: place.chainNumber, time: timeText(place.timestamp) })}</>;
 }
 
 /** What was checked: from, until, head, when. */
@@ -64,10 +64,15 @@ function Broken({ finding }: { readonly finding: Finding }) {
   if (fault === null) return null;
   return (
     <>
-      <Notice tone="act" icon="octagon-alert" role="alert" title={texts.broken(fault.chainNumber)}>
+      <Notice
+        tone="act"
+        icon="octagon-alert"
+        role="alert"
+        title={texts.broken({ chainNumber: fault.chainNumber })}
+      >
         {texts.faults[fault.reason]}
       </Notice>
-      <p>{texts.before(entries)}</p>
+      <p>{texts.before({ count: entries })}</p>
       <p>{texts.advice}</p>
       {until === null ? null : (
         <p>
@@ -87,16 +92,16 @@ function Held({ finding }: { readonly finding: Finding }) {
   return (
     <>
       {isProven ? (
-        <Notice tone="ok" icon="shield-check" role="status" title={texts.good(entries)} />
+        <Notice tone="ok" icon="shield-check" role="status" title={texts.good({ count: entries })} />
       ) : (
         <>
           <Notice tone="look" icon="triangle-alert" role="alert" title={texts.unproven}>
             {texts.unprovenHint}
           </Notice>
-          <p>{texts.unproved(entries)}</p>
+          <p>{texts.unproved({ count: entries })}</p>
         </>
       )}
-      {comparedWith === null ? null : <p className="muted">{texts.passed(comparedWith)}</p>}
+      {comparedWith === null ? null : <p className="muted">{texts.passed({ chainNumber: comparedWith })}</p>}
       {isForeign ? (
         <Notice tone="look" icon="triangle-alert" title={texts.foreignHead} />
       ) : comparedWith === null && head !== null ? (
@@ -111,9 +116,9 @@ function Result({ finding }: { readonly finding: Finding }) {
   return (
     <>
       {finding.fault === null ? <Held finding={finding} /> : <Broken finding={finding} />}
-      {finding.erased === 0 ? null : <p className="muted">{texts.erased(finding.erased)}</p>}
+      {finding.erased === 0 ? null : <p className="muted">{texts.erased({ count: finding.erased })}</p>}
       {finding.unsealed === 0 ? null : (
-        <Notice tone="look" icon="triangle-alert" title={texts.unsealed(finding.unsealed)} />
+        <Notice tone="look" icon="triangle-alert" title={texts.unsealed({ count: finding.unsealed })} />
       )}
       <Checked finding={finding} />
     </>
@@ -126,7 +131,7 @@ function Running({ state }: { readonly state: CheckState & { readonly step: 'run
   return (
     <div role="status">
       {waits ? <p>{texts.waits}</p> : null}
-      <p>{texts.progress(entries, Math.max(entries, length))}</p>
+      <p>{texts.progress({ count: entries, all: Math.max(entries, length) })}</p>
     </div>
   );
 }

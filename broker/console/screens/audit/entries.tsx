@@ -1,12 +1,12 @@
 // The entries of the log, the newest first. Only rows in sight are in the document.
 import { Link } from '@tanstack/react-router';
+import { auditWords } from '../../../../build/words/audit.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
-import { auditWords } from '../../words/audit/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import type { Entry } from './use-entries.ts';
 
 const rowPx = 64;
@@ -16,7 +16,11 @@ function Actor({ userID }: Pick<Entry, 'userID'>) {
   const { audit, auditLog: texts, alarms } = useWords(auditWords, tabWords);
   const known: Readonly<Record<string, string>> = { service: alarms.service, operator: audit.operator };
   return (
-    <Link to="/audit" search={{ actor: userID }} aria-label={texts.onlyActor(known[userID] ?? userID)}>
+    <Link
+      to="/audit"
+      search={{ actor: userID }}
+      aria-label={texts.onlyActor({ user: known[userID] ?? userID })}
+    >
       <bdi>{known[userID] ?? userID}</bdi>
     </Link>
   );
@@ -27,7 +31,7 @@ function ObjectLink({ object }: Pick<Entry, 'object'>) {
   const { auditLog: texts } = useWords(auditWords);
   const vehicle = useValue(vehicles).get(object);
   return vehicle === undefined ? (
-    <Link to="/audit" search={{ object }} aria-label={texts.onlyObject(object)}>
+    <Link to="/audit" search={{ object }} aria-label={texts.onlyObject({ object })}>
       <bdi>{object}</bdi>
     </Link>
   ) : (

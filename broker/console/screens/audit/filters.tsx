@@ -2,12 +2,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent } from 'react';
 import { Button } from 'react-aria-components';
+import { auditWords } from '../../../../build/words/audit.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { type AuditSearch, isFiltered } from '../../state/account/audit-view.ts';
 import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-view.ts';
-import { auditWords } from '../../words/audit/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 
 /** The address without what is empty. */
 function searchOf(form: FormData): AuditSearch {

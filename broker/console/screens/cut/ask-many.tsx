@@ -2,6 +2,8 @@
 // reason, end and proof of the person are those of a single cut. Each cut then has its own course.
 import { useId, useState } from 'react';
 import { Button, Checkbox, Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { manyWords } from '../../../../build/words/many.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -14,8 +16,6 @@ import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import type { FoundOrder } from '../../state/orders/sent-orders.ts';
-import { cutWords } from '../../words/cut/words.ts';
-import { manyWords } from '../../words/many/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { CutLimits, OrderFields } from './ask.tsx';
 import { EvidenceTable } from './evidence.tsx';
@@ -57,14 +57,14 @@ function obstacleOf(
   limits: Limits | undefined,
   { cutLimits, many }: WordsWith<[typeof cutWords, typeof manyWords]>,
 ): string | null {
-  if (count > vehiclesMost) return many.commands.tooMany(vehiclesMost);
+  if (count > vehiclesMost) return many.commands.tooMany({ most: vehiclesMost });
   if (limits === undefined) return null;
   const { cuts, cutsPerHour, accountCuts, accountCutsPerHour } = limits;
   if (limits.isBreakerOpen)
-    return cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
+    return cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy });
   if (limits.needsApproval && !limits.isSecondPerson) return cutLimits.notSecond;
   const left = Math.max(0, Math.min(cutsPerHour - cuts, accountCutsPerHour - accountCuts));
-  return count > left ? many.commands.overLimit(left) : null;
+  return count > left ? many.commands.overLimit({ left }) : null;
 }
 
 interface CandidateProps {
@@ -88,11 +88,11 @@ function Judgement({ vehicle, isDown }: { readonly vehicle: Vehicle; readonly is
         isDown={isDown}
       />
       <details>
-        <summary>{many.commands.evidence(vehicle.name)}</summary>
+        <summary>{many.commands.evidence({ vehicle: vehicle.name })}</summary>
         <EvidenceTable
           relay={relay}
           verdict={rehearsal.verdict}
-          caption={many.commands.evidence(vehicle.name)}
+          caption={many.commands.evidence({ vehicle: vehicle.name })}
         />
       </details>
     </div>
@@ -124,7 +124,7 @@ function Candidate({ deviceID, isDown, hasSent, isMeant, onMean, takeOut }: Cand
         </h3>
         {hasSent ? null : (
           <Button className="button secondary small push" onPress={takeOut}>
-            {texts.takeOut(name)}
+            {texts.takeOut({ vehicle: name })}
           </Button>
         )}
       </div>
@@ -141,7 +141,7 @@ function Candidate({ deviceID, isDown, hasSent, isMeant, onMean, takeOut }: Cand
               <span className="box">
                 <Icon name="check" />
               </span>
-              {texts.meant(name)}
+              {texts.meant({ vehicle: name })}
             </Checkbox>
           </>
         )}
@@ -200,7 +200,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
     <>
       <header>
         <Icon name="power-off" isLarge />
-        <Heading slot="title">{texts.cut(count)}</Heading>
+        <Heading slot="title">{texts.cut({ count })}</Heading>
         <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
@@ -230,7 +230,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
         </Form>
         {limits === undefined ? null : <CutLimits limits={limits} role={user?.roleID ?? ''} />}
       </div>
-      <OrderFooter {...{ ask, formID, why, close }} icon="power-off" label={texts.button(count)} />
+      <OrderFooter {...{ ask, formID, why, close }} icon="power-off" label={texts.button({ count })} />
     </>
   );
 }

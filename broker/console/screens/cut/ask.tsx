@@ -4,6 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { Form, Heading, Input, Label, TextField } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
@@ -18,7 +19,6 @@ import { session } from '../../service/session.ts';
 import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { noteMost, orderLifeS, type Relay } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Choice } from './choice.tsx';
 import { relayIcons, VehicleFacts } from './parts.tsx';
@@ -60,15 +60,22 @@ export function CutLimits({ limits, role }: { readonly limits: Limits; readonly 
       <dd>
         {limits.needsApproval ? texts.secondNeeded : texts.secondNot}{' '}
         {approvers === null ? null : (
-          <span className="age">{approvers === '' ? texts.secondNone : texts.secondWho(approvers)}</span>
+          <span className="age">
+            {approvers === '' ? texts.secondNone : texts.secondWho({ names: approvers })}
+          </span>
         )}
       </dd>
       <dt>{texts.limit}</dt>
       <dd>
-        {texts.limitText(limits.cuts, limits.cutsPerHour, limits.accountCuts, limits.accountCutsPerHour)}
+        {texts.limitText({
+          used: limits.cuts,
+          most: limits.cutsPerHour,
+          account: limits.accountCuts,
+          accountMost: limits.accountCutsPerHour,
+        })}
         {' · '}
         {limits.isBreakerOpen
-          ? texts.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+          ? texts.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy })
           : texts.breakerClosed}
         {!limits.isBreakerOpen &&
         (limits.cuts >= limits.cutsPerHour || limits.accountCuts >= limits.accountCutsPerHour) ? (
@@ -100,7 +107,7 @@ export function OrderFields({ ask }: { readonly ask: Ask }) {
         chosen={String(ask.lifeS)}
         choices={orderLifeS[ask.relay].map((seconds) => ({
           value: String(seconds),
-          text: texts.ttlChoice(lengthText(seconds, words), timeText(now + seconds)),
+          text: texts.ttlChoice({ span: lengthText(seconds, words), time: timeText(now + seconds) }),
         }))}
         onChoose={(value) => ask.setLife(Number(value))}
       />
@@ -123,7 +130,7 @@ function useObstacle(
   if (relayStateOf(vehicle, relay) === '1') return orders[relay].already;
   if (limits === undefined || relay !== 'enginecutoff') return null;
   if (limits.isBreakerOpen)
-    return cutLimits.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy);
+    return cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy });
   return limits.needsApproval && !limits.isSecondPerson ? cutLimits.notSecond : null;
 }
 
@@ -134,7 +141,7 @@ function consequence(
   const texts = orders[relay];
   const offS = neededOf(rehearsal.verdict, 'ignition_off_s');
   const standS = neededOf(rehearsal.verdict, 'standstill_s');
-  return offS === null || standS === null ? texts.consequence : texts.consequenceTimes(offS, standS);
+  return offS === null || standS === null ? texts.consequence : texts.consequenceTimes({ offS, standS });
 }
 
 export interface AskOrderProps {
@@ -185,7 +192,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
     <>
       <header>
         <Icon name={relayIcons[relay]} isLarge />
-        <Heading slot="title">{title(vehicle.name)}</Heading>
+        <Heading slot="title">{title({ vehicle: vehicle.name })}</Heading>
         <SentBadge sent={ask.sent} />
       </header>
       <div className="body">
@@ -216,7 +223,7 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
       <OrderFooter
         {...{ ask, formID, why, close }}
         icon={relayIcons[relay]}
-        label={words.orders[relay].button(vehicle.name)}
+        label={words.orders[relay].button({ vehicle: vehicle.name })}
       >
         {/* Without a stream or an answer: the page behind the dialog is out of reach. */}
         {hasBack && relay === 'enginecutoff' ? <ServiceCode vehicle={vehicle} /> : null}

@@ -1,12 +1,12 @@
 // The entries of the audit log about one order: the actor, the action, the time and the place in the chain. Administrators read the log.
 
 import { useQuery } from '@tanstack/react-query';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Loading, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { cutWords } from '../../words/cut/words.ts';
 
 interface AuditProps {
   readonly deviceID: string;
@@ -47,7 +47,7 @@ export function Audit({ deviceID, ids, role }: AuditProps) {
     );
   return (
     <details>
-      <summary>{texts.auditCount(own.length)}</summary>
+      <summary>{texts.auditCount({ count: own.length })}</summary>
       <ul className="thread">
         {own.toReversed().map(({ entryID, timestamp, userID, action, chainNumber }) => (
           <li key={entryID}>
@@ -57,7 +57,8 @@ export function Audit({ deviceID, ids, role }: AuditProps) {
             <div>
               {userID} <code>{action}</code>{' '}
               <small>
-                <Time at={timestamp} /> · {chainNumber === null ? texts.unsealed : texts.chain(chainNumber)}
+                <Time at={timestamp} /> ·{' '}
+                {chainNumber === null ? texts.unsealed : texts.chain({ place: chainNumber })}
               </small>
             </div>
           </li>

@@ -2,6 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import type { Device } from '../../api/operations.ts';
 import { useFocusInSight } from '../../components/focus-in-sight.ts';
 import { Notice, spanText, timeText } from '../../components/texts.tsx';
@@ -23,7 +24,6 @@ import {
 } from '../../state/orders/cut-view.ts';
 import { isOverdue } from '../../state/orders/sent-orders.ts';
 import { without } from '../../state/search.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import { AskOrder } from './ask.tsx';
 import { FollowCommand, FollowRequest } from './following.tsx';
 import { useRehearsal } from './use-rehearsal.ts';
@@ -36,11 +36,15 @@ function StaleInside({ relay, deviceID }: { readonly relay: Relay; readonly devi
   const { state, aliveMs } = useValue(connection);
   if (state !== 'down') return null;
   const title =
-    aliveMs === 0 ? words.error.unreachable : words.stream.down(spanText(now - aliveMs / 1000, words));
+    aliveMs === 0
+      ? words.error.unreachable
+      : words.stream.down({ span: spanText(now - aliveMs / 1000, words) });
   return (
     <div className="body stale-inside">
       <Notice tone="look" icon="wifi-off" title={title}>
-        {aliveMs === 0 ? words.login.unreachableHint : words.orders[relay].stale(timeText(aliveMs / 1000))}
+        {aliveMs === 0
+          ? words.login.unreachableHint
+          : words.orders[relay].stale({ time: timeText(aliveMs / 1000) })}
       </Notice>
       <p className="hidden" role="alert">
         {sent === undefined ? words.relays[relay].off : ''}

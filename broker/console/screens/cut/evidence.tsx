@@ -1,13 +1,13 @@
 // What the vehicle judged, rule by rule: always the same rows in the same order. It is not announced on each change; the sentence above
 // it is.
 
+import { cutWords } from '../../../../build/words/cut.ts';
 import type { Verdict } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { type Evidence, evidenceOf, neededOf } from '../../state/evidence.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { metText, unmetText } from './verdict-words.ts';
 
@@ -28,18 +28,17 @@ function needText(
   { verdict, relay }: Judged,
   { order: { needs }, orders }: WordsWith<[typeof cutWords]>,
 ): string | null {
-  const byNumber = {
-    ignition: ['ignition_off_s', needs.ignition],
-    standstill: ['standstill_s', needs.standstill],
-    position: ['position_trusted_s', needs.position],
-    witnesses: ['witnesses', needs.witnesses],
+  const rules = {
+    ignition: 'ignition_off_s',
+    standstill: 'standstill_s',
+    position: 'position_trusted_s',
+    witnesses: 'witnesses',
   } as const;
   if (row === 'movement') return orders[relay].needMovement;
   if (row === 'time' || row === 'relay') return needs[row];
   if (row === 'other') return null;
-  const [rule, text] = byNumber[row];
-  const needed = neededOf(verdict, rule);
-  return needed === null ? null : text(needed);
+  const needed = neededOf(verdict, rules[row]);
+  return needed === null ? null : needs[row]({ seconds: needed, count: needed });
 }
 
 function Row({ evidence, verdict, relay }: Judged & { readonly evidence: Evidence }) {
@@ -84,7 +83,7 @@ function Row({ evidence, verdict, relay }: Judged & { readonly evidence: Evidenc
         )}
         {sinceMs === null ? null : (
           <span className="since">
-            <bdi>{texts.sinceTime(timeText(sinceMs / 1000))}</bdi>
+            <bdi>{texts.sinceTime({ time: timeText(sinceMs / 1000) })}</bdi>
           </span>
         )}
       </td>

@@ -3,6 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Heading } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
@@ -26,7 +27,6 @@ import {
   type Step,
 } from '../../state/orders/cut-course.ts';
 import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { Countdown, Course, CutStateBadge, relayIcons, VehicleFacts } from './parts.tsx';
@@ -203,7 +203,7 @@ function Stand(props: StandProps) {
     <>
       <header>
         <Icon name={relayIcons[relay]} isLarge />
-        <Heading slot="title">{words.relays[relay].title(vehicle.name)}</Heading>
+        <Heading slot="title">{words.relays[relay].title({ vehicle: vehicle.name })}</Heading>
         {isUndone ? (
           <Badge icon="undo-2">{orders[relay].after.badge}</Badge>
         ) : (

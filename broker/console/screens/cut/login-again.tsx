@@ -2,11 +2,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Loading, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { finishLoginAgain } from '../../service/login-again.ts';
-import { cutWords } from '../../words/cut/words.ts';
 
 export function LoginAgainScreen() {
   const words = useWords(cutWords);

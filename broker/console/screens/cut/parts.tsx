@@ -1,6 +1,7 @@
 // Parts of the screens of a cut and an unlock: badge of its state, the vehicle as it is now, the course, the countdown.
 
 import { useEffect, useState } from 'react';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
@@ -8,7 +9,6 @@ import { useNow, useWords } from '../../components/use.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { type Step } from '../../state/orders/cut-course.ts';
 import { type CutState, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { reasonWords } from './verdict-words.ts';
 
@@ -139,14 +139,14 @@ function stepText(
     case 'executing':
       return orders[relay].executing;
     case 'undone':
-      return by === '' ? orders[relay].after.badge : orders[relay].after.step(by);
+      return by === '' ? orders[relay].after.badge : orders[relay].after.step({ user: by });
     case 'asked':
     case 'approved':
-      return steps[name](by);
+      return steps[name]({ user: by });
     case 'refused':
-      return by === '' ? steps.refused : steps.refusedBy(by);
+      return by === '' ? steps.refused : steps.refusedBy({ user: by });
     case 'cancelled':
-      return by === '' ? steps.cancelled : steps.cancelledBy(by);
+      return by === '' ? steps.cancelled : steps.cancelledBy({ user: by });
     default:
       return steps[name];
   }
@@ -173,14 +173,14 @@ export function Course({ relay, steps, reason }: CourseProps) {
             <Icon name={step.name === 'expired' ? 'timer-off' : stepIcons[step.kind]} />
             <span>{stepText(step, relay, words)}</span>
             {step.at === null ? <span /> : <Time at={step.at} />}
-            {step.ownAt === null ? null : <p>{texts.ownClock(timeText(step.ownAt))}</p>}
+            {step.ownAt === null ? null : <p>{texts.ownClock({ time: timeText(step.ownAt) })}</p>}
             {step.name === 'asked' && reason !== '' ? (
               <p>
                 {texts.reason}: {reasonWords(reason, relay, words)}
               </p>
             ) : null}
             {step.kind === 'now' && step.at !== null ? (
-              <p>{texts.since(spanText(now - step.at, words))}</p>
+              <p>{texts.since({ span: spanText(now - step.at, words) })}</p>
             ) : null}
           </li>
         ))}
@@ -210,7 +210,7 @@ export function Countdown({ relay, began, ends }: CountdownProps) {
   const [said, setSaid] = useState('');
   const mark = announcedS.find((one) => leftS === one) ?? null;
   useEffect(() => {
-    if (mark !== null) setSaid(leftAnnounce(spanText(mark, words)));
+    if (mark !== null) setSaid(leftAnnounce({ span: spanText(mark, words) }));
   }, [mark, leftAnnounce, words]);
   return (
     <div className="expiry">
@@ -219,7 +219,7 @@ export function Countdown({ relay, began, ends }: CountdownProps) {
           <bdi>{spanText(leftS, words)}</bdi>
         </strong>
         <span className="muted">{texts.left}</span>
-        <span className="push muted">{texts.ends(timeText(ends))}</span>
+        <span className="push muted">{texts.ends({ time: timeText(ends) })}</span>
       </div>
       <progress value={used} max={100} aria-label={texts.used} />
       <p className="hidden" role="status">

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, Input, Label, TextField } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { spanText } from '../../components/texts.tsx';
@@ -11,7 +12,6 @@ import { useNow, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { beginLoginAgain, loginProof } from '../../service/login-again.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 
 export interface PersonProof {
   readonly kind: 'none' | 'password' | 'login';
@@ -58,7 +58,7 @@ function LoginAgain() {
           <span className="tick">
             <Icon name="circle-check" />
           </span>
-          {texts.loginAgainDone(spanText(proof.expires - now, words))}
+          {texts.loginAgainDone({ span: spanText(proof.expires - now, words) })}
         </p>
       ) : (
         <Button className="button secondary" isPending={begin.isPending} onPress={() => begin.mutate()}>

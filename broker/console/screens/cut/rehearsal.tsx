@@ -1,10 +1,11 @@
 // "Would you cut now?", and the same of an unlock: the answer of the vehicle in one sentence, and the question again.
+
+import { cutWords } from '../../../../build/words/cut.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { EvidenceTable } from './evidence.tsx';
 import type { Rehearsal } from './use-rehearsal.ts';
@@ -28,7 +29,9 @@ function sentence(
   if (state === 'refused') return texts.rehearsalRefused;
   if (state === 'silent') return texts.noAnswer;
   if (verdict === null) return isOnline ? texts.movesNothing : texts.offline;
-  return verdict.code === 'allowed' ? words.orders[relay].would : texts.wouldNot(whyText(verdict, words));
+  return verdict.code === 'allowed'
+    ? words.orders[relay].would
+    : texts.wouldNot({ why: whyText(verdict, words) });
 }
 
 /** The sentence, politely announced, and the button that asks again. */
@@ -46,7 +49,7 @@ export function RehearsalAnswer(props: RehearsalProps) {
           {orders[relay].rehearse}
         </ActionButton>
         {rehearsal.waitS > 0 && rehearsal.state !== 'asked' ? (
-          <small>{texts.again(rehearsal.waitS)}</small>
+          <small>{texts.again({ seconds: rehearsal.waitS })}</small>
         ) : null}
       </div>
     </div>

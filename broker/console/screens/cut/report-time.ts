@@ -1,8 +1,8 @@
 // When a command was reported, in words.
 
+import type { cutWords } from '../../../../build/words/cut.ts';
 import type { CommandRecord } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
-import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** A report that came in so late is of another moment than the one at which the service had it, s. */
@@ -14,5 +14,5 @@ export function reportTime(
   { order }: WordsWith<[typeof cutWords]>,
 ): string {
   const isOther = reported !== 0 && Math.abs(updated - reported) > lateS;
-  return isOther ? order.ownClock(timeText(reported)) : timeText(updated);
+  return isOther ? order.ownClock({ time: timeText(reported) }) : timeText(updated);
 }

@@ -2,6 +2,7 @@
 // and stays enabled without a stream. What became of it is what the ledger says; for a vehicle that is silent the service code, which restores
 // the engine, stands beside a restore.
 import { Button } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import { reportTime } from './report-time.ts';
 import { ServiceCode } from './service-code.tsx';
 
@@ -33,7 +33,9 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
   useOrderChanges(vehicle.id);
   const { data: record } = useCommand(commandID);
   if (record === undefined)
-    return <Notice tone="busy" icon="hourglass" role="status" title={texts.asked(vehicle.name)} />;
+    return (
+      <Notice tone="busy" icon="hourglass" role="status" title={texts.asked({ vehicle: vehicle.name })} />
+    );
   const state = cutStateOf(record.commandState);
   if (state === 'confirmed')
     return (
@@ -41,7 +43,7 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
         tone="ok"
         icon="shield-check"
         role="status"
-        title={texts.confirmed(vehicle.name, reportTime(record, words))}
+        title={texts.confirmed({ vehicle: vehicle.name, time: reportTime(record, words) })}
       />
     );
   const text = state === 'approval' ? texts.states.requested : texts.states[state];
@@ -50,7 +52,7 @@ function Asked({ relay, vehicle, commandID }: AskedProps) {
       tone={record.hasEnded || state === 'unknown' ? 'look' : 'busy'}
       icon={record.hasEnded || state === 'unknown' ? 'triangle-alert' : 'hourglass'}
       role="status"
-      title={texts.asked(vehicle.name)}
+      title={texts.asked({ vehicle: vehicle.name })}
     >
       {text}
     </Notice>
@@ -68,11 +70,16 @@ function Outcome({ vehicle, order }: { readonly vehicle: Subject; readonly order
   useNow();
   if (order.state === 'asked') return <Asked relay={relay} vehicle={vehicle} commandID={order.commandID} />;
   if (order.state === 'asking' && Date.now() - order.sentMs < usualMs)
-    return <Notice tone="busy" icon="hourglass" role="status" title={texts.asking(vehicle.name)} />;
+    return (
+      <Notice tone="busy" icon="hourglass" role="status" title={texts.asking({ vehicle: vehicle.name })} />
+    );
   const isOpen =
     order.state === 'asking' || (order.error instanceof ServiceError && order.error.mayHaveActed);
   const { title, hint } = isOpen
-    ? { title: `${texts.asked(vehicle.name)}. ${words.error.unanswered}`, hint: texts.pressAgain }
+    ? {
+        title: `${texts.asked({ vehicle: vehicle.name })}. ${words.error.unanswered}`,
+        hint: texts.pressAgain,
+      }
     : failureText(order.error, words, words.relays[relay].safeFailed);
   return (
     <Notice tone="look" icon="triangle-alert" role="alert" title={title}>

@@ -1,10 +1,11 @@
 // The one sentence that says where a cut or an unlock stands. Only the ledger's own state says that something happened.
+
+import type { cutWords } from '../../../../build/words/cut.ts';
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
 import { metOf } from '../../state/evidence.ts';
 import { type Aftermath, requestState } from '../../state/orders/cut-course.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
-import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { reportTime } from './report-time.ts';
 import { whyText } from './verdict-words.ts';
@@ -26,33 +27,33 @@ export function commandSays(
   const state = cutStateOf(record.commandState);
   // Units of other makes send a sentence in place of rules.
   const why = whyText(verdict, words) || detail;
-  const asked = cancelledBy === '' || hasEnded ? '' : withdrawAsked(cancelledBy);
+  const asked = cancelledBy === '' || hasEnded ? '' : withdrawAsked({ user: cancelledBy });
   const time = after.at === null ? '' : timeText(after.at);
   const nothing = after.kind === 'replaced' ? since.replaced : hints.nothingRepeated;
   switch (state) {
     case 'armed': {
       const { met: proven, all } = verdict === null ? { met: 0, all: 0 } : metOf(verdict, relay);
-      const counted = verdict === null ? '' : met(proven, all);
-      return { title: why === '' ? own.armedPlain : says.armed(why), hint: asked || counted };
+      const counted = verdict === null ? '' : met({ met: proven, all });
+      return { title: why === '' ? own.armedPlain : says.armed({ why }), hint: asked || counted };
     }
     case 'confirmed':
       if (after.kind === 'undone')
         return {
-          title: since.undone(reportTime(record, words)),
-          hint: after.by === '' ? since.readBack : since.by(after.by, time),
+          title: since.undone({ time: reportTime(record, words) }),
+          hint: after.by === '' ? since.readBack : since.by({ user: after.by, time }),
         };
       return {
-        title: own.confirmed(reportTime(record, words)),
+        title: own.confirmed({ time: reportTime(record, words) }),
         hint:
           after.kind === 'undoing'
-            ? since.undoing(after.by, time)
+            ? since.undoing({ user: after.by, time })
             : after.kind === 'replaced'
               ? since.replaced
               : hints.confirmed,
       };
     case 'refused':
       return {
-        title: own.refused(vehicle, why || words.common.unknown),
+        title: own.refused({ vehicle, why: why || words.common.unknown }),
         hint: nothing,
       };
     case 'expired':
@@ -83,7 +84,7 @@ export function requestSays(
   switch (requestState(request)) {
     case 'refused':
       return {
-        title: own.refusedBy(request.decidedBy),
+        title: own.refusedBy({ user: request.decidedBy }),
         hint: request.decidedReason || nothing,
       };
     case 'cancelled':
@@ -93,7 +94,7 @@ export function requestSays(
     default:
       return {
         title: words.order.says.approval,
-        hint: words.order.hints.approveUntil(timeText(request.expires)),
+        hint: words.order.hints.approveUntil({ time: timeText(request.expires) }),
       };
   }
 }

@@ -2,6 +2,7 @@
 // carried out at any moment, and nothing on the screen may deny that.
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Button } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import type { Failure } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
@@ -9,7 +10,6 @@ import { useNow, useValue, useWords } from '../../components/use.ts';
 import { foundOrders, orderKey, showFound } from '../../service/orders/sent-orders.ts';
 import { cutText, type Relay } from '../../state/orders/cut-view.ts';
 import type { FoundOrder, SentOrder } from '../../state/orders/sent-orders.ts';
-import { cutWords } from '../../words/cut/words.ts';
 import type { Ask } from './use-ask.ts';
 
 /** The member of an address for an order that the service has. */
@@ -47,7 +47,7 @@ export function SentBadge({ sent }: { readonly sent: SentOrder | null }) {
 interface OrderNoticeProps {
   readonly ask: Pick<Ask, 'sent' | 'lifeS'>;
   readonly consequence: string;
-  readonly until: (time: string) => string;
+  readonly until: (a: { readonly time: string }) => string;
   /** Of the newest try; null: it has none. */
   readonly failure: Failure | null;
 }
@@ -57,7 +57,7 @@ export function OrderNotice({ ask, consequence, until, failure }: OrderNoticePro
   const now = useNow();
   return ask.sent === null ? (
     <Notice tone="busy" icon="hourglass" title={consequence}>
-      {until(timeText(now + ask.lifeS))}
+      {until({ time: timeText(now + ask.lifeS) })}
     </Notice>
   ) : (
     <SentNotice sent={ask.sent} failure={failure} />
@@ -127,7 +127,7 @@ function SentNotice({ sent, failure }: SentNoticeProps) {
   return (
     <div ref={place}>
       <Notice tone="look" icon="triangle-alert" role="alert" title={error.unanswered}>
-        {order.sentHint(timeText(sent.sentS))}
+        {order.sentHint({ time: timeText(sent.sentS) })}
         {failure === null || failure.title === error.unanswered ? null : <> · {failure.title}</>}
       </Notice>
     </div>

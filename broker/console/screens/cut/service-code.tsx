@@ -1,12 +1,12 @@
 // The one-time code that restores the engine at the vehicle, without a network. It is shown once and kept nowhere.
 import { useMutation } from '@tanstack/react-query';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { cutWords } from '../../words/cut/words.ts';
 
 interface CodeOf {
   readonly id: string;
@@ -26,7 +26,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
     <>
       <header>
         <Icon name="key-round" isLarge />
-        <Heading slot="title">{texts.title(vehicle.name)}</Heading>
+        <Heading slot="title">{texts.title({ vehicle: vehicle.name })}</Heading>
       </header>
       <div className="body">
         <p>{texts.consequence}</p>
@@ -37,7 +37,7 @@ function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
               <p className="service-code mono" dir="ltr">
                 {shown.data.code}
               </p>
-              <p className="muted">{texts.number(shown.data.number)}</p>
+              <p className="muted">{texts.number({ number: shown.data.number })}</p>
             </>
           )}
         </div>

@@ -1,9 +1,10 @@
 // A finding of the interlock, and the reason of an order, in words of the page's language.
+
+import type { cutWords } from '../../../../build/words/cut.ts';
 import { reasonName } from '../../../../src/core/reports/table.ts';
 import type { Finding, Verdict } from '../../api/operations.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
-import type { cutWords } from '../../words/cut/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 const witnessPrefix = 'witness_';
@@ -24,7 +25,7 @@ function witnessText(
       : value === 'active'
         ? order.witnessActive
         : (known(vehicle.witnessStates, value) ?? common.unknown);
-  return order.rules.witness(known(vehicle.witness, name) ?? name, state);
+  return order.rules.witness({ sensor: known(vehicle.witness, name) ?? name, state });
 }
 
 function ignitionText(
@@ -57,22 +58,22 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
       return value === 'board' ? rules.common_board : rules.common_contacts;
     case 'ignition_off_s':
       return isNumber(value)
-        ? rules.ignition_off_s(textOf(value), textOf(needed))
-        : rules.ignition_off_short(textOf(needed));
+        ? rules.ignition_off_s({ seconds: textOf(value), needed: textOf(needed) })
+        : rules.ignition_off_short({ needed: textOf(needed) });
     case 'standstill_s':
       return isNumber(value)
-        ? rules.standstill_s(textOf(value), textOf(needed))
-        : rules.standstill_short(textOf(needed));
+        ? rules.standstill_s({ seconds: textOf(value), needed: textOf(needed) })
+        : rules.standstill_short({ needed: textOf(needed) });
     case 'speed_kmh':
-      return isNumber(value) ? rules.speed_kmh(String(Math.round(value))) : rules.speed_unknown;
+      return isNumber(value) ? rules.speed_kmh({ speed: String(Math.round(value)) }) : rules.speed_unknown;
     case 'standstill':
       return known(standstill, value) ?? standstill.other;
     case 'witnesses':
-      return rules.witnesses(textOf(value), textOf(needed));
+      return rules.witnesses({ agree: textOf(value), needed: textOf(needed) });
     case 'change_interval_s':
-      return rules.change_interval_s(textOf(needed));
+      return rules.change_interval_s({ seconds: textOf(needed) });
     case 'warning_s':
-      return rules.warning_s(textOf(needed));
+      return rules.warning_s({ needed: textOf(needed) });
     case 'storage':
     case 'relay_follows':
     case 'board_alive':
@@ -90,7 +91,7 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
     case 'warning_output':
       return rules[rule];
     default:
-      return rules.other(rule);
+      return rules.other({ rule });
   }
 }
 
@@ -116,7 +117,7 @@ export function metText(
   const of = (name: string): Finding | undefined => findings.find(({ rule }) => rule === name);
   const seconds = (name: string): string | null => {
     const value = of(name)?.value;
-    return isNumber(value ?? null) ? order.forSeconds(Number(value)) : null;
+    return isNumber(value ?? null) ? order.forSeconds({ seconds: Number(value) }) : null;
   };
   switch (row) {
     case 'ignition':
@@ -128,7 +129,7 @@ export function metText(
     case 'position':
       return seconds('position_trusted_s') ?? order.byGnss;
     case 'witnesses':
-      return order.agree(Number(of('witnesses')?.value ?? 0));
+      return order.agree({ count: Number(of('witnesses')?.value ?? 0) });
     default:
       return order.fine;
   }

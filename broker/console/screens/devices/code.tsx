@@ -1,6 +1,8 @@
 // A one-time enrolment code: created with the consequence in sight, shown once as text, command and QR code, and ended.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
@@ -10,8 +12,6 @@ import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { enrolCommand } from '../../state/device-view.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import type { useDeviceDialog } from './use-dialog.ts';
 
@@ -51,13 +51,13 @@ export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
     <ChangeDialog
       isOpen={dialog.isOpen}
       icon="key-round"
-      title={texts.dialog(name)}
-      action={texts.action(name)}
+      title={texts.dialog({ name })}
+      action={texts.action({ name })}
       change={making}
       close={dialog.close}
     >
       <p>{texts.consequence}</p>
-      {isOnline ? <Notice tone="look" icon="circle-alert" title={texts.online(name)} /> : null}
+      {isOnline ? <Notice tone="look" icon="circle-alert" title={texts.online({ name })} /> : null}
       {hasOpen ? <p className="muted">{texts.replaces}</p> : null}
       <Choice
         label={texts.hours}
@@ -102,8 +102,8 @@ export function EndCode({ codeID, dialog }: { readonly codeID: string; readonly 
     <ChangeDialog
       isOpen={dialog.isOpen}
       icon="circle-alert"
-      title={texts.endTitle(codeID)}
-      action={texts.endAction(codeID)}
+      title={texts.endTitle({ codeID })}
+      action={texts.endAction({ codeID })}
       change={ending}
       close={dialog.close}
     >

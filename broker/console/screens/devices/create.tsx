@@ -2,14 +2,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { isHardwareNumber, isID } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 interface Draft {
@@ -32,12 +32,12 @@ async function findDevice(deviceID: string): Promise<object | null> {
   }
 }
 
-function useCreate(takenText: (id: string) => string, onCreated: (deviceID: string) => void) {
+function useCreate(takenText: (a: { readonly id: string }) => string, onCreated: (deviceID: string) => void) {
   const changed = useDevicesChanged();
   return useMutation({
     mutationFn: async ({ id, name, unique, driver, description }: Draft) => {
       if ((await findDevice(id)) !== null)
-        throw new ServiceError({ code: 'conflict', detail: takenText(id), hint: null }, 422);
+        throw new ServiceError({ code: 'conflict', detail: takenText({ id }), hint: null }, 422);
       await call('createDevice', {
         body: {
           deviceID: id,

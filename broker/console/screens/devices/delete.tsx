@@ -2,12 +2,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
 import type { Device } from '../../api/operations.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { deviceWords } from '../../words/devices/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
@@ -35,12 +35,12 @@ export function DeleteDevice({ device }: { readonly device: Device }) {
       <ChangeDialog
         isOpen={dialog.isOpen}
         icon="circle-alert"
-        title={texts.title(name)}
-        action={texts.action(name)}
+        title={texts.title({ name })}
+        action={texts.action({ name })}
         change={deleting}
         close={dialog.close}
       >
-        <p>{texts.consequence(name)}</p>
+        <p>{texts.consequence({ name })}</p>
         <p className="muted">{texts.hint}</p>
       </ChangeDialog>
     </>

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
+import { deviceWords } from '../../../../build/words/device.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { View } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { type DeviceTab, deviceTabs } from '../../state/device-view.ts';
-import { deviceWords } from '../../words/devices/words.ts';
 import { DeviceSettings } from '../settings/vehicle.tsx';
 import { DeviceDetails } from './details.tsx';
 import { Enrolment } from './enrolment.tsx';
@@ -98,7 +98,7 @@ export function DeviceScreen() {
           error={isMissing ? null : error}
           readMs={isMissing ? errorUpdatedAt : 0}
           empty={
-            <Empty icon="hard-drive" title={words.devices.notFound(deviceID)}>
+            <Empty icon="hard-drive" title={words.devices.notFound({ id: deviceID })}>
               <p>{words.vehicle.notFoundHint}</p>
               <Link className="button secondary" to="/devices">
                 {words.pages.devices.title}

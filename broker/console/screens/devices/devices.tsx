@@ -2,6 +2,8 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -19,8 +21,6 @@ import {
 } from '../../state/device-view.ts';
 import { everyDevice } from '../../state/people-view.ts';
 import { without } from '../../state/search.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { mapWords } from '../../words/map/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
@@ -192,7 +192,7 @@ export function DevicesScreen() {
     <main className="page" id="main">
       <header className="page-head">
         <h1>{words.pages.devices.title}</h1>
-        {rows === undefined ? null : <span className="muted">{texts.count(rows.length)}</span>}
+        {rows === undefined ? null : <span className="muted">{texts.count({ count: rows.length })}</span>}
         <Actions />
         <PickedBar commands={commands} />
       </header>

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Empty, Loading, spanText, Time, timeText } from '../../components/texts.tsx';
@@ -11,7 +12,6 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { type EnrolmentCode, enrolmentSteps } from '../../state/device-view.ts';
-import { deviceWords } from '../../words/devices/words.ts';
 import { EndCode, type MadeCode, NewCode, ShownCode } from './code.tsx';
 import { Steps } from './steps.tsx';
 import { useDeviceDialog } from './use-dialog.ts';
@@ -65,10 +65,10 @@ function CodeLine({ code }: { readonly code: EnrolmentCode }) {
       <Badge icon={icon} {...(tone === undefined ? {} : { tone })}>
         {texts.state[code.state]}
       </Badge>
-      <span>{texts.codeLine(code.codeID, code.createdBy)}</span>
+      <span>{texts.codeLine({ codeID: code.codeID, user: code.createdBy })}</span>
       <span className="muted push">
         {code.state === 'open' ? (
-          texts.ends(spanText(Math.max(0, code.expires - now), words), timeText(code.expires))
+          texts.ends({ span: spanText(Math.max(0, code.expires - now), words), time: timeText(code.expires) })
         ) : (
           <Time at={code.usedOn ?? code.createdOn} />
         )}

@@ -3,6 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, FileTrigger, Switch } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import type { Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -12,8 +14,6 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { without } from '../../state/search.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 type Checked = Result<'importDevices'>;
@@ -178,7 +178,7 @@ export function ImportDevices() {
       isOpen={open === 'import'}
       icon="upload"
       title={texts.title}
-      action={written === undefined ? texts.action(counts) : null}
+      action={written === undefined ? texts.action({ count: counts }) : null}
       isOff={!isReady || writing.isPending || file === null}
       error={writing.error ?? checking.error}
       submit={() => (file === null ? undefined : writing.mutate({ csv: file.csv, withSecrets }))}
@@ -214,14 +214,22 @@ export function ImportDevices() {
       {checking.isPending ? <Loading rows={3} /> : null}
       <div className="stack" role="status">
         {written !== undefined ? (
-          <Notice tone="ok" icon="circle-check" title={texts.done(written.created, written.updated)} />
+          <Notice
+            tone="ok"
+            icon="circle-check"
+            title={texts.done({ created: written.created, updated: written.updated })}
+          />
         ) : checked === undefined ? null : checked.failed > 0 ? (
-          <Notice tone="look" icon="triangle-alert" title={texts.faults(checked.failed)} />
+          <Notice tone="look" icon="triangle-alert" title={texts.faults({ count: checked.failed })} />
         ) : (
           <Notice
             tone="busy"
             icon="circle-check"
-            title={texts.would(checked.created, checked.updated, checked.unchanged)}
+            title={texts.would({
+              created: checked.created,
+              updated: checked.updated,
+              unchanged: checked.unchanged,
+            })}
           />
         )}
       </div>

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { manyWords } from '../../../../build/words/many.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -13,7 +14,6 @@ import { isLive, vehicles } from '../../service/live.ts';
 import { takeBack } from '../../service/orders/sent-orders.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
 import { without } from '../../state/search.ts';
-import { manyWords } from '../../words/many/words.ts';
 import { AskManyDialog, type CommandItems } from '../cut/ask-many.tsx';
 import { usePicked } from './use-picked.ts';
 
@@ -80,11 +80,11 @@ export function CommandButtons({ commands }: { readonly commands: ManyCommands }
     <>
       <Button className="button restore small" onPress={() => send('restore')}>
         <Icon name="power" />
-        {texts.restore(ids.length)}
+        {texts.restore({ count: ids.length })}
       </Button>
       <Button className="button secondary small" onPress={() => send('lock')}>
         <Icon name="lock" />
-        {texts.lock(ids.length)}
+        {texts.lock({ count: ids.length })}
       </Button>
       <Button
         className="button secondary small"
@@ -94,7 +94,7 @@ export function CommandButtons({ commands }: { readonly commands: ManyCommands }
         }
       >
         <Icon name="power-off" />
-        {texts.cut(ids.length)}…
+        {texts.cut({ count: ids.length })}…
       </Button>
     </>
   );
@@ -137,10 +137,15 @@ export function CommandResults({ commands }: { readonly commands: ManyCommands }
   return (
     <section className="card-body stack" aria-label={many.results}>
       {done === 0 ? null : (
-        <Notice tone="busy" icon="hourglass" role="status" title={texts.done[order](done)} />
+        <Notice tone="busy" icon="hourglass" role="status" title={texts.done[order]({ count: done })} />
       )}
       {refused.length === 0 ? null : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={texts.failed(refused.length)} />
+        <Notice
+          tone="look"
+          icon="triangle-alert"
+          role="alert"
+          title={texts.failed({ count: refused.length })}
+        />
       )}
       <ul className="stack tight">
         {items.map((item) => (

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
 import type { Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -12,7 +13,6 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { type DeviceRow, pickedMost } from '../../state/device-view.ts';
 import { without } from '../../state/search.ts';
-import { deviceWords } from '../../words/devices/words.ts';
 import { CommandButtons, type ManyCommands } from './many-commands.tsx';
 import type { Picks } from './table.tsx';
 import { useDevicesChanged } from './use-devices.ts';
@@ -43,7 +43,7 @@ export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
   if ((role !== 'admin' && role !== 'operator') || ids.length === 0) return null;
   return (
     <div className="row wrap">
-      <span role="status">{texts.picked(ids.length, pickedMost)}</span>
+      <span role="status">{texts.picked({ count: ids.length, most: pickedMost })}</span>
       <Button className="button secondary small" onPress={() => pick([])}>
         {texts.none}
       </Button>
@@ -68,7 +68,7 @@ function Kept({ items }: { readonly items: readonly Item[] }) {
   const { many: texts } = useWords(deviceWords).devices;
   return (
     <>
-      <Notice tone="look" icon="triangle-alert" role="alert" title={texts.kept(items.length)} />
+      <Notice tone="look" icon="triangle-alert" role="alert" title={texts.kept({ count: items.length })} />
       <ul className="stack tight">
         {items.map(({ deviceID, error }) => (
           <li key={deviceID}>
@@ -102,8 +102,8 @@ export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] })
     <FormDialog
       isOpen={role === 'admin' && open === 'delete'}
       icon="circle-alert"
-      title={texts.title(deleting.data === undefined ? ids.length : done + kept.length)}
-      action={deleting.data === undefined && ids.length > 0 ? texts.action(ids.length) : null}
+      title={texts.title({ count: deleting.data === undefined ? ids.length : done + kept.length })}
+      action={deleting.data === undefined && ids.length > 0 ? texts.action({ count: ids.length }) : null}
       isOff={deleting.isPending}
       error={deleting.error}
       submit={() => deleting.mutate(ids)}
@@ -129,7 +129,7 @@ export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] })
       ) : (
         <>
           {done === 0 ? null : (
-            <Notice tone="ok" icon="circle-check" role="status" title={texts.done(done)} />
+            <Notice tone="ok" icon="circle-check" role="status" title={texts.done({ count: done })} />
           )}
           {kept.length === 0 ? null : <Kept items={kept} />}
         </>

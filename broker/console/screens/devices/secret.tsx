@@ -1,6 +1,8 @@
 // A new MQTT secret for a unit. It is shown once and kept nowhere.
 import { useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { formWords } from '../../../../build/words/form.ts';
 import type { Device } from '../../api/operations.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -8,8 +10,6 @@ import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { formWords } from '../../words/forms/words.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
 export function DeviceSecret({ device }: { readonly device: Device }) {
@@ -34,13 +34,13 @@ export function DeviceSecret({ device }: { readonly device: Device }) {
       <ChangeDialog
         isOpen={dialog.isOpen}
         icon="key-round"
-        title={texts.title(name)}
-        action={data === undefined ? texts.action(name) : null}
+        title={texts.title({ name })}
+        action={data === undefined ? texts.action({ name }) : null}
         change={issuing}
         close={dialog.close}
       >
         {data === undefined ? (
-          <p>{texts.consequence(name)}</p>
+          <p>{texts.consequence({ name })}</p>
         ) : (
           <>
             <Notice tone="busy" icon="key-round" title={forms.once} role="status" />

@@ -1,12 +1,12 @@
 // How far an enrolment is at the vehicle: three steps as the service sees them, and then each relay and input as it is now.
 import type { ReactNode } from 'react';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { type EnrolmentCode, type EnrolmentSteps, enrolmentSteps } from '../../state/device-view.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 
 type Health = Result<'diagnostic'>;
 
@@ -81,7 +81,7 @@ export function Steps({ device, code, health }: StepsProps) {
   const next = names.find((name) => steps[name] === null);
   const noteOf = (name: (typeof names)[number]): ReactNode => {
     if (name === next) return steps.isBare ? null : texts.wait[name];
-    if (name === 'used' && steps.used !== null) return texts.from(code.usedFrom);
+    if (name === 'used' && steps.used !== null) return texts.from({ address: code.usedFrom });
     return null;
   };
   return (

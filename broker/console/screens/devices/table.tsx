@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Checkbox } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type DeviceRow } from '../../state/device-view.ts';
-import { deviceWords } from '../../words/devices/words.ts';
 
 /** The reports of all units are a long answer. */
 const healthStaleMs = 60_000;
@@ -60,7 +60,7 @@ function Row({ row, health, picks }: RowProps) {
           {picks === null ? null : (
             <Checkbox
               className="radio check"
-              aria-label={texts.many.pick(row.name)}
+              aria-label={texts.many.pick({ name: row.name })}
               isSelected={picks.ids.has(row.id)}
               onChange={() => picks.toggle(row.id)}
             >

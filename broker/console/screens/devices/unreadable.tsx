@@ -3,6 +3,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { deviceWords } from '../../../../build/words/device.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
@@ -12,8 +14,6 @@ import { useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { deviceWords } from '../../words/devices/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { useDeviceDialog } from './use-dialog.ts';
 
 const pageSize = '50';
@@ -37,7 +37,7 @@ function Payload({ quarantineID }: { readonly quarantineID: string }) {
     <View error={error} isLoaded={data !== undefined} empty={null}>
       {data === undefined ? null : (
         <div className="stack">
-          <h3>{texts.content(data.quarantineID)}</h3>
+          <h3>{texts.content({ number: data.quarantineID })}</h3>
           <p className="muted">
             <bdi className="mono">{data.topic}</bdi>
           </p>
@@ -50,7 +50,9 @@ function Payload({ quarantineID }: { readonly quarantineID: string }) {
           >
             {printable(data.payload)}
           </pre>
-          {data.bytes > shownMost ? <p className="muted">{texts.cut(shownMost, data.bytes)}</p> : null}
+          {data.bytes > shownMost ? (
+            <p className="muted">{texts.cut({ shown: shownMost, all: data.bytes })}</p>
+          ) : null}
         </div>
       )}
     </View>
@@ -80,13 +82,15 @@ function Drop({
   return (
     <>
       <Button className="button secondary push" aria-haspopup="dialog" onPress={dialog.open}>
-        {quarantineID === undefined ? texts.dropAll : texts.dropOne(quarantineID)}…
+        {quarantineID === undefined ? texts.dropAll : texts.dropOne({ number: quarantineID })}…
       </Button>
       <ChangeDialog
         isOpen={dialog.isOpen}
         icon="circle-alert"
-        title={quarantineID === undefined ? texts.dropAll : texts.dropOne(quarantineID)}
-        action={quarantineID === undefined ? texts.dropAllOf(name) : texts.dropOne(quarantineID)}
+        title={quarantineID === undefined ? texts.dropAll : texts.dropOne({ number: quarantineID })}
+        action={
+          quarantineID === undefined ? texts.dropAllOf({ name }) : texts.dropOne({ number: quarantineID })
+        }
         change={dropping}
         close={dialog.close}
       >
@@ -117,9 +121,9 @@ function Retry({
   return (
     <>
       <ActionButton className="button secondary" isOff={retrying.isPending} onPress={() => retrying.mutate()}>
-        {quarantineID === undefined ? texts.retryAll : texts.retryOne(quarantineID)}
+        {quarantineID === undefined ? texts.retryAll : texts.retryOne({ number: quarantineID })}
       </ActionButton>
-      <p role="status">{data && texts.retried(data.taken, data.left)}</p>
+      <p role="status">{data && texts.retried({ taken: data.taken, left: data.left })}</p>
       {failure}
     </>
   );
@@ -155,7 +159,7 @@ function Entries({ deviceID, payloads }: { readonly deviceID: string; readonly p
                   params={{ deviceID }}
                   search={{ part: 'unreadable', entry: quarantineID }}
                   replace
-                  aria-label={texts.content(quarantineID)}
+                  aria-label={texts.content({ number: quarantineID })}
                   {...(quarantineID === entry ? { 'aria-current': true as const } : {})}
                 >
                   {quarantineID}

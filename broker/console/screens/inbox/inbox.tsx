@@ -1,6 +1,9 @@
 // The inbox of the user: alerts of the vehicles that this user sees, what rules sent, notices of the account. Filter and vehicle stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { formWords } from '../../../../build/words/form.ts';
+import { inboxWords } from '../../../../build/words/inbox.ts';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
@@ -10,9 +13,6 @@ import { useFailure, View } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { inboxFilters } from '../../state/account/inbox-view.ts';
 import { without } from '../../state/search.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { inboxWords } from '../../words/inbox/words.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { PushCard } from './push.tsx';
 import { type Notification, useInbox, useMark } from './use-inbox.ts';
@@ -23,7 +23,7 @@ function whatText(
   words: WordsWith<[typeof inboxWords, typeof ruleWords]>,
 ): string {
   if (kind === 'event') return codeText(statusCode, words);
-  return kind === 'account' ? words.inbox.account(userID) : words.rules.kinds[kind];
+  return kind === 'account' ? words.inbox.account({ user: userID }) : words.rules.kinds[kind];
 }
 
 function whatIcon({ kind, statusCode }: Notification): IconName {
@@ -75,7 +75,7 @@ function Row({ notification, marks }: RowProps) {
             </Link>
             <span className="note">
               <Link from="/inbox" to="/inbox" search={(before) => ({ ...before, vehicle: deviceID })} replace>
-                {texts.only(deviceDisplayName)}
+                {texts.only({ vehicle: deviceDisplayName })}
               </Link>
             </span>
           </>
@@ -91,7 +91,7 @@ function Row({ notification, marks }: RowProps) {
         ) : (
           <ActionButton
             className="button secondary small"
-            aria-label={texts.markOf(what, deviceDisplayName)}
+            aria-label={texts.markOf({ what, vehicle: deviceDisplayName })}
             isOff={marks.isOff}
             onPress={() => marks.mark(notificationID)}
           >
@@ -156,7 +156,7 @@ function Filters({ marks }: { readonly marks: ReturnType<typeof useMark> }) {
       />
       {name === undefined ? null : (
         <span className="row">
-          <Badge icon="truck">{texts.only(name)}</Badge>
+          <Badge icon="truck">{texts.only({ vehicle: name })}</Badge>
           <Button
             className="button secondary small"
             onPress={() => void navigate({ search: (before) => without(before, 'vehicle'), replace: true })}
@@ -192,7 +192,7 @@ export function InboxScreen() {
     <main className="page" id="main">
       <header className="page-head">
         <h1>{words.pages.inbox.title}</h1>
-        <span className="muted">{rows === undefined ? '' : texts.shown(rows.length)}</span>
+        <span className="muted">{rows === undefined ? '' : texts.shown({ count: rows.length })}</span>
       </header>
       <div className="split">
         <section className="card" aria-label={words.pages.inbox.title}>

@@ -1,10 +1,11 @@
 // Notifications of this browser: where they stand in words, and the press that switches them.
+
+import { inboxWords } from '../../../../build/words/inbox.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Badge, Loading, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { PushFault } from '../../state/account/push-view.ts';
-import { inboxWords } from '../../words/inbox/words.ts';
 import { usePush } from './use-push.ts';
 
 function Failure({ error }: { readonly error: Error }) {

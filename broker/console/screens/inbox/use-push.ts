@@ -1,12 +1,12 @@
 // Notifications of this browser: what the browser offers, and the registration at the service. The browser is asked only after a press.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { inboxWords } from '../../../../build/words/inbox.ts';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { type Session, session } from '../../service/session.ts';
 import { type KeptPush, PushFault, type PushState, parsePush } from '../../state/account/push-view.ts';
-import { inboxWords } from '../../words/inbox/words.ts';
 import { language } from '../../words/word-set.ts';
 
 const workerScope = '/console/';

@@ -1,6 +1,9 @@
 // What vehicles wrote and this user has not marked as read, of all vehicles, and the one mark of it.
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { formWords } from '../../../../build/words/form.ts';
+import { inboxWords } from '../../../../build/words/inbox.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Time } from '../../components/texts.tsx';
@@ -10,9 +13,6 @@ import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import { unreadMessagesKey, useUnreadMessages } from '../../service/unread-messages.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { inboxWords } from '../../words/inbox/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 
 function useRead() {
   const queries = useQueryClient();

@@ -2,6 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button, Dialog, Heading, ListBox, ListBoxItem, Modal, ModalOverlay } from 'react-aria-components';
+import { mapWords } from '../../../../build/words/map.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Age, codeText } from '../../components/texts.tsx';
@@ -9,7 +10,6 @@ import { useWords } from '../../components/use.ts';
 import { stateNameOf, type Vehicle } from '../../state/fleet.ts';
 import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
 import { without } from '../../state/search.ts';
-import { mapWords } from '../../words/map/words.ts';
 
 /** Rows of the list; the rest is counted. */
 const rowsMost = 100;
@@ -63,7 +63,7 @@ export function HereList({ among }: { readonly among: readonly Vehicle[] }) {
         <Dialog className="dialog">
           <header>
             <Icon name="truck" isLarge />
-            <Heading slot="title">{texts.title(all.length)}</Heading>
+            <Heading slot="title">{texts.title({ count: all.length })}</Heading>
             <Button className="button square push" slot="close" aria-label={common.close}>
               <Icon name="x" />
             </Button>
@@ -86,7 +86,9 @@ export function HereList({ among }: { readonly among: readonly Vehicle[] }) {
               </ListBoxItem>
             )}
           </ListBox>
-          {all.length > rowsMost ? <p className="body faint">{texts.more(all.length - rowsMost)}</p> : null}
+          {all.length > rowsMost ? (
+            <p className="body faint">{texts.more({ count: all.length - rowsMost })}</p>
+          ) : null}
         </Dialog>
       </Modal>
     </ModalOverlay>

@@ -3,6 +3,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
@@ -20,7 +21,6 @@ import {
 } from '../../state/fleet.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
-import { mapWords } from '../../words/map/words.ts';
 import { HereList, useOpenHere } from './here-list.tsx';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
@@ -103,7 +103,7 @@ export function LiveScreen() {
             <span className="faint push">
               {shown.length === all.length
                 ? countText(all.length, knowledge)
-                : live.shown(shown.length, all.length)}
+                : live.shown({ shown: shown.length, all: all.length })}
             </span>
           </div>
           <FindField
@@ -141,7 +141,7 @@ export function LiveScreen() {
         <VehiclePanel vehicle={selected} />
       ) : vehicle !== null && readMs !== null ? (
         <p className="hidden" role="status">
-          {words.vehicle.notFound(vehicle)}
+          {words.vehicle.notFound({ id: vehicle })}
         </p>
       ) : null}
       <Link className="hidden" to="/alarms">

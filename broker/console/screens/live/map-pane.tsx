@@ -1,5 +1,6 @@
 // The map beside the list. It loads after the list is there; without WebGL the list stands alone and the pane says why.
 import { useEffect, useRef } from 'react';
+import { mapWords } from '../../../../build/words/map.ts';
 import { MapTools } from '../../components/map-tools.tsx';
 import { DrawnMark } from '../../components/mark.tsx';
 import { Empty } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { shownTheme } from '../../shell/theme.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
-import { mapWords } from '../../words/map/words.ts';
 import { useTrack } from './use-track.ts';
 import { useZones } from './use-zones.ts';
 

@@ -1,12 +1,12 @@
 // The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent } from 'react';
+import { mapWords } from '../../../../build/words/map.ts';
 import { Mark } from '../../components/mark.tsx';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, codeText, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { severityOf, stateNameOf, stateOf, type Vehicle } from '../../state/fleet.ts';
-import { mapWords } from '../../words/map/words.ts';
 
 /** A position is old after this, s: moving vehicles report every few seconds, standing ones every few minutes. */
 const lateS = 600;

@@ -4,7 +4,7 @@ import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import type { Entry } from '../../service/sign-in.ts';
-import type { Words } from '../../words/en.ts';
+import type { Words } from '../../words/word-set.ts';
 
 type Way = Entry['kind'];
 
@@ -27,7 +27,7 @@ function textOf(thrown: Error, way: Way, words: Words): Text {
     return { icon: 'triangle-alert', title: login.notCompleted, hint: thrown.message };
   switch (thrown.code) {
     case 'throttled':
-      return { icon: 'triangle-alert', title: login.throttled(thrown.retryAfterS ?? 1) };
+      return { icon: 'triangle-alert', title: login.throttled({ seconds: thrown.retryAfterS ?? 1 }) };
     case 'login_failed':
       return refused(words)[way];
     // A code of another form than the service makes.

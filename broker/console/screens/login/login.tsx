@@ -11,7 +11,7 @@ import { absence, session } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
 import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
-import type { Words } from '../../words/en.ts';
+import type { Words } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
 import { ProviderButton } from './provider-button.tsx';
 

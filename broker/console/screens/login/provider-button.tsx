@@ -43,7 +43,7 @@ export function ProviderButton({
         onPress={() => way.mutate(next)}
       >
         <span className="cut-off">
-          {way.isPending || way.isSuccess ? login.toProvider : login.provider(provider)}
+          {way.isPending || way.isSuccess ? login.toProvider : login.provider({ host: provider })}
         </span>
       </Button>
     </>

@@ -3,6 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover } from 'react-aria-components';
+import { formWords } from '../../../../build/words/form.ts';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -11,8 +13,6 @@ import { useFailure } from '../../components/view.tsx';
 import { call, ServiceError } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import type { Group, User } from '../../state/people-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { usePeopleChanged } from './use-people.ts';
@@ -95,7 +95,7 @@ function Joining({ group, isOff, onJoin }: JoiningProps) {
           setText('');
         }}
       >
-        {texts.addAction(group.groupDisplayName)}
+        {texts.addAction({ group: group.groupDisplayName })}
       </ActionButton>
     </div>
   );
@@ -127,7 +127,7 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
                 <span className="push">
                   <ActionButton
                     className="button small"
-                    aria-label={texts.removeOf(name, group.groupDisplayName)}
+                    aria-label={texts.removeOf({ device: name, group: group.groupDisplayName })}
                     isOff={isOff}
                     onPress={() => change.mutate({ remove: [deviceID] })}
                   >
@@ -139,7 +139,7 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
           );
         })}
       </ul>
-      {rest > 0 ? <p className="muted">{texts.more(rest)}</p> : null}
+      {rest > 0 ? <p className="muted">{texts.more({ count: rest })}</p> : null}
       {mayChange ? (
         <Joining group={group} isOff={isOff} onJoin={(deviceID) => change.mutate({ add: [deviceID] })} />
       ) : null}
@@ -160,8 +160,8 @@ function Dialogs({ group }: { readonly group: Group }) {
       <Ask
         name="group-edit"
         icon="layers"
-        title={texts.editTitle(groupID)}
-        action={texts.editAction(groupID)}
+        title={texts.editTitle({ group: groupID })}
+        action={texts.editAction({ group: groupID })}
         beginsInField
         run={() =>
           call('updateGroup', {
@@ -180,12 +180,12 @@ function Dialogs({ group }: { readonly group: Group }) {
       </Ask>
       <Ask
         name="group-delete"
-        title={texts.deleteTitle(groupID)}
-        action={texts.deleteAction(groupID)}
+        title={texts.deleteTitle({ group: groupID })}
+        action={texts.deleteAction({ group: groupID })}
         run={() => call('deleteGroup', { body: { groupID } })}
         onDone={() => void navigate({ to: '/people', search: { list: 'groups' }, replace: true })}
       >
-        <p>{texts.deleteText(groupID)}</p>
+        <p>{texts.deleteText({ group: groupID })}</p>
       </Ask>
     </>
   );

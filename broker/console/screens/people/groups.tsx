@@ -1,6 +1,8 @@
 // Groups of devices: a user with a group may read its devices. Administrators change them.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, numberText } from '../../components/texts.tsx';
@@ -10,8 +12,6 @@ import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { isID } from '../../state/device-view.ts';
 import type { Group, User } from '../../state/people-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { GroupDetail } from './group-detail.tsx';

@@ -1,5 +1,6 @@
 // The reader's own sessions and tokens, and the password.
 import { useState } from 'react';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
@@ -7,7 +8,6 @@ import { call } from '../../service/call.ts';
 import { useUser } from '../../service/role.ts';
 import { passwordLeast, passwordMost } from '../../state/people-view.ts';
 import { wallboardPath } from '../../state/wallboard/wallboard-path.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { Sessions } from './sessions.tsx';

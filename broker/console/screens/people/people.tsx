@@ -1,10 +1,10 @@
 // People of the account: users with what they may do, groups, and the reader's own sessions and tokens. All that is shown stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { peopleLists } from '../../state/people-view.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Groups } from './groups.tsx';
 import { Own } from './own.tsx';
 import { Users } from './users.tsx';

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { peopleWords } from '../../../../build/words/people.ts';
 import type { Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Badge, Empty, Time } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { session } from '../../service/session.ts';
 import type { OpenSession } from '../../state/people-view.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 
@@ -39,7 +39,7 @@ function Row({ one }: { readonly one: OpenSession }) {
             <DialogButton
               name="session-end"
               className="button small"
-              label={texts.endOf(nameOf(one))}
+              label={texts.endOf({ name: nameOf(one) })}
               session={tokenID}
             >
               {texts.end}…
@@ -49,7 +49,7 @@ function Row({ one }: { readonly one: OpenSession }) {
       </div>
       <small>
         {kind === 'api' ? `${scopes.map((scope) => texts.scopes[scope]).join(', ')} · ` : ''}
-        {isLimited ? `${texts.limited([...groups, ...devices].join(', '))} · ` : ''}
+        {isLimited ? `${texts.limited({ to: [...groups, ...devices].join(', ') })} · ` : ''}
         {texts.used} <Age at={lastUsedOn} /> · {texts.ends} <Time at={expires} />
       </small>
     </li>
@@ -77,7 +77,7 @@ function PushRow({ one }: { readonly one: Push }) {
       {one.pushID === '' ? null : (
         <Button
           className="button small push"
-          aria-label={texts.endOf(name)}
+          aria-label={texts.endOf({ name })}
           isDisabled={removing.isPending}
           onPress={() => removing.mutate()}
         >
@@ -104,11 +104,11 @@ export function Sessions({ userID }: { readonly userID: string }) {
   return (
     <section className="card" aria-labelledby="sessions-title">
       <header className="wrap">
-        <h2 id="sessions-title">{isOwn ? texts.own : texts.title(userID)}</h2>
+        <h2 id="sessions-title">{isOwn ? texts.own : texts.title({ user: userID })}</h2>
         {others === 0 ? null : (
           <span className="push">
             <DialogButton name="sessions-end" className="button small secondary">
-              {isOwn ? texts.endAll : texts.endAllOf(userID)}…
+              {isOwn ? texts.endAll : texts.endAllOf({ user: userID })}…
             </DialogButton>
           </span>
         )}
@@ -129,17 +129,17 @@ export function Sessions({ userID }: { readonly userID: string }) {
       </View>
       <Ask
         name="session-end"
-        title={texts.endTitle(targetName)}
-        action={texts.endOf(targetName)}
+        title={texts.endTitle({ name: targetName })}
+        action={texts.endOf({ name: targetName })}
         isOff={target === undefined}
         run={() => call('revokeToken', { body: { tokenID: tokenID ?? '', ...(isOwn ? {} : { userID }) } })}
       >
-        <p>{texts.endText(userID)}</p>
+        <p>{texts.endText({ user: userID })}</p>
       </Ask>
       <Ask
         name="sessions-end"
-        title={texts.endAllTitle(userID)}
-        action={isOwn ? texts.endAll : texts.endAllOf(userID)}
+        title={texts.endAllTitle({ user: userID })}
+        action={isOwn ? texts.endAll : texts.endAllOf({ user: userID })}
         run={() => call('revokeTokens', { body: isOwn ? {} : { userID } })}
       >
         <p>{texts.endAllText}</p>

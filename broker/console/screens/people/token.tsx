@@ -1,6 +1,8 @@
 // A token for a program: purpose, end, scopes and groups; shown once and kept nowhere.
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { Checks } from '../../components/checks.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -9,8 +11,6 @@ import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { type TokenScope, tokenScopes } from '../../state/people-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useGroups, usePeopleChanged, usePeopleDialog } from './use-people.ts';
 

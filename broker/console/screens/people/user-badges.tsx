@@ -1,8 +1,9 @@
 // The state of a user, with icon and word.
+
+import { peopleWords } from '../../../../build/words/people.ts';
 import { Badge } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import type { User } from '../../state/people-view.ts';
-import { peopleWords } from '../../words/people/words.ts';
 
 export function UserBadges({ user }: { readonly user: User }) {
   const { states } = useWords(peopleWords).people;

@@ -1,6 +1,7 @@
 // One user: what it may do and why not, its changes, its sessions and tokens.
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Time } from '../../components/texts.tsx';
@@ -16,7 +17,6 @@ import {
   rightsOf,
   type User,
 } from '../../state/people-view.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { Sessions } from './sessions.tsx';
@@ -27,9 +27,9 @@ function useReason(user: User): (right: Right) => string {
   const { reasons, roles } = useWords(peopleWords).people;
   return ({ reason }) => {
     if (reason === 'groups')
-      return reasons.groups(user.groups.filter((one) => one !== everyDevice).join(', '));
-    if (reason === 'role') return reasons.role(roles[user.roleID]);
-    if (reason === 'unconfirmed') return reasons.unconfirmed(user.grantedBy);
+      return reasons.groups({ groups: user.groups.filter((one) => one !== everyDevice).join(', ') });
+    if (reason === 'role') return reasons.role({ role: roles[user.roleID] });
+    if (reason === 'unconfirmed') return reasons.unconfirmed({ by: user.grantedBy });
     return reasons[reason];
   };
 }
@@ -68,13 +68,13 @@ function NewPassword({ user: { userID } }: { readonly user: User }) {
     <Ask
       name="user-password"
       icon="lock"
-      title={texts.password.title(userID)}
-      action={texts.password.action(userID)}
+      title={texts.password.title({ user: userID })}
+      action={texts.password.action({ user: userID })}
       isOff={password.length < passwordLeast}
       run={() => call('updateUser', { body: { userID, password } })}
       onDone={() => setPassword('')}
     >
-      <p>{texts.password.text(userID)}</p>
+      <p>{texts.password.text({ user: userID })}</p>
       <FormField
         label={texts.fields.password}
         type="password"
@@ -101,29 +101,29 @@ function Changes({ user }: { readonly user: User }) {
       <Ask
         name="user-confirm"
         icon="user-check"
-        title={confirm.title(userID)}
-        action={confirm.action(userID)}
+        title={confirm.title({ user: userID })}
+        action={confirm.action({ user: userID })}
         run={() => call('confirmUser', { body: { userID } })}
       >
-        <p>{confirm.text(userID)}</p>
+        <p>{confirm.text({ user: userID })}</p>
       </Ask>
       <Ask
         name="user-access"
-        title={isActive ? access.suspendTitle(userID) : access.admitTitle(userID)}
-        action={isActive ? access.suspendTitle(userID) : access.admitTitle(userID)}
+        title={isActive ? access.suspendTitle({ user: userID }) : access.admitTitle({ user: userID })}
+        action={isActive ? access.suspendTitle({ user: userID }) : access.admitTitle({ user: userID })}
         run={() => call('updateUser', { body: { userID, isActive: !isActive } })}
       >
-        <p>{isActive ? access.suspendText(userID) : access.admitText(userID)}</p>
+        <p>{isActive ? access.suspendText({ user: userID }) : access.admitText({ user: userID })}</p>
         {isActive ? null : <p className="muted">{texts.grantHint}</p>}
       </Ask>
       <Ask
         name="user-delete"
-        title={texts.delete.title(userID)}
-        action={texts.delete.action(userID)}
+        title={texts.delete.title({ user: userID })}
+        action={texts.delete.action({ user: userID })}
         run={() => call('deleteUser', { body: { userID } })}
         onDone={() => void navigate({ to: '/people', search: { list: 'users' }, replace: true })}
       >
-        <p>{texts.delete.text(userID)}</p>
+        <p>{texts.delete.text({ user: userID })}</p>
       </Ask>
       <NewPassword user={user} />
     </>

@@ -1,6 +1,8 @@
 // Form that creates or changes a user: id, names, role, and the groups whose devices the user may read.
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { Checks } from '../../components/checks.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { useWords } from '../../components/use.ts';
@@ -15,8 +17,6 @@ import {
   roles,
   type User,
 } from '../../state/people-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Ask } from './ask.tsx';
 
@@ -142,8 +142,8 @@ export function UserForm({ name, user, groups }: UserFormProps) {
     <Ask
       name={name}
       icon="users"
-      title={isNew ? texts.createTitle : texts.editTitle(user.userID)}
-      action={isNew ? texts.create : texts.editAction(user.userID)}
+      title={isNew ? texts.createTitle : texts.editTitle({ user: user.userID })}
+      action={isNew ? texts.create : texts.editAction({ user: user.userID })}
       isOff={!isReady}
       beginsInField={isNew}
       run={() => (isNew ? create(draft) : change(user, draft))}

@@ -1,6 +1,7 @@
 // The users of the account, for administrators.
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { peopleWords } from '../../../../build/words/people.ts';
 import { Icon } from '../../components/icon.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
 import { Empty } from '../../components/texts.tsx';
@@ -8,7 +9,6 @@ import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { everyDevice, type User } from '../../state/people-view.ts';
-import { peopleWords } from '../../words/people/words.ts';
 import { useGroups, usePeopleDialog, useUsers } from './use-people.ts';
 import { UserBadges } from './user-badges.tsx';
 import { UserDetail } from './user-detail.tsx';

@@ -1,6 +1,7 @@
 // The guided start: three things to try, each marked by what really happened and not by a press.
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId } from 'react';
+import { practiceWords } from '../../../../build/words/practice.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Badge } from '../../components/texts.tsx';
@@ -8,7 +9,6 @@ import { useValue, useWords } from '../../components/use.ts';
 import { practiceDone } from '../../service/practice.ts';
 import { useRole } from '../../service/role.ts';
 import { type Offers, type PracticeStep, practiceSteps } from '../../state/practice/guide.ts';
-import { practiceWords } from '../../words/practice/words.ts';
 import type { World } from './use-world.ts';
 
 interface StepProps {
@@ -49,7 +49,10 @@ interface OfferProps {
 
 function ActStep({ world, isNext, deviceID, action }: OfferProps & Parameters<World['act']>[0]) {
   const { practice: texts } = useWords(practiceWords);
-  const text = action === 'askForCut' ? texts.steps.approval.act(deviceID) : texts.steps.alarm.act(deviceID);
+  const text =
+    action === 'askForCut'
+      ? texts.steps.approval.act({ vehicle: deviceID })
+      : texts.steps.alarm.act({ vehicle: deviceID });
   return (
     <ActionButton
       className={buttonOf(isNext)}
@@ -76,13 +79,13 @@ function WaitStep({ world, isNext, offers }: OfferProps & { readonly offers: Off
         onPress={() => world.act({ deviceID, action: 'drive' })}
       >
         <Icon name="play" />
-        {texts.steps.wait.drive(deviceID)}
+        {texts.steps.wait.drive({ vehicle: deviceID })}
       </ActionButton>
     );
   return (
     <Link className={buttonOf(isNext)} to="/vehicle/$deviceID" params={{ deviceID }} search={{ cut: 'ask' }}>
       <Icon name="power-off" />
-      {texts.steps.wait.act(deviceID)}
+      {texts.steps.wait.act({ vehicle: deviceID })}
     </Link>
   );
 }
@@ -122,7 +125,7 @@ export function Guide({ world, offers }: { readonly world: World; readonly offer
       <header>
         <h2 id="guide-title">{texts.guide}</h2>
         <span className="push muted" role="status">
-          {texts.progress(done.length, practiceSteps.length)}
+          {texts.progress({ done: done.length, all: practiceSteps.length })}
         </span>
       </header>
       <ol className="card-body practice-steps">

@@ -1,5 +1,6 @@
 // The practice fleet: three things to try, and the world of its vehicles, each of which is chosen in the address.
 import { Link, useSearch } from '@tanstack/react-router';
+import { practiceWords } from '../../../../build/words/practice.ts';
 import type { PracticeFleet, PracticeVehicle } from '../../../../src/core/practice.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Notice, numberText } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { usePracticeFleet } from '../../service/practice.ts';
 import { useUser } from '../../service/role.ts';
 import { isPractice, practiceAccount } from '../../service/session.ts';
 import { offersOf } from '../../state/practice/guide.ts';
-import { practiceWords } from '../../words/practice/words.ts';
 import { Guide } from './guide.tsx';
 import { useWorld } from './use-world.ts';
 import { VehicleCard } from './vehicle.tsx';
@@ -71,7 +71,7 @@ function Fleet({ fleet }: { readonly fleet: PracticeFleet }) {
         <Guide world={world} offers={offersOf(fleet, hasCut)} />
         {own === undefined ? null : <VehicleCard vehicle={own} world={world} />}
         <p className="muted" role="status">
-          {did === null ? '' : texts.did(texts.actions[did.action], did.deviceID)}
+          {did === null ? '' : texts.did({ what: texts.actions[did.action], vehicle: did.deviceID })}
         </p>
       </div>
       <aside className="card" aria-labelledby="practice-vehicles">

@@ -1,12 +1,12 @@
 // One simulated vehicle as it truly is, and what may be done to it.
 import { Link } from '@tanstack/react-router';
+import { practiceWords } from '../../../../build/words/practice.ts';
 import type { PracticeAction, PracticeVehicle } from '../../../../src/core/practice.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { TextPairs } from '../../components/rows/text-pairs.tsx';
 import { Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { practiceWords } from '../../words/practice/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import type { World } from './use-world.ts';
 

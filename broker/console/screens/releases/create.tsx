@@ -1,6 +1,7 @@
 // The form of a new release: which signed file, for which groups in which order, and what stops it. Nothing is uploaded and nothing is sent.
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { releaseWords } from '../../../../build/words/release.ts';
 import { Checks } from '../../components/checks.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -16,7 +17,6 @@ import {
   releaseBody,
   releaseMost,
 } from '../../state/releases/release-view.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { useGroups, useReleaseChange, useReleaseDialog, useReleases } from './use-releases.ts';
 
 interface FieldProps {
@@ -46,7 +46,7 @@ export function FileFields({ draft, faults, hosts, onChange }: FieldProps) {
       <FormField
         label={fields.url}
         value={draft.url}
-        hint={fields.urlHint(hosts.join(', '))}
+        hint={fields.urlHint({ hosts: hosts.join(', ') })}
         fault={faultOf('url', fields.urlWrong)}
         most={releaseMost.url}
         isRequired
@@ -77,7 +77,7 @@ function StageFields({ draft, faults, onChange }: Omit<FieldProps, 'hosts'>) {
         hint={fields.stagesHint}
         choices={(groups ?? []).map(({ groupID, groupDisplayName, devices }) => ({
           value: groupID,
-          text: `${groupDisplayName} · ${texts.devices(devices.length)}`,
+          text: `${groupDisplayName} · ${texts.devices({ count: devices.length })}`,
         }))}
         chosen={draft.stages}
         onChoose={(ticked) => onChange({ stages: inOrder(draft.stages, ticked) })}
@@ -86,7 +86,7 @@ function StageFields({ draft, faults, onChange }: Omit<FieldProps, 'hosts'>) {
         <ol className="stack tight" aria-label={fields.order}>
           {draft.stages.map((groupID, at) => (
             <li key={groupID}>
-              {texts.stage(at + 1)}: <bdi>{groupID}</bdi>
+              {texts.stage({ stage: at + 1 })}: <bdi>{groupID}</bdi>
             </li>
           ))}
         </ol>
@@ -96,7 +96,7 @@ function StageFields({ draft, faults, onChange }: Omit<FieldProps, 'hosts'>) {
           label={fields.stopAfter}
           value={draft.stopAfter}
           hint={fields.stopAfterHint}
-          fault={faults.has('stopAfter') ? fields.numberWrong(releaseMost.stopAfter) : null}
+          fault={faults.has('stopAfter') ? fields.numberWrong({ most: releaseMost.stopAfter }) : null}
           most={4}
           onChange={(stopAfter) => onChange({ stopAfter: stopAfter.trim() })}
         />
@@ -104,7 +104,7 @@ function StageFields({ draft, faults, onChange }: Omit<FieldProps, 'hosts'>) {
           label={fields.days}
           value={draft.days}
           hint={fields.daysHint}
-          fault={faults.has('days') ? fields.numberWrong(releaseMost.days) : null}
+          fault={faults.has('days') ? fields.numberWrong({ most: releaseMost.days }) : null}
           most={2}
           onChange={(days) => onChange({ days: days.trim() })}
         />

@@ -1,4 +1,6 @@
 // One release: its file, its stages with what their units have come to, and what may be done next.
+
+import { releaseWords } from '../../../../build/words/release.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Notice, numberText, Time } from '../../components/texts.tsx';
@@ -7,7 +9,6 @@ import { View } from '../../components/view.tsx';
 import { connection } from '../../service/live.ts';
 import { phases } from '../../state/releases/release-address.ts';
 import { mayStop, nextStage, type Release, type Stage } from '../../state/releases/release-view.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { BeginStage, OrderAgain, StopRelease } from './dialogs.tsx';
 import { ReleaseBadge } from './list.tsx';
 import { useRelease, useReleaseDialog } from './use-releases.ts';
@@ -18,19 +19,26 @@ function StageCard({ stage }: { readonly stage: Stage }) {
   return (
     <li className="stack tight" data-stage={stage.stage}>
       <h3>
-        {texts.stage(stage.stage)}: <bdi>{groupID}</bdi>
+        {texts.stage({ stage: stage.stage })}: <bdi>{groupID}</bdi>
       </h3>
       {started === 0 ? (
         <p className="muted">
-          {texts.notBegun} · {groupDevices === null ? texts.groupGone(groupID) : texts.devices(groupDevices)}
+          {texts.notBegun} ·{' '}
+          {groupDevices === null
+            ? texts.groupGone({ group: groupID })
+            : texts.devices({ count: groupDevices })}
         </p>
       ) : (
         <>
           <p className="muted">
-            {texts.begunBy(startedBy)} · <Time at={started} />
+            {texts.begunBy({ user: startedBy })} · <Time at={started} />
           </p>
-          <progress max={Math.max(1, units)} value={done} aria-label={texts.progressOf(stage.stage)} />
-          <p>{texts.progress(done, units)}</p>
+          <progress
+            max={Math.max(1, units)}
+            value={done}
+            aria-label={texts.progressOf({ stage: stage.stage })}
+          />
+          <p>{texts.progress({ done, all: units })}</p>
           <ul className="row wrap">
             {phases
               .filter((phase) => phase !== 'done' && stage[phase] > 0)
@@ -66,7 +74,11 @@ function Stopped({ release }: { readonly release: Release }) {
       tone="look"
       icon="octagon-alert"
       role="status"
-      title={stoppedFor === 'failures' ? texts.stoppedForFailures(stopAfter) : texts.stoppedBy(stoppedBy)}
+      title={
+        stoppedFor === 'failures'
+          ? texts.stoppedForFailures({ count: stopAfter })
+          : texts.stoppedBy({ user: stoppedBy })
+      }
     >
       <Time at={ended} />
       {stopReason === '' ? null : (
@@ -95,7 +107,7 @@ function Actions({ release }: { readonly release: Release }) {
             onPress={() => dialog.open('begin')}
           >
             <Icon name="play" />
-            {texts.begin(next.stage)}…
+            {texts.begin({ stage: next.stage })}…
           </ActionButton>
         )}
         {mayStop(release) ? (
@@ -125,7 +137,9 @@ export function ReleaseDetail({ releaseID }: { readonly releaseID: string }) {
   return (
     <aside className="card" aria-labelledby="release-title">
       <header className="wrap">
-        <h2 id="release-title">{release === undefined ? texts.release : texts.named(release.version)}</h2>
+        <h2 id="release-title">
+          {release === undefined ? texts.release : texts.named({ version: release.version })}
+        </h2>
         {release === undefined ? null : <ReleaseBadge state={release.releaseState} />}
       </header>
       <View error={error} isLoaded={release !== undefined} empty={null}>

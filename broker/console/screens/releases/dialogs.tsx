@@ -1,12 +1,12 @@
 // What is asked for once more: a stage that begins, a release that is stopped, and a further job for one unit.
 import { useState } from 'react';
+import { releaseWords } from '../../../../build/words/release.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { fileFaults, noRelease, type Release, type Stage, sumOf } from '../../state/releases/release-view.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { FileFields } from './create.tsx';
 import { useReleaseChange, useReleaseDialog, useReleases } from './use-releases.ts';
 
@@ -30,20 +30,22 @@ export function BeginStage({ release, stage }: BeginProps) {
     <ChangeDialog
       isOpen={dialog.isOpen('begin')}
       icon="play"
-      title={texts.beginTitle(stage.stage, version)}
-      action={texts.begin(stage.stage)}
+      title={texts.beginTitle({ stage: stage.stage, version })}
+      action={texts.begin({ stage: stage.stage })}
       isOff={stage.groupDevices === null}
       change={beginning}
       close={dialog.close}
     >
       <p>
         {stage.groupDevices === null
-          ? texts.groupGone(stage.groupID)
-          : texts.beginText(stage.groupDevices, stage.groupID)}
+          ? texts.groupGone({ group: stage.groupID })
+          : texts.beginText({ count: stage.groupDevices, group: stage.groupID })}
       </p>
-      {failed > 0 ? <Notice tone="look" icon="triangle-alert" title={texts.beginFailed(failed)} /> : null}
-      {open > 0 ? <Notice tone="busy" icon="hourglass" title={texts.beginOpen(open)} /> : null}
-      <p className="muted">{texts.beginHint(release.stopAfter)}</p>
+      {failed > 0 ? (
+        <Notice tone="look" icon="triangle-alert" title={texts.beginFailed({ count: failed })} />
+      ) : null}
+      {open > 0 ? <Notice tone="busy" icon="hourglass" title={texts.beginOpen({ count: open })} /> : null}
+      <p className="muted">{texts.beginHint({ most: release.stopAfter })}</p>
     </ChangeDialog>
   );
 }
@@ -59,12 +61,12 @@ export function StopRelease({ release }: { readonly release: Release }) {
     <ChangeDialog
       isOpen={dialog.isOpen('stop')}
       icon="octagon-alert"
-      title={texts.stopTitle(version)}
+      title={texts.stopTitle({ version })}
       action={texts.stop}
       change={stopping}
       close={dialog.close}
     >
-      <p>{texts.stopText(sumOf(release, 'waiting') + sumOf(release, 'underWay'))}</p>
+      <p>{texts.stopText({ count: sumOf(release, 'waiting') + sumOf(release, 'underWay') })}</p>
       <p className="muted">{texts.stopHint}</p>
       <FormField label={texts.fields.reason} value={reason} most={200} onChange={setReason} />
     </ChangeDialog>
@@ -89,8 +91,8 @@ function AgainForm({ release, deviceID }: { readonly release: Release; readonly 
     <ChangeDialog
       isOpen
       icon="refresh-cw"
-      title={texts.againTitle(deviceID)}
-      action={texts.againAction(deviceID)}
+      title={texts.againTitle({ unit: deviceID })}
+      action={texts.againAction({ unit: deviceID })}
       isOff={faults.size > 0}
       change={ordering}
       close={dialog.close}

@@ -1,13 +1,13 @@
 // The releases of the account, the newest first.
 import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { releaseWords } from '../../../../build/words/release.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import type { ListedRelease } from '../../state/releases/release-view.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { useReleaseDialog, useReleases } from './use-releases.ts';
 
 type State = ListedRelease['releaseState'];
@@ -50,7 +50,7 @@ function Row({ release, isSelected }: { readonly release: ListedRelease; readonl
         <ReleaseBadge state={releaseState} />
       </td>
       <td data-label={texts.columns.stages}>
-        {texts.begunOf(stages.filter(({ started }) => started > 0).length, stages.length)}
+        {texts.begunOf({ begun: stages.filter(({ started }) => started > 0).length, all: stages.length })}
       </td>
       <td data-label={texts.columns.made}>
         <Time at={created} />

@@ -1,9 +1,9 @@
 // Releases of the units' program, staged by groups, for administrators. All that is shown stands in the address.
 import { useSearch } from '@tanstack/react-router';
+import { releaseWords } from '../../../../build/words/release.ts';
 import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { CreateRelease } from './create.tsx';
 import { ReleaseDetail } from './detail.tsx';
 import { ReleaseList } from './list.tsx';

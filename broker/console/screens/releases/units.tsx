@@ -1,5 +1,6 @@
 // The units of a release: how each stands, since when, why it has failed, and what it runs.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { releaseWords } from '../../../../build/words/release.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
@@ -10,7 +11,6 @@ import { connection } from '../../service/live.ts';
 import { phases } from '../../state/releases/release-address.ts';
 import { isMoving, type ListedRelease, type ReleaseUnit } from '../../state/releases/release-view.ts';
 import { without } from '../../state/search.ts';
-import { releaseWords } from '../../words/releases/words.ts';
 import { CommandStateBadge } from '../vehicle/command-course.tsx';
 import { useReleaseDialog, useUnits } from './use-releases.ts';
 
@@ -49,7 +49,7 @@ function Row({ unit }: { readonly unit: ReleaseUnit }) {
           <Age at={unit.updated} />
         </span>
       </td>
-      <td data-label={texts.columns.stages}>{texts.stage(unit.stage)}</td>
+      <td data-label={texts.columns.stages}>{texts.stage({ stage: unit.stage })}</td>
       <td data-label={texts.columns.runs}>
         {agentVersion === '' ? (
           <span className="muted">{texts.notReported}</span>
@@ -68,7 +68,7 @@ function Row({ unit }: { readonly unit: ReleaseUnit }) {
             <ActionButton
               className="button secondary small"
               aria-haspopup="dialog"
-              aria-label={texts.againOf(name)}
+              aria-label={texts.againOf({ unit: name })}
               isOff={isDown}
               onPress={() => dialog.open('again', deviceID)}
             >
@@ -109,7 +109,7 @@ function Filters({ begun }: { readonly begun: readonly string[] }) {
           label={texts.stageFilter}
           values={['0', ...begun]}
           chosen={String(stage)}
-          content={(one) => (one === '0' ? texts.everyStage : texts.stage(Number(one)))}
+          content={(one) => (one === '0' ? texts.everyStage : texts.stage({ stage: Number(one) }))}
           onChoose={(one) =>
             void navigate({
               search: (before) =>

@@ -1,6 +1,8 @@
 // Reports that are mailed on a schedule: the list, the one that is chosen, and the form of a new one.
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { reportWords } from '../../../../build/words/report.ts';
+import { scheduleWords } from '../../../../build/words/schedule.ts';
 import { Icon } from '../../components/icon.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
@@ -8,8 +10,6 @@ import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import type { Schedule } from '../../state/reports/schedule-draft.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { scheduleWords } from '../../words/schedules/words.ts';
 import { ReportTabs } from './report-tabs.tsx';
 import { ScheduleDetail } from './schedule-detail.tsx';
 import { ScheduleForm } from './schedule-form.tsx';

@@ -1,14 +1,14 @@
 // One value of a report as people read it, with the way to what it is about: a trip, an event, an alarm, a cut, or a report of this vehicle.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { type ColumnID, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import type { ReportRow, Value } from '../../../../src/core/reports/rows.ts';
 import { namedValue, type TableWords } from '../../../../src/core/reports/table.ts';
 import { Badge, iconOf, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { cutWords } from '../../words/cut/words.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** Words of the reports, and those that they share with the trips and the cuts. */

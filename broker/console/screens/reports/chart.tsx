@@ -1,14 +1,14 @@
 // The same rows as bars: what each day, or in the summary each vehicle, adds.
 import { useMemo } from 'react';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { type ColumnID, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import type { NameOf, ReportRow } from '../../../../src/core/reports/rows.ts';
+import { formatTime } from '../../../../src/core/words/format.ts';
 import { Plot } from '../../components/plot.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { shownTheme } from '../../shell/theme.ts';
 import { barsOf } from '../../state/reports/rows.ts';
-import { formatTime } from '../../words/base/format.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 const unitOf = (

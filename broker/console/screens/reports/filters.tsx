@@ -2,6 +2,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { reportKinds } from '../../../../src/core/reports/columns.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
@@ -18,8 +20,6 @@ import {
 } from '../../state/reports/report-view.ts';
 import { without } from '../../state/search.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { VehicleChoices } from './vehicle-choices.tsx';
 
@@ -31,7 +31,7 @@ export function vehiclesText(
 ): string {
   const [first] = chosen;
   if (first === undefined) return reports.fleet;
-  return chosen.length === 1 ? nameOf(first) : reports.vehicleCount(chosen.length);
+  return chosen.length === 1 ? nameOf(first) : reports.vehicleCount({ count: chosen.length });
 }
 
 interface VehiclesProps {
@@ -55,7 +55,7 @@ function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
     <DialogTrigger>
       <Button className="button secondary small">
         <Icon name="truck" />
-        <span className="cut-off">{texts.chosen(vehiclesText(chosen, nameOf, words))}</span>
+        <span className="cut-off">{texts.chosen({ what: vehiclesText(chosen, nameOf, words) })}</span>
       </Button>
       <ModalOverlay className="overlay" isDismissable>
         <Modal className="modal small-modal">
@@ -71,7 +71,7 @@ function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
               <VehicleChoices
                 chosen={chosen}
                 most={vehiclesMost}
-                mostText={texts.most(vehiclesMost)}
+                mostText={texts.most({ count: vehiclesMost })}
                 choose={choose}
               />
               <Button className="button small secondary" onPress={() => choose([])}>

@@ -1,7 +1,7 @@
 // The two pages of reports: the report that is read now, and those that are mailed.
 import { Link } from '@tanstack/react-router';
+import { reportWords } from '../../../../build/words/report.ts';
 import { useWords } from '../../components/use.ts';
-import { reportWords } from '../../words/reports/words.ts';
 
 export function ReportTabs() {
   const { reports: texts } = useWords(reportWords);

@@ -3,8 +3,11 @@
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports/columns.ts';
 import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
+import { formatTime } from '../../../../src/core/words/format.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
@@ -13,9 +16,6 @@ import { Known, useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';
-import { formatTime } from '../../words/base/format.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { ReportChart } from './chart.tsx';
 import { Filters, vehiclesText } from './filters.tsx';
 import { ReportTabs } from './report-tabs.tsx';
@@ -56,8 +56,10 @@ function Reading({ report }: { readonly report: Report }) {
   const { done, all, rows } = useValue(report.progress);
   return (
     <div className="card-body row wrap not-printed">
-      {all > 1 ? <progress aria-label={texts.reading(done, all)} value={done} max={all} /> : null}
-      <span className="muted">{all > 1 ? texts.reading(done, all) : texts.readingRows(rows)}</span>
+      {all > 1 ? <progress aria-label={texts.reading({ done, all })} value={done} max={all} /> : null}
+      <span className="muted">
+        {all > 1 ? texts.reading({ done, all }) : texts.readingRows({ count: rows })}
+      </span>
       <Button className="button secondary small" onPress={report.stop}>
         {texts.stop}
       </Button>
@@ -68,7 +70,7 @@ function Reading({ report }: { readonly report: Report }) {
 function TooLong({ days, isFleet }: { readonly days: number; readonly isFleet: boolean }) {
   const { reports: texts } = useWords(reportWords);
   return (
-    <Empty icon="hourglass" title={texts.tooLong(days)}>
+    <Empty icon="hourglass" title={texts.tooLong({ days })}>
       <p>{isFleet ? texts.tooLongFleet : texts.tooLongNamed}</p>
     </Empty>
   );
@@ -111,7 +113,7 @@ function Content({
       ) : (
         <>
           {report.isCapped ? (
-            <Notice tone="look" icon="circle-alert" role="status" title={texts.capped(rowsMost)}>
+            <Notice tone="look" icon="circle-alert" role="status" title={texts.capped({ count: rowsMost })}>
               {texts.cappedHint}
             </Notice>
           ) : null}
@@ -144,13 +146,15 @@ export function ReportsScreen() {
   const untilS = period.toS === 0 ? Math.floor(Date.now() / 1000) : period.toS;
   const periodText =
     range === null
-      ? texts.between(dateText(period.fromS), dateText(untilS))
-      : `${words.events.ranges[range]} (${texts.between(dateText(period.fromS), dateText(untilS))})`;
+      ? texts.between({ from: dateText(period.fromS), to: dateText(untilS) })
+      : `${words.events.ranges[range]} (${texts.between({ from: dateText(period.fromS), to: dateText(untilS) })})`;
   return (
     <main className="page reports" id="main">
       <header className="page-head">
         <h1>{words.pages.reports.title}</h1>
-        <span className="muted only-printed">{texts.printed(session.get()?.accountID ?? '')}</span>
+        <span className="muted only-printed">
+          {texts.printed({ account: session.get()?.accountID ?? '' })}
+        </span>
         <div className="row wrap push not-printed">
           <ActionButton
             className="button secondary"
@@ -187,7 +191,9 @@ export function ReportsScreen() {
             {[
               periodText,
               vehiclesText(deviceIDs, nameOf, words),
-              ...(sorted === undefined ? [] : [texts.rows(sorted.length), texts.asOf(timeText(readS))]),
+              ...(sorted === undefined
+                ? []
+                : [texts.rows({ count: sorted.length }), texts.asOf({ time: timeText(readS) })]),
             ].join(' · ')}
           </span>
         </header>

@@ -1,5 +1,8 @@
 // A report as files: the table, or every record of its vehicles, with progress and a way to cancel.
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { CsvSeparator } from '../../../../src/core/reports/csv.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { csvOfReport, type ReportTable } from '../../../../src/core/reports/table.ts';
@@ -12,9 +15,6 @@ import { ServiceError } from '../../service/call.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { exportFormats, fileMost } from '../../service/track.ts';
 import { dateOf, type Period } from '../../state/reports/report-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { type CellWords, tableWordsOf } from './cell.tsx';
 import { filesMost, type useSaving } from './use-saving.ts';
 
@@ -44,7 +44,9 @@ export function SavingNotice({
   const { reports: texts, common } = words;
   if (saving.state === 'none') return null;
   if (saving.state === 'saved')
-    return <Notice tone="ok" icon="circle-check" role="status" title={texts.saved(saving.files)} />;
+    return (
+      <Notice tone="ok" icon="circle-check" role="status" title={texts.saved({ files: saving.files })} />
+    );
   if (saving.state === 'cancelled')
     return <Notice tone="look" icon="ban" role="status" title={texts.cancelled} />;
   if (saving.state === 'failed') {
@@ -52,13 +54,20 @@ export function SavingNotice({
     const isTooLarge = error instanceof ServiceError && error.code === 'too_large';
     const failure = failureText(error, words);
     return (
-      <Notice tone="look" icon="triangle-alert" role="alert" title={texts.notSaved(nameOf(saving.deviceID))}>
-        {isTooLarge ? texts.tooLarge(fileMost / mebibyte) : `${failure.title}. ${failure.hint}`}
+      <Notice
+        tone="look"
+        icon="triangle-alert"
+        role="alert"
+        title={texts.notSaved({ vehicle: nameOf(saving.deviceID) })}
+      >
+        {isTooLarge
+          ? texts.tooLarge({ mebibytes: fileMost / mebibyte })
+          : `${failure.title}. ${failure.hint}`}
       </Notice>
     );
   }
   const { file, files, bytes, deviceID } = saving;
-  const title = texts.saving(nameOf(deviceID), file, files);
+  const title = texts.saving({ vehicle: nameOf(deviceID), file, files });
   return (
     <div className="notice busy">
       <Icon name="download" />
@@ -66,7 +75,7 @@ export function SavingNotice({
         <strong role="status">{title}</strong>
         <p className="row wrap">
           <progress aria-label={title} value={file - 1} max={files} />
-          <span className="muted">{texts.received(numberText(bytes / mebibyte, 1))}</span>
+          <span className="muted">{texts.received({ mebibytes: numberText(bytes / mebibyte, 1) })}</span>
           <Button className="button secondary small" onPress={cancel}>
             {common.cancel}
           </Button>
@@ -112,7 +121,7 @@ export function SaveMenu({ deviceIDs, files: { saving, begin }, ...table }: Save
             {texts.saveSemicolons}
           </MenuItem>
           <MenuSection>
-            <Header>{canSaveTracks ? texts.saveTracks : texts.saveMost(filesMost)}</Header>
+            <Header>{canSaveTracks ? texts.saveTracks : texts.saveMost({ count: filesMost })}</Header>
             {exportFormats.map((format) => (
               <MenuItem key={format} id={format} textValue={texts.formats[format]}>
                 {texts.formats[format]}

@@ -2,6 +2,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { reportWords } from '../../../../build/words/report.ts';
+import { ruleWords } from '../../../../build/words/rule.ts';
+import { scheduleWords } from '../../../../build/words/schedule.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { TextPairs } from '../../components/rows/text-pairs.tsx';
@@ -11,9 +14,6 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import type { Schedule } from '../../state/reports/schedule-draft.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { ruleWords } from '../../words/rules/words.ts';
-import { scheduleWords } from '../../words/schedules/words.ts';
 import { reasonText } from '../rules/rule-words.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import { aboutText, dueText, recurrenceText } from './schedule-words.ts';
@@ -34,7 +34,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
   const named = [...devices.map((id) => fleet.get(id)?.name ?? id), ...groups];
   const rows = [
     [fields.kind, aboutText(schedule, words)],
-    [fields.vehicles, named.length === 0 ? texts.allOf(owner) : named.join(', ')],
+    [fields.vehicles, named.length === 0 ? texts.allOf({ owner }) : named.join(', ')],
     [fields.every, `${recurrenceText(schedule, words)} (${timeZone})`],
     [fields.next, nextDue === 0 ? common.none : dueText(nextDue, timeZone, words)],
     [fields.recipients, recipients.join(', ')],
@@ -97,7 +97,7 @@ function LastResult({ schedule }: { readonly schedule: Schedule }) {
           <>
             <p>
               {result.due} <Time at={lastResult.due} /> · {result.made} <Time at={lastResult.at} />
-              {lastResult.reason === '' ? ` · ${result.rows(lastResult.rows)}` : null}
+              {lastResult.reason === '' ? ` · ${result.rows({ count: lastResult.rows })}` : null}
             </p>
             {lastResult.reason === '' || lastResult.reason === stopped ? null : (
               <Notice tone="look" icon="triangle-alert" title={result.reasons[lastResult.reason]} />
@@ -129,12 +129,12 @@ function SendDialog({ schedule }: { readonly schedule: Schedule }) {
     <ChangeDialog
       isOpen={dialog.isOpen('schedule-send')}
       icon="signal"
-      title={texts.sendTitle(scheduleID)}
-      action={texts.sendAction(scheduleID)}
+      title={texts.sendTitle({ id: scheduleID })}
+      action={texts.sendAction({ id: scheduleID })}
       change={sending}
       close={dialog.close}
     >
-      <p>{texts.sendText(recipients.length)}</p>
+      <p>{texts.sendText({ count: recipients.length })}</p>
     </ChangeDialog>
   );
 }
@@ -155,8 +155,8 @@ function DeleteDialog({ scheduleID }: { readonly scheduleID: string }) {
     <ChangeDialog
       isOpen={dialog.isOpen('schedule-delete')}
       icon="circle-alert"
-      title={texts.deleteTitle(scheduleID)}
-      action={texts.deleteAction(scheduleID)}
+      title={texts.deleteTitle({ id: scheduleID })}
+      action={texts.deleteAction({ id: scheduleID })}
       change={deleting}
       close={dialog.close}
     >
@@ -178,7 +178,7 @@ export function ScheduleDetail({ schedule }: { readonly schedule: Schedule }) {
       <div className="card-body stack">
         <Facts schedule={schedule} />
         <LastResult schedule={schedule} />
-        {isOwn ? null : <p className="muted">{texts.others(owner)}</p>}
+        {isOwn ? null : <p className="muted">{texts.others({ owner })}</p>}
         <div className="row wrap">
           {isOwn ? (
             <Button

@@ -2,6 +2,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { reportWords } from '../../../../build/words/report.ts';
+import { scheduleWords } from '../../../../build/words/schedule.ts';
 import { languages } from '../../../../src/core/words/languages.ts';
 import { Checks } from '../../components/checks.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
@@ -23,9 +26,6 @@ import {
   type ScheduleFault,
   weekdays,
 } from '../../state/reports/schedule-draft.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { scheduleWords } from '../../words/schedules/words.ts';
 import { language } from '../../words/word-set.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useGroups } from '../people/use-people.ts';
@@ -78,7 +78,7 @@ function SubjectFields({ draft, onChange }: FieldsProps) {
       <VehicleChoices
         chosen={draft.vehicles}
         most={vehiclesMost}
-        mostText={reports.most(vehiclesMost)}
+        mostText={reports.most({ count: vehiclesMost })}
         choose={(ids) => onChange({ vehicles: ids })}
       />
       {groups === undefined || groups.length === 0 ? null : (
@@ -219,8 +219,8 @@ export function ScheduleForm({ name, schedule }: ScheduleFormProps) {
     <ChangeDialog
       isOpen={dialog.isOpen(name)}
       icon="table"
-      title={isNew ? texts.createTitle : texts.editTitle(schedule.scheduleID)}
-      action={isNew ? texts.create : texts.save(schedule.scheduleID)}
+      title={isNew ? texts.createTitle : texts.editTitle({ id: schedule.scheduleID })}
+      action={isNew ? texts.create : texts.save({ id: schedule.scheduleID })}
       isOff={!isFree || faults.size > 0}
       beginsInField={isNew}
       change={saving}

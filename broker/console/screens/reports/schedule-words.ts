@@ -1,7 +1,8 @@
 // What a report by mail is about and when it comes, in words.
+
+import type { reportWords } from '../../../../build/words/report.ts';
+import type { scheduleWords } from '../../../../build/words/schedule.ts';
 import type { Schedule } from '../../state/reports/schedule-draft.ts';
-import type { reportWords } from '../../words/reports/words.ts';
-import type { scheduleWords } from '../../words/schedules/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 export type ScheduleWords = WordsWith<[typeof scheduleWords, typeof reportWords]>;
@@ -22,7 +23,11 @@ export function recurrenceText(schedule: Schedule, { schedules: texts }: Schedul
   const { every, weekday, monthDay, time } = schedule;
   const weekdays: Readonly<Record<number, string>> = texts.weekdays;
   const day =
-    every === 'week' ? [weekdays[weekday] ?? ''] : every === 'month' ? [texts.onDay(String(monthDay))] : [];
+    every === 'week'
+      ? [weekdays[weekday] ?? '']
+      : every === 'month'
+        ? [texts.onDay({ day: String(monthDay) })]
+        : [];
   return [texts.everies[every], ...day, time].join(' · ');
 }
 

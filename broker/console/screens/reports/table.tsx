@@ -2,6 +2,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { reportWords } from '../../../../build/words/report.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import {
   type ColumnID,
   columnOfSort,
@@ -21,9 +24,6 @@ import {
 } from '../../../../src/core/reports/rows.ts';
 import { useWords } from '../../components/use.ts';
 import { MoreRows } from '../../components/view.tsx';
-import { cutWords } from '../../words/cut/words.ts';
-import { reportWords } from '../../words/reports/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { Cell, valueText } from './cell.tsx';
 
 /** Rows at first, and with each press for more. */
@@ -101,8 +101,8 @@ function OrderField({ columns, sort }: { readonly columns: readonly ColumnID[]; 
           ([column, `-${column}`] as const).map((one) => (
             <option key={one} value={one}>
               {isDownwards(one)
-                ? texts.downwards(texts.columns[column])
-                : texts.upwards(texts.columns[column])}
+                ? texts.downwards({ column: texts.columns[column] })
+                : texts.upwards({ column: texts.columns[column] })}
             </option>
           )),
         )}

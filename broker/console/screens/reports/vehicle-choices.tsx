@@ -1,13 +1,13 @@
 // Any of the vehicles of the fleet, found by name: of a report, or of a route.
 
 import { useMemo, useState } from 'react';
+import { reportWords } from '../../../../build/words/report.ts';
 import { Checks } from '../../components/checks.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { matchesText, type Vehicle } from '../../state/fleet.ts';
-import { reportWords } from '../../words/reports/words.ts';
 
 /** Vehicles in the list at once; a search finds the others. */
 const choicesMost = 50;
@@ -33,7 +33,8 @@ export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoice
   const ids = new Set(shown.map(({ id }) => id));
   // A vehicle that the search does not show stays chosen.
   const hidden = chosen.filter((id) => !ids.has(id));
-  const moreText = found.length > shown.length ? texts.moreVehicles(found.length - shown.length) : undefined;
+  const moreText =
+    found.length > shown.length ? texts.moreVehicles({ count: found.length - shown.length }) : undefined;
   return (
     <>
       <FindField label={texts.findVehicle} value={find} onChange={setFind} />

@@ -1,6 +1,8 @@
 // The editor of a route: its way stands in the address and is drawn on the map; here are its points as numbers, its names and its vehicles.
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { routeWords } from '../../../../build/words/route.ts';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { isName } from '../../../../src/core/ids.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
@@ -11,8 +13,6 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { routeChangeOf, routeFormOf, routeName, routeVehiclesMost } from '../../state/zones/route-view.ts';
 import { draftFault, routePointsMost } from '../../state/zones/zone-draft.ts';
-import { routeWords } from '../../words/routes/words.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { VehicleChoices } from '../reports/vehicle-choices.tsx';
 import { Drawing } from '../zones/drawing.tsx';
 import type { DraftEdit } from '../zones/use-draft.ts';
@@ -41,7 +41,7 @@ export function RouteEditor({ edit, route, routes, middle, onClose }: EditorProp
     event.preventDefault();
     if (!isOff) changes.run({ action: 'save', body: routeChangeOf(form, edit.draft, route) });
   };
-  const title = route === undefined ? texts.newTitle : zones.editTitle(routeName(route));
+  const title = route === undefined ? texts.newTitle : zones.editTitle({ name: routeName(route) });
   return (
     <section className="panel" aria-label={title}>
       <Form className="zone-form" onSubmit={submit} validationBehavior="aria">
@@ -77,7 +77,7 @@ export function RouteEditor({ edit, route, routes, middle, onClose }: EditorProp
         <VehicleChoices
           chosen={form.deviceIDs}
           most={routeVehiclesMost}
-          mostText={texts.most(routeVehiclesMost)}
+          mostText={texts.most({ count: routeVehiclesMost })}
           choose={(deviceIDs) => setForm({ ...form, deviceIDs })}
         />
         {failure}

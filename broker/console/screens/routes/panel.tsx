@@ -2,6 +2,9 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { routeWords } from '../../../../build/words/route.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import type { IconName } from '../../components/icon.tsx';
 import { Age, Badge, Fact, numberText } from '../../components/texts.tsx';
@@ -10,9 +13,6 @@ import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
 import { draftText } from '../../state/zones/zone-draft.ts';
-import { routeWords } from '../../words/routes/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { ShapeHead } from '../zones/shape-head.tsx';
 import { useRouteChanges } from './use-routes.ts';
 
@@ -114,7 +114,7 @@ export function RoutePanel({ route }: { readonly route: PlannedRoute }) {
   const { routes: texts, zones, trips } = useWords(routeWords, tabWords, zoneWords);
   const way = useMemo(() => wayOf(route), [route]);
   return (
-    <section className="panel" aria-label={texts.selected(routeName(route))}>
+    <section className="panel" aria-label={texts.selected({ name: routeName(route) })}>
       <Head route={route} />
       <div className="block">
         <dl className="facts">

@@ -1,6 +1,8 @@
 // The routes of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { routeWords } from '../../../../build/words/route.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { numberText } from '../../components/texts.tsx';
@@ -8,8 +10,6 @@ import { useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { lengthOf, newRoute, routeName, routesFound, wayOf } from '../../state/zones/route-view.ts';
 import { draftText, routePointsMost } from '../../state/zones/zone-draft.ts';
-import { routeWords } from '../../words/routes/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { ShapeFrame } from '../zones/shape-frame.tsx';
 import { ShapeList } from '../zones/shape-list.tsx';
 import { type DraftEdit, useDraft } from '../zones/use-draft.ts';
@@ -37,7 +37,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
           {numberText(length / 1000, 1)} {trips.km}
         </bdi>
       </span>
-      <span className="line cut-off">{texts.vehicles(route.deviceIDs.length)}</span>
+      <span className="line cut-off">{texts.vehicles({ count: route.deviceIDs.length })}</span>
     </Link>
   );
 }

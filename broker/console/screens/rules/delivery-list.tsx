@@ -1,6 +1,8 @@
 // Deliveries of notifications, newest first: state, reason in words, and another try for what was given up.
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { formWords } from '../../../../build/words/form.ts';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
@@ -12,8 +14,6 @@ import { connection } from '../../service/live.ts';
 import { deliveryFilters } from '../../state/rules/rule-address.ts';
 import type { Delivery } from '../../state/rules/rule-draft.ts';
 import { without } from '../../state/search.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { reasonText } from './rule-words.ts';
 import { useRulesChanged } from './use-rules.ts';
 
@@ -96,7 +96,7 @@ function Row({ one, isOff, onRetry }: RowProps) {
         {state === 'dead' && (ruleID !== '' || one.scheduleID !== '') ? (
           <ActionButton
             className="button small"
-            aria-label={texts.retryOf(deliveryID, target)}
+            aria-label={texts.retryOf({ delivery: deliveryID, target })}
             isOff={isOff}
             onPress={() => onRetry(deliveryID)}
           >

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { TextPairs } from '../../components/rows/text-pairs.tsx';
@@ -10,7 +11,6 @@ import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import type { Rule } from '../../state/rules/rule-draft.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { RuleForm } from './rule-form.tsx';
 import { aboutOf, actsOf, reasonText } from './rule-words.ts';
 import { useRuleDialog, useRulesChanged } from './use-rules.ts';
@@ -59,22 +59,27 @@ function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: 
     <ChangeDialog
       isOpen={dialog.isOpen('rule-test')}
       icon="signal"
-      title={texts.testTitle(ruleID)}
+      title={texts.testTitle({ rule: ruleID })}
       action={data === undefined ? texts.testAction : null}
       change={testing}
       close={dialog.close}
     >
       {data === undefined ? (
-        <p>{texts.testText(host)}</p>
+        <p>{texts.testText({ host })}</p>
       ) : data.isDelivered ? (
         <Notice
           tone="ok"
           icon="circle-check"
           role="status"
-          title={texts.testDone(data.target, data.duration)}
+          title={texts.testDone({ host: data.target, ms: data.duration })}
         />
       ) : (
-        <Notice tone="look" icon="triangle-alert" role="alert" title={texts.testFailed(data.target)}>
+        <Notice
+          tone="look"
+          icon="triangle-alert"
+          role="alert"
+          title={texts.testFailed({ host: data.target })}
+        >
           {reasonText(data.reasonCode, data.reasonDetail, words)}
         </Notice>
       )}
@@ -98,12 +103,12 @@ function DeleteDialog({ ruleID }: { readonly ruleID: string }) {
     <ChangeDialog
       isOpen={dialog.isOpen('rule-delete')}
       icon="circle-alert"
-      title={texts.deleteTitle(ruleID)}
-      action={texts.deleteAction(ruleID)}
+      title={texts.deleteTitle({ rule: ruleID })}
+      action={texts.deleteAction({ rule: ruleID })}
       change={deleting}
       close={dialog.close}
     >
-      <p>{texts.deleteText(ruleID)}</p>
+      <p>{texts.deleteText({ rule: ruleID })}</p>
     </ChangeDialog>
   );
 }

@@ -1,4 +1,6 @@
 // Fields of the form of a rule: what it is about, when it is quiet, and what it does.
+
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { Checks } from '../../components/checks.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { useWords } from '../../components/use.ts';
@@ -11,7 +13,6 @@ import {
   type RuleDraft,
   weekdays,
 } from '../../state/rules/rule-draft.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useGroups, useUsers } from '../people/use-people.ts';
 

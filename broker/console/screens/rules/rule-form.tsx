@@ -2,6 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
@@ -10,8 +12,6 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { isID } from '../../state/device-view.ts';
 import { bodyOf, draftOf, faultsOf, type Rule, type RuleDraft } from '../../state/rules/rule-draft.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { ActFields, type FieldsProps, OnOff, QuietFields, SubjectFields } from './rule-fields.tsx';
 import { RuleTrial } from './rule-trial.tsx';
 import { useRuleDialog, useRules, useRulesChanged } from './use-rules.ts';
@@ -112,8 +112,8 @@ export function RuleForm({ name, rule }: RuleFormProps) {
     <ChangeDialog
       isOpen={dialog.isOpen(name)}
       icon="bell-ring"
-      title={isNew ? texts.createTitle : texts.editTitle(rule.ruleID)}
-      action={secret !== undefined ? null : isNew ? texts.create : texts.save(rule.ruleID)}
+      title={isNew ? texts.createTitle : texts.editTitle({ rule: rule.ruleID })}
+      action={secret !== undefined ? null : isNew ? texts.create : texts.save({ rule: rule.ruleID })}
       isOff={!isFree || faults.size > 0}
       beginsInField={isNew}
       change={saving}

@@ -1,13 +1,13 @@
 // The rules of the account, and the one that is chosen.
 import { Link, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { Icon } from '../../components/icon.tsx';
 import { ListTable } from '../../components/rows/list-table.tsx';
 import { Badge, Empty } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import type { Rule } from '../../state/rules/rule-draft.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { RuleDetail } from './rule-detail.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { aboutOf, actsOf } from './rule-words.ts';

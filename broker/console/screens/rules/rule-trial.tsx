@@ -1,5 +1,7 @@
 // What the rule of the form would have done with the events of last week, as the service judges it.
 import { useMutation } from '@tanstack/react-query';
+import { formWords } from '../../../../build/words/form.ts';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { codeText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -7,8 +9,6 @@ import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { bodyOf, type RuleDraft, type Trial } from '../../state/rules/rule-draft.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 
 function Outcome({ trial }: { readonly trial: Trial }) {
   const words = useWords(ruleWords);
@@ -18,9 +18,11 @@ function Outcome({ trial }: { readonly trial: Trial }) {
   return (
     <>
       <p className="strong" role="status">
-        {texts.outcome(notifications, alarms)}
+        {texts.outcome({ notifications, alarms })}
       </p>
-      <p className="muted">{isComplete ? texts.lookedAt(events) : texts.lookedAtOldest(events)}</p>
+      <p className="muted">
+        {isComplete ? texts.lookedAt({ count: events }) : texts.lookedAtOldest({ count: events })}
+      </p>
       {isEscalation ? <p className="muted">{texts.escalation}</p> : null}
       {hasKinds ? <p className="muted">{texts.kinds}</p> : null}
       <ul className="stack tight">

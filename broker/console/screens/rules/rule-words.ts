@@ -1,7 +1,8 @@
 // What a rule is about and what it does, in words.
+
+import type { ruleWords } from '../../../../build/words/rule.ts';
 import { codeText } from '../../components/texts.tsx';
 import type { Delivery, Rule } from '../../state/rules/rule-draft.ts';
-import type { ruleWords } from '../../words/rules/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** Events and occurrences that the rule notifies of. */
@@ -28,7 +29,7 @@ export function actsOf(
     ...(email === null ? [] : [deliveries.channels.email]),
     ...(push === null ? [] : [deliveries.channels.push]),
     ...(alarm === null ? [] : [`${texts.alarm}: ${texts.priorities[alarm.priority]}`]),
-    ...(escalatesAfterS === null ? [] : [texts.afterSeconds(escalatesAfterS)]),
+    ...(escalatesAfterS === null ? [] : [texts.afterSeconds({ count: escalatesAfterS })]),
   ];
 }
 
@@ -40,5 +41,7 @@ export function reasonText(
 ): string {
   if (code === '') return '';
   const said = texts.deliveries.reasons[code];
-  return typeof said === 'string' ? said : said(detail);
+  return typeof said === 'string'
+    ? said
+    : said({ status: detail, seconds: detail, code: detail, hasCode: detail !== '' });
 }

@@ -1,10 +1,10 @@
 // Notification rules and what became of their messages, for administrators. All that is shown stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
+import { ruleWords } from '../../../../build/words/rule.ts';
 import { Empty, Loading } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { useRole } from '../../service/role.ts';
 import { ruleLists } from '../../state/rules/rule-address.ts';
-import { ruleWords } from '../../words/rules/words.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { RuleList } from './rule-list.tsx';
 

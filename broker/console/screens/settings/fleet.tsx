@@ -1,9 +1,9 @@
 // Settings of all vehicles of the account, and which vehicle has which version of them.
 import { useSearch } from '@tanstack/react-router';
+import { settingWords } from '../../../../build/words/setting.ts';
 import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
-import { settingWords } from '../../words/settings/words.ts';
 import { Versions } from '../zones/versions.tsx';
 import { SettingsForm } from './form.tsx';
 import { useAccountSettings } from './use-settings.ts';

@@ -3,6 +3,8 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { formWords } from '../../../../build/words/form.ts';
+import { settingWords } from '../../../../build/words/setting.ts';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -24,8 +26,6 @@ import {
   typedOf,
   withDraft,
 } from '../../state/settings/settings-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { settingWords } from '../../words/settings/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Choice } from '../cut/choice.tsx';
 import { AskDialog } from '../zones/parts.tsx';
@@ -45,9 +45,9 @@ function useSource({ below }: Layers) {
   const { settings: texts } = words;
   return (setting: Setting): string => {
     const fleet = below === null ? undefined : chosenIn(below, setting);
-    if (fleet !== undefined) return texts.fromFleet(settingValue(setting, fleet, words));
+    if (fleet !== undefined) return texts.fromFleet({ value: settingValue(setting, fleet, words) });
     if (setting.standard === null) return texts.fromFile;
-    return texts.fromStandard(settingValue(setting, setting.standard, words));
+    return texts.fromStandard({ value: settingValue(setting, setting.standard, words) });
   };
 }
 
@@ -55,7 +55,7 @@ function limitsText({ number }: Setting, words: WordsWith<[typeof settingWords]>
   if (number === null) return '';
   const scale = number.unit === 'share' ? 100 : 1;
   const [low, high] = [number.low, number.high].map((one) => numberText(one * scale, 1));
-  return `${words.settings.limits(low ?? '', high ?? '')} ${unitText(number.unit, words)}`;
+  return `${words.settings.limits({ low: low ?? '', high: high ?? '' })} ${unitText(number.unit, words)}`;
 }
 
 interface FieldsProps {
@@ -109,7 +109,7 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
         label={`${settingName(setting, words)} (${unitText(number.unit, words)})`}
         value={text}
         hint={`${source} · ${limits}`}
-        fault={faults.has(pointer) ? texts.wrong(limits) : null}
+        fault={faults.has(pointer) ? texts.wrong({ limits }) : null}
         most={14}
         onChange={(value) => onChange(pointer, value)}
       />
@@ -155,7 +155,10 @@ function ChangeList({ changes }: { readonly changes: readonly SettingChange[] })
           <li key={setting.pointer}>
             <strong>{settingName(setting, words)}</strong>
             {': '}
-            {texts.becomes(settingValue(setting, before, words), settingValue(setting, after, words))}
+            {texts.becomes({
+              before: settingValue(setting, before, words),
+              after: settingValue(setting, after, words),
+            })}
             {look === null ? null : <p className="look">{texts.looks[look]}</p>}
           </li>
         );
@@ -217,7 +220,7 @@ function FormActions({ saving, count, isOff, onDiscard }: FormActionsProps) {
   return (
     <div className="row wrap">
       <span className="muted" role="status">
-        {saving.isDown ? stream.commandsOff : count > 0 ? texts.changed(count) : kept}
+        {saving.isDown ? stream.commandsOff : count > 0 ? texts.changed({ count }) : kept}
       </span>
       {count === 0 ? null : (
         <Button className="button secondary push" onPress={onDiscard}>
@@ -251,8 +254,8 @@ function SecondLook({ name, changes, failure, ...dialog }: SecondLookProps) {
   return (
     <AskDialog
       {...dialog}
-      title={name === null ? texts.lookFleet : texts.lookVehicle(name)}
-      confirm={name === null ? texts.saveFleet : texts.saveVehicle(name)}
+      title={name === null ? texts.lookFleet : texts.lookVehicle({ name })}
+      confirm={name === null ? texts.saveFleet : texts.saveVehicle({ name })}
     >
       <p>{texts.lookHint[name === null ? 'fleet' : 'vehicle']}</p>
       <ChangeList changes={changes} />
@@ -295,7 +298,7 @@ export function SettingsForm({ deviceID, name, own, below, revision, table }: Se
     else send();
   };
   const layers = { own, below };
-  const title = deviceID === null ? texts.fleetTitle : texts.vehicleTitle(name);
+  const title = deviceID === null ? texts.fleetTitle : texts.vehicleTitle({ name });
   return (
     <section className="card narrow-container" aria-labelledby="settings-title">
       <header>

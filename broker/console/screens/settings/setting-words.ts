@@ -1,4 +1,6 @@
 // A setting and its value in words.
+
+import type { settingWords } from '../../../../build/words/setting.ts';
 import { lengthText, numberText } from '../../components/texts.tsx';
 import {
   type Setting,
@@ -6,7 +8,6 @@ import {
   type SettingValue,
   typedOf,
 } from '../../state/settings/settings-view.ts';
-import type { settingWords } from '../../words/settings/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** From here on seconds are also said as minutes, hours or days. */
@@ -37,7 +38,8 @@ export function settingValue(
   if (value === undefined) return texts.notChosen;
   if (typeof value === 'boolean') return value ? common.on : common.off;
   // Ids of keys are personal data: how many there are is shown, not which.
-  if (typeof value === 'string') return texts.keyCount(value.split(/[\s,]+/).filter(Boolean).length);
+  if (typeof value === 'string')
+    return texts.keyCount({ count: value.split(/[\s,]+/).filter(Boolean).length });
   const unit = setting.number?.unit ?? 'people';
   const text = `${numberText(Number(typedOf(setting, value)), 3)} ${unitText(unit, words)}`;
   return unit === 's' && value >= spanFromS ? `${text} (${lengthText(value, words)})` : text;

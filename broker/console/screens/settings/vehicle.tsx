@@ -1,13 +1,13 @@
 // Settings of one vehicle over those of all, what the vehicle holds since when, and why it did not take the newest version.
 import { Link, useSearch } from '@tanstack/react-router';
+import { settingWords } from '../../../../build/words/setting.ts';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Age, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
-import { settingWords } from '../../words/settings/words.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import type { Configuration } from '../zones/use-zone-changes.ts';
 import { Version } from '../zones/versions.tsx';
 import { SettingsForm } from './form.tsx';

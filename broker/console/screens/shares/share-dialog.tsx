@@ -2,6 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { formWords } from '../../../../build/words/form.ts';
+import { shareWords } from '../../../../build/words/share.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -11,8 +13,6 @@ import { useNow, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { expiresOf, type Life, lifeChoices, type ShareKind } from '../../state/shares/share-view.ts';
 import { shareLink } from '../../state/shares/shared-view.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { shareWords } from '../../words/shares/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { useSharesChanged } from './use-shares.ts';
 
@@ -51,7 +51,7 @@ function Fields({
   const expires = expiresOf(life, useNow());
   return (
     <>
-      <p>{kind === 'trip' ? texts.tripText : texts.liveText(name)}</p>
+      <p>{kind === 'trip' ? texts.tripText : texts.liveText({ name })}</p>
       {trip === null ? null : (
         <>
           <Choice
@@ -132,7 +132,7 @@ export function ShareDialog(props: ShareDialogProps) {
     <ChangeDialog
       isOpen={first !== null}
       icon="link"
-      title={draft.kind === 'trip' ? texts.titleTrip(name) : texts.titleLive(name)}
+      title={draft.kind === 'trip' ? texts.titleTrip({ name }) : texts.titleLive({ name })}
       action={data === undefined ? texts.make : null}
       beginsInField
       change={making}

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
+import { shareWords } from '../../../../build/words/share.ts';
 import type { Share } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -14,7 +15,6 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
 import { chosenShares, shareFilters, standingOf } from '../../state/shares/share-view.ts';
-import { shareWords } from '../../words/shares/words.ts';
 import { useShares, useSharesChanged } from './use-shares.ts';
 
 /** The service lists no more. */
@@ -84,7 +84,7 @@ function Row({ share, onRevoke }: { readonly share: Share; onRevoke(): void }) {
           <Button
             className="button small"
             aria-haspopup="dialog"
-            aria-label={texts.revokeOf(name, share.title)}
+            aria-label={texts.revokeOf({ name, note: share.title, hasNote: share.title !== '' })}
             onPress={onRevoke}
           >
             {texts.revoke}…
@@ -111,7 +111,7 @@ function Revoke({ share }: { readonly share: Share | undefined }) {
     <FormDialog
       isOpen={share !== undefined}
       icon="ban"
-      title={texts.revokeTitle(share === undefined ? '' : nameOf(share.deviceID))}
+      title={texts.revokeTitle({ name: share === undefined ? '' : nameOf(share.deviceID) })}
       action={texts.revoke}
       isOff={share === undefined || revoking.isPending}
       error={revoking.error}
@@ -165,7 +165,7 @@ function Shares() {
   return (
     <section className="card" aria-labelledby="shares-title">
       <header className="wrap">
-        <h2 id="shares-title">{vehicle === null ? texts.all : texts.of(nameOf(vehicle))}</h2>
+        <h2 id="shares-title">{vehicle === null ? texts.all : texts.of({ name: nameOf(vehicle) })}</h2>
         <Chips
           label={texts.filter}
           values={shareFilters}
@@ -193,7 +193,7 @@ function Shares() {
       >
         <List shares={shown} />
         {(shares?.length ?? 0) < listedMost ? null : (
-          <p className="card-body muted">{texts.newest(listedMost)}</p>
+          <p className="card-body muted">{texts.newest({ most: listedMost })}</p>
         )}
       </View>
       <Revoke share={shares?.find(({ shareID, revokedOn }) => shareID === revoke && revokedOn === 0)} />

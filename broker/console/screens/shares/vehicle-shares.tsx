@@ -1,11 +1,11 @@
 // What the page of a vehicle has of shares: the button, how many links to it are open, and the dialog that the address names.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense } from 'react';
+import { shareWords } from '../../../../build/words/share.ts';
 import { Icon } from '../../components/icon.tsx';
 import { lazyPart, useNow, useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { chosenShares } from '../../state/shares/share-view.ts';
-import { shareWords } from '../../words/shares/words.ts';
 import { withWords } from '../../words/word-set.ts';
 import { useMayShare, useShares } from './use-shares.ts';
 
@@ -24,7 +24,7 @@ export function SharedBadge({ deviceID }: OfVehicle) {
   return (
     <Link className="badge busy" to="/shares" search={{ vehicle: deviceID }}>
       <Icon name="link" />
-      {texts.openLinks(open.length)}
+      {texts.openLinks({ count: open.length })}
     </Link>
   );
 }

@@ -1,5 +1,6 @@
 // Who did what to this vehicle: its entries of the audit log, which only administrators read.
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Empty, Loading, Time } from '../../components/texts.tsx';
@@ -8,7 +9,6 @@ import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 
 type Entry = Result<'auditEntries'>['entries'][number];
 

@@ -1,6 +1,8 @@
 // The course of one command: what was asked, what the vehicle reported, where it stands and why it waits.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { cutWords } from '../../../../build/words/cut.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { EventRecord, ListedCommand } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, Badge, codeText, iconOf, spanText, Time, timeText } from '../../components/texts.tsx';
@@ -16,8 +18,6 @@ import {
 import { unmetOf } from '../../state/evidence.ts';
 import { inOrder, ownTimeOf } from '../../state/orders/cut-course.ts';
 import { relayOf } from '../../state/orders/cut-view.ts';
-import { cutWords } from '../../words/cut/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { EvidenceTable } from '../cut/evidence.tsx';
 import { reasonWords, unmetText } from '../cut/verdict-words.ts';
 
@@ -126,7 +126,7 @@ function Step({ step, deviceID, at }: StepProps) {
         {state === null ? codeText(statusCode, words) : words.commands.states[state]}
       </Link>
       <Time at={at} />
-      {ownAt === null ? null : <p>{words.order.ownClock(timeText(ownAt))}</p>}
+      {ownAt === null ? null : <p>{words.order.ownClock({ time: timeText(ownAt) })}</p>}
     </li>
   );
 }
@@ -142,7 +142,7 @@ function Expiry({ command: { expires, issued } }: { readonly command: ListedComm
         <strong>
           <bdi>{spanText(left, words)}</bdi>
         </strong>
-        <span className="muted">{texts.until(timeText(expires))}</span>
+        <span className="muted">{texts.until({ time: timeText(expires) })}</span>
       </div>
       <progress aria-label={texts.left} max={Math.max(1, expires - issued)} value={left} />
     </div>
@@ -181,14 +181,14 @@ export function CommandCourse({ command, records, error, children }: CourseProps
         <ol className="steps">
           <li>
             <Icon name="circle-check" />
-            <span>{texts.askedBy(command.issuer || common.unknown)}</span>
+            <span>{texts.askedBy({ user: command.issuer || common.unknown })}</span>
             <Time at={command.issued} />
             {reason === '' ? null : <p>{reason}</p>}
           </li>
           {command.approver === '' ? null : (
             <li>
               <Icon name="circle-check" />
-              <span>{texts.approvedBy(command.approver)}</span>
+              <span>{texts.approvedBy({ user: command.approver })}</span>
             </li>
           )}
           {steps.map((step, index) => (
@@ -202,7 +202,7 @@ export function CommandCourse({ command, records, error, children }: CourseProps
           {command.cancelledBy === '' ? null : (
             <li>
               <Icon name="undo-2" />
-              <span>{texts.withdrawalBy(command.cancelledBy)}</span>
+              <span>{texts.withdrawalBy({ user: command.cancelledBy })}</span>
             </li>
           )}
           <li className={standing}>
@@ -221,7 +221,7 @@ export function CommandCourse({ command, records, error, children }: CourseProps
           {command.reported === 0 ? null : (
             <>
               <dt>{texts.reported}</dt>
-              <dd>{order.ownClock(timeText(command.reported))}</dd>
+              <dd>{order.ownClock({ time: timeText(command.reported) })}</dd>
             </>
           )}
         </dl>

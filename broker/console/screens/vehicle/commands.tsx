@@ -1,6 +1,7 @@
 // The commands of a vehicle as the ledger has them, and the course of one: asked, what the vehicle reported, and why it waits.
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, ListedCommand } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -11,7 +12,6 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import { canWithdraw } from '../../state/command-view.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { CommandCourse, CommandStateBadge, useAsked, useReason } from './command-course.tsx';
 import { useOwnEvents } from './use-own-events.ts';
 

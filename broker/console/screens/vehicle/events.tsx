@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, EventRecord } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
@@ -33,7 +34,6 @@ import {
   rangeS,
   ranges,
 } from '../../state/vehicle-view.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Proof } from './proof.tsx';
 import { useOwnEvents } from './use-own-events.ts';
@@ -93,7 +93,7 @@ function valueText(record: Record, words: WordsWith<[typeof tabWords]>): string 
     record.geozoneDisplayName || record.geozoneID,
     record.isPositionValid && record.speed !== null ? `${numberText(record.speed, 1)} ${units.kmh}` : '',
     record.isPositionValid && record.heading !== null && record.speed !== 0
-      ? events.heading(record.heading)
+      ? events.heading({ degrees: record.heading })
       : '',
   ];
   return parts.filter((part) => part !== '').join(' · ');
@@ -110,7 +110,7 @@ function EventRow({ record, isSelected }: { readonly record: Record; readonly is
         <Time at={record.timestamp} />
       </td>
       <td className="nowrap" data-label={texts.stored}>
-        {texts.later(spanText(record.creationTime - record.timestamp, words))}
+        {texts.later({ span: spanText(record.creationTime - record.timestamp, words) })}
       </td>
       <td>
         <Link
@@ -221,7 +221,9 @@ export function VehicleEvents({ device }: { readonly device: Device }) {
         <header className="wrap">
           <h2 id="events-title">{texts.title}</h2>
           <span className="muted">
-            {data === undefined ? '' : texts.count(Math.min(shown.length, rowsMost), data.length)}
+            {data === undefined
+              ? ''
+              : texts.count({ shown: Math.min(shown.length, rowsMost), all: data.length })}
           </span>
           <Choices range={range} kind={kind} />
           <Button

@@ -3,7 +3,7 @@ import { featureNames } from '../../../../src/core/events/event.ts';
 import { Age, Fact, numberText, placeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
-import type { Words } from '../../words/en.ts';
+import type { Words } from '../../words/word-set.ts';
 
 interface FactProps {
   readonly vehicle: Vehicle;

@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { Age, Badge, Empty, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { UnitRequests } from './unit-requests.tsx';
 
 type Health = Result<'diagnostic'>;
@@ -67,7 +67,7 @@ function OtherValues({ health }: { readonly health: Health }) {
   if (others.length === 0) return null;
   return (
     <details>
-      <summary>{texts.others(others.length)}</summary>
+      <summary>{texts.others({ count: others.length })}</summary>
       <dl className="pairs">
         {others.map(([name, value]) => (
           <Pair key={name} name={name}>
@@ -104,11 +104,11 @@ function Report({ health }: { readonly health: Health }) {
       ) : (
         <div className="card-body stack">
           {typeof queueDepth === 'number' && queueDepth >= queueLook ? (
-            <Notice tone="look" icon="circle-alert" title={vehicle.waiting(queueDepth)} />
+            <Notice tone="look" icon="circle-alert" title={vehicle.waiting({ count: queueDepth })} />
           ) : null}
           <dl className="pairs">
             <Pair name={vehicle.queue}>
-              {typeof queueDepth === 'number' ? vehicle.waiting(queueDepth) : common.unknown}
+              {typeof queueDepth === 'number' ? vehicle.waiting({ count: queueDepth }) : common.unknown}
             </Pair>
             <Pair name={vehicle.supply}>
               <bdi>{amount(voltage, units.volts)}</bdi>

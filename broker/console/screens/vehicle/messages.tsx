@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Form, Label, TextArea, TextField } from 'react-aria-components';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -13,7 +14,6 @@ import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { useUnreadMessages } from '../../service/unread-messages.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
 type Sent = Result<'sentMessages'>['messages'][number];
@@ -28,7 +28,7 @@ function SentState({ message: { delivered, expires } }: { readonly message: Sent
   if (delivered > 0)
     return (
       <Badge icon="circle-check" tone="ok">
-        {texts.delivered(timeText(delivered))}
+        {texts.delivered({ time: timeText(delivered) })}
       </Badge>
     );
   return now > expires ? (
@@ -37,7 +37,7 @@ function SentState({ message: { delivered, expires } }: { readonly message: Sent
     </Badge>
   ) : (
     <Badge icon="hourglass" tone="busy">
-      {texts.waits(timeText(expires))}
+      {texts.waits({ time: timeText(expires) })}
     </Badge>
   );
 }
@@ -120,11 +120,11 @@ function WriteForm({ deviceID, name }: { readonly deviceID: string; readonly nam
   return (
     <Form className="card-body stack" onSubmit={submit}>
       <TextField className="field" value={text} onChange={setText} maxLength={textMost}>
-        <Label>{texts.write(name)}</Label>
+        <Label>{texts.write({ vehicle: name })}</Label>
         <TextArea className="input" rows={3} />
       </TextField>
       <div className="row wrap">
-        <small>{texts.left(textMost - text.length)}</small>
+        <small>{texts.left({ count: textMost - text.length })}</small>
         <ActionButton className="button primary push" type="submit" isOff={isOff}>
           <Icon name="message-square" />
           {texts.send}

@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { tabWords } from '../../../../build/words/tab.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -11,7 +12,6 @@ import { Known, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
 import { VehiclePlace } from './place.tsx';
 import { VehicleBus } from './vehicle-bus.tsx';
@@ -106,7 +106,7 @@ function Unit({ deviceID }: { readonly deviceID: string }) {
         </dd>
         <dt>{words.queue}</dt>
         <dd>
-          {typeof data?.queueDepth === 'number' ? words.waiting(data.queueDepth) : common.unknown}{' '}
+          {typeof data?.queueDepth === 'number' ? words.waiting({ count: data.queueDepth }) : common.unknown}{' '}
           <span className="age">
             {data === undefined || data.queueDepth === null ? null : <Age at={data.diagnosticTime} />}
           </span>
@@ -118,7 +118,7 @@ function Unit({ deviceID }: { readonly deviceID: string }) {
             <>
               {' '}
               <strong className="look">
-                {allWords.vehicle.clockAhead(spanText(data.clockAhead, allWords))}
+                {allWords.vehicle.clockAhead({ span: spanText(data.clockAhead, allWords) })}
               </strong>
             </>
           )}

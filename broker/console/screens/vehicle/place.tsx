@@ -2,6 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
+import { formWords } from '../../../../build/words/form.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
@@ -11,8 +13,6 @@ import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection, readFleetAgain } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
-import { formWords } from '../../words/forms/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
 /** Characters of an address, as the service takes them. */
@@ -117,7 +117,7 @@ function PeopleAboard({ deviceID }: { readonly deviceID: string }) {
             <span className="muted">{texts.notCounted}</span>
           ) : (
             <>
-              <bdi>{most === null ? numberText(count) : texts.of(count, most)}</bdi>{' '}
+              <bdi>{most === null ? numberText(count) : texts.of({ count, most })}</bdi>{' '}
               <span className="age">{timestamp === 0 ? common.unknown : <Age at={timestamp} />}</span>
               {most !== null && count > most ? <span className="note">{texts.tooMany}</span> : null}
             </>

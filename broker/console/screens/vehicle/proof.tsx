@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { EventRecord } from '../../api/operations.ts';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
@@ -21,7 +22,6 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { eventNumber } from '../../state/vehicle-view.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { AlarmBadge } from './badges.tsx';
 import { neighboursS, useAlarmOf, useNeighbours, useReading } from './use-proof.ts';
 
@@ -65,7 +65,7 @@ function Neighbours({ record }: { readonly record: Record }) {
             : failureText(error, words).title
           : data
             ? proof.bothStored
-            : proof.notBoth(spanText(neighboursS, words))}
+            : proof.notBoth({ span: spanText(neighboursS, words) })}
       </span>
     </p>
   );
@@ -84,7 +84,10 @@ function Reading({ record }: { readonly record: Record }) {
           <dt>{proof.receiver}</dt>
           <dd>
             <bdi>
-              {[hdop === null ? '' : `HDOP ${hdop}`, satellites === null ? '' : proof.satellites(satellites)]
+              {[
+                hdop === null ? '' : `HDOP ${hdop}`,
+                satellites === null ? '' : proof.satellites({ count: satellites }),
+              ]
                 .filter((text) => text !== '')
                 .join(', ')}
             </bdi>
@@ -136,9 +139,9 @@ function Delivered({ record }: { readonly record: Record }) {
             </Link>
             <span>{alarms.states[alarm.alarmState]}</span>
             <span className="muted">{alarm.owner}</span>
-            <span className="faint push">{proof.activity(alarm.activity.length)}</span>
+            <span className="faint push">{proof.activity({ count: alarm.activity.length })}</span>
           </p>
-          {alarm.count > 1 ? <p className="muted">{proof.together(alarm.count)}</p> : null}
+          {alarm.count > 1 ? <p className="muted">{proof.together({ count: alarm.count })}</p> : null}
           <Deliveries deliveries={alarm.deliveries} />
           {role === 'viewer' && alarm.deliveries.length > 0 ? (
             <p className="muted">{words.deliveries.viewer}</p>
@@ -166,7 +169,9 @@ function Facts({ record }: { readonly record: Record }) {
       <dt>{texts.storedTime}</dt>
       <dd>
         <Time at={record.creationTime} />{' '}
-        <span className="age">{texts.later(spanText(record.creationTime - record.timestamp, words))}</span>
+        <span className="age">
+          {texts.later({ span: spanText(record.creationTime - record.timestamp, words) })}
+        </span>
       </dd>
       <dt>{vehicle.position}</dt>
       <dd>

@@ -3,6 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { shareWords } from '../../../../build/words/share.ts';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Stop, Trip } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
@@ -21,8 +23,6 @@ import { useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
-import { shareWords } from '../../words/shares/words.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { ShareTripLink } from '../shares/vehicle-shares.tsx';
 import { Replay } from './replay/replay.tsx';
 
@@ -113,7 +113,7 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
         <bdi>
           {startFuelLevel === null || endFuelLevel === null
             ? words.vehicle.noFuel
-            : texts.fromTo(percent(startFuelLevel), percent(endFuelLevel))}
+            : texts.fromTo({ from: percent(startFuelLevel), to: percent(endFuelLevel) })}
         </bdi>
       </td>
       <td>
@@ -122,7 +122,7 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
             deviceID={deviceID}
             fromS={startTime}
             toS={endTime}
-            label={words.shares.tripOf(timeText(startTime))}
+            label={words.shares.tripOf({ time: timeText(startTime) })}
           />
         )}
       </td>
@@ -210,7 +210,7 @@ function Totals({ items }: { readonly items: readonly Item[] }) {
         {[
           spanText(drivingTime, words),
           `${numberText(distance, 1)} ${words.trips.km}`,
-          words.trips.stops(stops),
+          words.trips.stops({ count: stops }),
         ].join(' · ')}
       </bdi>
     </span>

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { tabWords } from '../../../../build/words/tab.ts';
 import type { UnitRequest } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -11,7 +12,6 @@ import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
-import { tabWords } from '../../words/tabs/words.ts';
 import { useOwnEvents } from './use-own-events.ts';
 
 const kinds = ['diagnostic', 'position', 'log'] as const;
@@ -66,7 +66,9 @@ function Log({ requestID }: { readonly requestID: string }) {
   if (data === undefined) return failure ?? <Loading rows={4} />;
   return (
     <div className="stack">
-      {data.isWhole ? null : <p className="muted">{texts.parts(data.received, data.parts)}</p>}
+      {data.isWhole ? null : (
+        <p className="muted">{texts.parts({ received: data.received, all: data.parts })}</p>
+      )}
       <pre className="log" dir="ltr" tabIndex={0} aria-label={texts.log}>
         {data.log}
       </pre>

@@ -1,4 +1,6 @@
 // The vehicle bus of one vehicle: each value with its unit, age and source, and the trouble codes in words. Grey: of before.
+
+import { busWords } from '../../../../build/words/bus.ts';
 import type { Device } from '../../api/operations.ts';
 import { Age, numberText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
@@ -9,7 +11,6 @@ import {
   type TroubleCode,
   troubleCodesOf,
 } from '../../state/vehicle/bus-view.ts';
-import { busWords } from '../../words/bus/words.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 type Bus = NonNullable<Device['vehicleBus']>;

@@ -158,7 +158,7 @@ export function VehicleScreen() {
       <main className="page" id="main">
         <h1 className="hidden">{deviceID}</h1>
         {isMissing ? (
-          <Empty icon="truck" title={words.vehicle.notFound(deviceID)}>
+          <Empty icon="truck" title={words.vehicle.notFound({ id: deviceID })}>
             <p>{words.vehicle.notFoundHint}</p>
           </Empty>
         ) : failure === null ? (

@@ -1,5 +1,6 @@
 // What is drawn as numbers: radius, points, undo, and why it may not be saved. Zones and routes share it.
 import { Button, Input, Label, TextField } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -7,7 +8,6 @@ import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { draftFault, hasRadius } from '../../state/zones/zone-draft.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { Points } from './points.tsx';
 import type { DraftEdit } from './use-draft.ts';
 
@@ -17,9 +17,9 @@ function faultText(draft: Zone, { zones: { faults } }: WordsWith<[typeof zoneWor
     case undefined:
       return null;
     case 'few':
-      return faults.few(fault.missing);
+      return faults.few({ missing: fault.missing });
     case 'crossing':
-      return faults.crossing(...fault.edges);
+      return faults.crossing({ one: fault.edges[0], other: fault.edges[1] });
     case 'radius':
       return faults.radius;
     case 'wide':

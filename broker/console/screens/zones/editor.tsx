@@ -1,6 +1,7 @@
 // The editor of a zone: its shape stands in the address and is drawn on the map; here are its points as numbers, its names and its automations.
 import { type FormEvent, useState } from 'react';
 import { Button, Form, Input, Label, TextField } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { isName } from '../../../../src/core/ids.ts';
 import type { Geozone } from '../../api/operations.ts';
@@ -26,7 +27,6 @@ import {
   zoneName,
   zoneParts,
 } from '../../state/zones/zone-view.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { Choice } from '../cut/choice.tsx';
 import { Drawing } from './drawing.tsx';
 import { ActList, AskDialog } from './parts.tsx';
@@ -168,7 +168,7 @@ export function ZoneEditor({ edit, zone, zones, middle, onClose }: EditorProps) 
     else send();
   };
   const name = form.name || form.id;
-  const title = zone === undefined ? texts.newTitle : texts.editTitle(zoneName(zone));
+  const title = zone === undefined ? texts.newTitle : texts.editTitle({ name: zoneName(zone) });
   return (
     <section className="panel" aria-label={title}>
       <Form className="zone-form" onSubmit={submit}>
@@ -193,8 +193,8 @@ export function ZoneEditor({ edit, zone, zones, middle, onClose }: EditorProps) 
       </Form>
       <AskDialog
         isOpen={isLooking}
-        title={texts.lookTitle(name)}
-        confirm={texts.lookConfirm(name)}
+        title={texts.lookTitle({ name })}
+        confirm={texts.lookConfirm({ name })}
         isOff={isOff}
         onClose={() => setLooking(false)}
         onConfirm={send}

@@ -2,6 +2,7 @@
 
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Mark } from '../../components/mark.tsx';
 import { Fact, Notice, numberText } from '../../components/texts.tsx';
@@ -13,7 +14,6 @@ import { without } from '../../state/search.ts';
 import { draftText, hasRadius } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { switchesOf, vehiclesIn, zoneName } from '../../state/zones/zone-view.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { ActList } from './parts.tsx';
 import { ShapeHead } from './shape-head.tsx';
 import { useZoneChanges } from './use-zone-changes.ts';
@@ -45,7 +45,9 @@ function Inside({ inside }: { readonly inside: readonly Vehicle[] }) {
           </li>
         ))}
       </ul>
-      {inside.length > insideMost ? <p className="muted">{texts.more(inside.length - insideMost)}</p> : null}
+      {inside.length > insideMost ? (
+        <p className="muted">{texts.more({ count: inside.length - insideMost })}</p>
+      ) : null}
       <p className="faint">{texts.insideHint}</p>
     </div>
   );
@@ -93,7 +95,7 @@ export function ZonePanel({ zone }: { readonly zone: Geozone }) {
   const inside = useMemo(() => vehiclesIn(shape, [...fleet.values()]), [shape, fleet]);
   const switches = switchesOf(zone);
   return (
-    <section className="panel" aria-label={texts.selected(zoneName(zone))}>
+    <section className="panel" aria-label={texts.selected({ name: zoneName(zone) })}>
       <Head zone={zone} />
       <div className="block">
         <dl className="facts">

@@ -1,13 +1,13 @@
 // What the panel and the editor of a zone share: its acts in words, and a dialog that asks before a change.
 import type { ReactNode } from 'react';
 import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import { type ZoneSwitch, zoneSwitches } from '../../../../src/core/geo/geozone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { isNotice, type Moment, moments, needsLook, type ZoneAct } from '../../state/zones/zone-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 
 const momentOf = (name: ZoneSwitch): Moment =>
   name.startsWith('arrival') || name.endsWith('Entry') ? 'arrival' : 'departure';

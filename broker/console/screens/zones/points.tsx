@@ -1,13 +1,13 @@
 // The points of a zone as numbers: each can be typed, moved in the order, and removed.
 import { useState } from 'react';
 import { Button, FieldError, Input, Label, TextField } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { pointText } from '../../state/zones/zone-draft.ts';
 import { parsePoint } from '../../state/zones/zone-geometry.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 
 interface PointFieldProps {
   readonly label: string;
@@ -68,13 +68,13 @@ export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAf
           // biome-ignore lint/suspicious/noArrayIndexKey: two points may be the same
           <li key={`${at} ${pointText(point)}`} className="row">
             <PointField
-              label={texts.point(at + 1)}
+              label={texts.point({ number: at + 1 })}
               text={pointText(point).replace(',', ', ')}
               onPoint={(to) => onMove(at, to)}
             />
             <Button
               className="button square small"
-              aria-label={texts.insert(at + 1)}
+              aria-label={texts.insert({ number: at + 1 })}
               aria-pressed={at === after && !isEnd}
               onPress={() => onInsertAfter(at)}
             >
@@ -82,7 +82,7 @@ export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAf
             </Button>
             <Button
               className="button square small"
-              aria-label={texts.take(at + 1)}
+              aria-label={texts.take({ number: at + 1 })}
               onPress={() => onRemove(at)}
             >
               <Icon name="x" />
@@ -92,8 +92,8 @@ export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAf
       </ol>
       <PointField key={`next ${points.map(pointText).join()}`} label={texts.next} text="" onPoint={onAdd} />
       <p className="row wrap" role="status">
-        <span className="muted">{texts.count(points.length, most)}</span>
-        {isEnd || points.length === 0 ? null : <span>{texts.after(after + 1)}</span>}
+        <span className="muted">{texts.count({ set: points.length, all: most })}</span>
+        {isEnd || points.length === 0 ? null : <span>{texts.after({ number: after + 1 })}</span>}
       </p>
     </>
   );

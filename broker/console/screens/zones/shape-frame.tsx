@@ -1,15 +1,19 @@
 // The frame of the screens of zones and of routes: the list, the map, and the panel or the editor beside them.
 import { type ReactNode } from 'react';
+import { mapWords } from '../../../../build/words/map.ts';
 import { MapTools } from '../../components/map-tools.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
-import { mapWords } from '../../words/map/words.ts';
 import type { useShapeMap } from './use-shape-map.ts';
 
 interface ShapeFrameProps {
   readonly titleID: string;
-  readonly texts: { readonly title: string; readonly fit: string; missing(id: string): string };
+  readonly texts: {
+    readonly title: string;
+    readonly fit: string;
+    missing(a: { readonly name: string }): string;
+  };
   readonly opened: ReturnType<typeof useShapeMap>;
   readonly isLoaded: boolean;
   readonly error: Error | null;
@@ -51,7 +55,7 @@ export function ShapeFrame(props: ShapeFrameProps) {
       {side}
       {isLoaded && selected !== undefined && !isFound ? (
         <p className="hidden" role="status">
-          {texts.missing(selected)}
+          {texts.missing({ name: selected })}
         </p>
       ) : null}
     </main>

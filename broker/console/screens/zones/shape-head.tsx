@@ -1,12 +1,12 @@
 // The head of the panel of a zone or route: its name, and the buttons that change or delete it.
 import { type ReactNode, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { zoneWords } from '../../words/zones/words.ts';
 import { AskDialog } from './parts.tsx';
 import type { Changes } from './use-change.ts';
 
@@ -60,8 +60,8 @@ export function ShapeHead(props: ShapeHeadProps) {
       )}
       <AskDialog
         isOpen={isAsking}
-        title={texts.removeTitle(name)}
-        confirm={texts.removeConfirm(name)}
+        title={texts.removeTitle({ name })}
+        confirm={texts.removeConfirm({ name })}
         isOff={isOff}
         onClose={() => {
           changes.reset();

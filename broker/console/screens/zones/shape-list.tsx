@@ -1,6 +1,7 @@
 // The list of zones or routes: its title, the button for a new one, the search and the rows.
 
 import { type ReactNode, useMemo } from 'react';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
@@ -8,7 +9,6 @@ import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { countText, Known, useKnowledge } from '../../components/view.tsx';
 import { connection } from '../../service/live.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 
 /** Rows in the document; a search finds the others. */
 const rowsMost = 300;
@@ -65,7 +65,9 @@ export function ShapeList<T>(props: ShapeListProps<T>) {
           {found.slice(0, rowsMost).map((one) => (
             <li key={idOf(one)}>{row(one)}</li>
           ))}
-          {found.length > rowsMost ? <li className="empty">{zones.more(found.length - rowsMost)}</li> : null}
+          {found.length > rowsMost ? (
+            <li className="empty">{zones.more({ count: found.length - rowsMost })}</li>
+          ) : null}
         </ul>
       )}
     </>

@@ -2,12 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { IconName } from '../../components/icon.tsx';
 import { Badge } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { type Configuration, useConfigurations } from './use-zone-changes.ts';
 
 const versionsEach = 10;
@@ -31,7 +31,9 @@ export function Version({ configuration }: { readonly configuration: Configurati
       <Badge icon={stateIcons[state]} {...(state === 'none' ? {} : { tone: stateTones[state] })}>
         {texts.heldStates[state]}
       </Badge>{' '}
-      {state === 'none' ? null : <span className="muted">{texts.version(heldVersion, wantedVersion)}</span>}
+      {state === 'none' ? null : (
+        <span className="muted">{texts.version({ held: heldVersion, wanted: wantedVersion })}</span>
+      )}
       {reason === '' ? null : <bdi className="note">{reason}</bdi>}
     </>
   );

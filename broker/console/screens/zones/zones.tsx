@@ -1,6 +1,7 @@
 // The zones of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
+import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { numberText } from '../../components/texts.tsx';
@@ -10,7 +11,6 @@ import { without } from '../../state/search.ts';
 import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { vehiclesIn, zoneName, zonesFound } from '../../state/zones/zone-view.ts';
-import { zoneWords } from '../../words/zones/words.ts';
 import { useZoneList } from '../live/use-zones.ts';
 import { ZoneEditor } from './editor.tsx';
 import { ZonePanel } from './panel.tsx';

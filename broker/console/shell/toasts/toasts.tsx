@@ -8,13 +8,13 @@ import {
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
+import { toastWords } from '../../../../build/words/toast.ts';
 import { languages } from '../../../../src/core/words/languages.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { cutText, orderSearch } from '../../state/orders/cut-view.ts';
-import { toastWords } from '../../words/toasts/words.ts';
 import { setLanguage } from '../../words/word-set.ts';
 import { OrderWatch } from './order-watch.tsx';
 import { newAlarms, type Said, toasts } from './toast-queue.ts';
@@ -47,7 +47,7 @@ function useShown(said: Said): Shown {
       return {
         tone: 'look',
         icon: 'triangle-alert',
-        title: shell.languageNotLoaded(languages[said.wanted]),
+        title: shell.languageNotLoaded({ name: languages[said.wanted] }),
         hint: shell.languageStays,
         action: (
           <Button className="button secondary small" onPress={() => void setLanguage(said.wanted)}>
@@ -62,8 +62,11 @@ function useShown(said: Said): Shown {
         title:
           alarm === undefined
             ? ''
-            : words.alarms.announce(codeText(alarm.statusCode, words), alarm.deviceDisplayName),
-        hint: others.length === 0 ? '' : texts.more(others.length),
+            : words.alarms.announce({
+                alarm: codeText(alarm.statusCode, words),
+                vehicle: alarm.deviceDisplayName,
+              }),
+        hint: others.length === 0 ? '' : texts.more({ count: others.length }),
         action:
           alarm === undefined ? null : (
             <Link className="button secondary small" to="/alarms" search={{ alarm: alarm.alarmID }}>
@@ -78,7 +81,7 @@ function useShown(said: Said): Shown {
       return {
         tone: isDone ? 'ok' : 'look',
         icon: isDone ? 'shield-check' : 'triangle-alert',
-        title: isDone ? done(name) : notDone(name),
+        title: isDone ? done({ vehicle: name }) : notDone({ vehicle: name }),
         hint: isDone ? doneHint : texts.notDoneHint,
         action: (
           <Link className="button secondary small" to="/vehicle/$deviceID" params={{ deviceID }}>
@@ -93,7 +96,7 @@ function useShown(said: Said): Shown {
       return {
         tone: ending === 'confirmed' ? 'ok' : 'look',
         icon: endIcons[ending],
-        title: texts.ends[relay][ending](name),
+        title: texts.ends[relay][ending]({ vehicle: name }),
         hint: texts.endHints[ending],
         action: (
           <Link

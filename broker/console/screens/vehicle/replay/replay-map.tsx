@@ -1,6 +1,7 @@
 // The way of the period on the map, and where the vehicle was at the moment of the replay.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
+import { tabWords } from '../../../../../build/words/tab.ts';
 import { MapTools } from '../../../components/map-tools.tsx';
 import { Empty } from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
@@ -9,7 +10,6 @@ import { shownTheme } from '../../../shell/theme.ts';
 import { parsePlace, placeText } from '../../../state/map-place.ts';
 import { linesOf, momentAt, type ReplayTrack } from '../../../state/replay.ts';
 import type { Value } from '../../../state/value.ts';
-import { tabWords } from '../../../words/tabs/words.ts';
 
 interface ReplayMapProps {
   readonly track: ReplayTrack;

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { tabWords } from '../../../../../build/words/tab.ts';
 import { failureText } from '../../../components/failure.ts';
 import { Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
 import {
@@ -32,7 +33,6 @@ import {
   type TrackRecord,
 } from '../../../state/replay.ts';
 import type { Value } from '../../../state/value.ts';
-import { tabWords } from '../../../words/tabs/words.ts';
 import { ReplayMap } from './replay-map.tsx';
 import { Transport } from './transport.tsx';
 import { useReplay } from './use-replay.ts';
@@ -51,7 +51,7 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
   const timeS = Math.round(useValue(time));
   const { place, speed, fuel, ignition, fixS, isMissing } = momentAt(track, timeS);
   const last = occurrences[lastAt(occurrences, timeS)];
-  const age = fixS === 0 ? replay.noFix : replay.before(spanText(timeS - fixS, words));
+  const age = fixS === 0 ? replay.noFix : replay.before({ span: spanText(timeS - fixS, words) });
   return (
     <aside className="card" aria-labelledby="moment-title">
       <header>
@@ -62,7 +62,11 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
       </header>
       <div className="card-body stack">
         {isMissing && fixS > 0 ? (
-          <Notice tone="look" icon="circle-help" title={replay.missing(spanText(timeS - fixS, words))} />
+          <Notice
+            tone="look"
+            icon="circle-help"
+            title={replay.missing({ span: spanText(timeS - fixS, words) })}
+          />
         ) : null}
         <dl className="facts">
           <Fact
@@ -117,7 +121,7 @@ function useBands(track: ReplayTrack): readonly PlotBand[] {
       kind: 'gap' as const,
       fromS,
       toS,
-      text: words.replay.gap(spanText(toS - fromS, words), words.replay.reasons[reason]),
+      text: words.replay.gap({ span: spanText(toS - fromS, words), reason: words.replay.reasons[reason] }),
     }));
     const ignition = ignitionOf(track).map((one) => ({ kind: 'ignition' as const, ...one }));
     const alarms = alarmStretchesOf(track).map((one) => ({ kind: 'alarm' as const, ...one }));

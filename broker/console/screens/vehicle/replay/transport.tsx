@@ -1,6 +1,7 @@
 // The controls of a replay: play, the event before and after, the moment, the pace, follow, and the period as a file.
 import { useMutation } from '@tanstack/react-query';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { tabWords } from '../../../../../build/words/tab.ts';
 import { ActionButton } from '../../../components/action-button.tsx';
 import { failureText } from '../../../components/failure.ts';
 import { Icon } from '../../../components/icon.tsx';
@@ -8,7 +9,6 @@ import { Notice, timeText } from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
 import { type ExportFormat, exportFormats, saveTrack, type TrackPeriod } from '../../../service/track.ts';
 import type { TrackRecord } from '../../../state/replay.ts';
-import { tabWords } from '../../../words/tabs/words.ts';
 import { paces, type ReplayClock } from './use-replay.ts';
 
 interface TransportProps {
@@ -118,7 +118,7 @@ export function Transport({ clock, period, occurrences, isFollowed, onFollow }: 
         >
           {paces.map((pace) => (
             <option key={pace} value={pace}>
-              {replay.times(pace)}
+              {replay.times({ pace })}
             </option>
           ))}
         </select>

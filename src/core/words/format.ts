@@ -1,5 +1,6 @@
 // Numbers and times in the reader's language. Formatters are costly to make, and a table asks for thousands, so each is kept.
 const numbers = new Map<string, Intl.NumberFormat>();
+const rules = new Map<string, Intl.PluralRules>();
 const times = new Map<string, Intl.DateTimeFormat>();
 
 /** @param most digits after the decimal sign at most; trailing zeros are left out. */
@@ -27,9 +28,9 @@ export function formatTime(at: Date, locale: string, form: keyof typeof forms): 
   return format.format(at);
 }
 
-/** Says a count with its noun: `one` or `other`, by the plural rules of the language. For languages with two forms. */
-export function counterOf(locale: string): (count: number, one: string, other: string) => string {
-  const rules = new Intl.PluralRules(locale);
-  return (count, one, other) =>
-    `${formatNumber(count, locale)} ${rules.select(count) === 'one' ? one : other}`;
+/** The plural form of a count, such as `one` or `other`, by the rules of the language. */
+export function formOf(count: number, locale: string): string {
+  const kept = rules.get(locale) ?? new Intl.PluralRules(locale);
+  rules.set(locale, kept);
+  return kept.select(count);
 }
