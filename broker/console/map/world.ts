@@ -16,10 +16,20 @@ async function read<T>(url: string): Promise<T> {
   return (await answer.json()) as T;
 }
 
-/** Read once: a change of the theme draws the same data anew. */
+const retryMs = { first: 2000, most: 60_000 } as const;
+
+/** Reads once, again after each failure: a page that opens while the service is away gets its world later. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
+  const readAgain = async (waitMs: number): Promise<T> => {
+    try {
+      return await read();
+    } catch {
+      await new Promise((done) => setTimeout(done, waitMs));
+      return readAgain(Math.min(retryMs.most, 2 * waitMs));
+    }
+  };
   let held: Promise<T> | null = null;
-  return () => (held ??= read());
+  return () => (held ??= readAgain(retryMs.first));
 }
 
 async function countries(url: string): Promise<FeatureCollection> {
