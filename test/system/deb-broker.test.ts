@@ -135,7 +135,9 @@ describe.skipIf(why !== null)(
       const paths = lines.map((line) => line.split(/\s+/)[5] ?? '');
       const dist = './usr/lib/fleetward-broker/app/dist/';
       const tops = new Set(paths.filter((path) => path.startsWith(dist)).map((path) => path.split('/')[6]));
-      expect(tops).toEqual(new Set(['', 'broker', 'src']));
+      expect(tops).toEqual(new Set(['', 'broker', 'build', 'src']));
+      // The compiled catalogues.
+      expect(paths.filter((path) => new RegExp(`^${dist}build/(?!$|words/)`).test(path))).toEqual([]);
       for (const name of ['serialport', 'vitest', 'typescript'])
         expect(paths.filter((path) => path.includes(`/node_modules/${name}/`))).toEqual([]);
     });
