@@ -1,7 +1,7 @@
 // A disk that holds log and database of a program and becomes full, with the real programs: the agent goes on restoring and storing, the
 // broker acknowledges nothing that it cannot store, and both say so once there is space again.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, it } from 'vitest';
@@ -133,10 +133,14 @@ it.skipIf(why !== null)(
     await shows('the cut', ({ state }) => state['enginecutoff']?.state === '1');
     clearInterval(keys);
     agentDisk.fill();
-    for (let door = 1; door <= 6; door += 1) {
+    // Until the last page of its log is full too.
+    for (let door = 1, unchanged = 0, size = 0; unchanged < 3 && door <= 200; door += 1) {
       await slave.set('input', 3, door % 2);
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       agentDisk.fill();
+      const before = size;
+      ({ size } = statSync(join(disks.agent, 'log')));
+      unchanged = size === before ? unchanged + 1 : 0;
     }
     expect(await slave.coil(0)).toBe(true);
     await order('0');
