@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { parse, TYPE } from '@formatjs/icu-messageformat-parser';
 
 const root = join(import.meta.dirname, '../..');
-export const languages = ['en', 'fr', 'de', 'es', 'ar'];
+const languages = ['en', 'fr', 'de', 'es', 'ar'];
 
 /** Sections that Node programs read: all languages at once. */
 const joined = ['codes', 'records', 'tables', 'mail'];
@@ -26,11 +26,11 @@ const borrowed = {
   'report.reports.decisions': 'tables.decisions',
 };
 
-export const readCatalogue = (language) =>
+const readCatalogue = (language) =>
   JSON.parse(readFileSync(join(import.meta.dirname, `${language}.json`), 'utf8'));
 
 /** @throws Error for a text that is no ICU message, with its path. */
-export function parseText(text, path) {
+function parseText(text, path) {
   try {
     return parse(text, { ignoreTag: true });
   } catch (thrown) {
@@ -39,13 +39,13 @@ export function parseText(text, path) {
 }
 
 /** Every text of a catalogue: its path and its parts. */
-export function* textsOf(value, path) {
+function* textsOf(value, path) {
   if (typeof value === 'string') yield [path, parseText(value, path)];
   else for (const [key, one] of Object.entries(value)) yield* textsOf(one, `${path}.${key}`);
 }
 
 /** Adds the arguments of a text: name -> `number`, `boolean`, or `string | number` where a text only shows it. */
-export function addArguments(parts, found = new Map()) {
+function addArguments(parts, found = new Map()) {
   for (const part of parts) {
     if (part.type === TYPE.literal || part.type === TYPE.pound) continue;
     const isCount = part.type === TYPE.number || part.type === TYPE.plural;

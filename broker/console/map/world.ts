@@ -6,6 +6,7 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import fineUrl from 'world-atlas/countries-50m.json?url';
 import coarseUrl from 'world-atlas/countries-110m.json?url';
+import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 type Row = readonly [name: string, longitude: number, latitude: number, population: number, isCapital: 0 | 1];
@@ -16,20 +17,22 @@ async function read<T>(url: string): Promise<T> {
   return (await answer.json()) as T;
 }
 
-const retryMs = { first: 2000, most: 60_000 } as const;
+const retry = { baseMs: 4000, capMs: 60_000, floorMs: 2000 } as const;
 
 /** Reads once, again after each failure: a page that opens while the service is away gets its world later. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
-  const readAgain = async (waitMs: number): Promise<T> => {
-    try {
-      return await read();
-    } catch {
-      await new Promise((done) => setTimeout(done, waitMs));
-      return readAgain(Math.min(retryMs.most, 2 * waitMs));
+  const readAgain = async (): Promise<T> => {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await read();
+      } catch {
+        const delayMs = retryDelayMs(retry, { attempt, fraction: Math.random() });
+        await new Promise((done) => setTimeout(done, delayMs));
+      }
     }
   };
   let held: Promise<T> | null = null;
-  return () => (held ??= readAgain(retryMs.first));
+  return () => (held ??= readAgain());
 }
 
 async function countries(url: string): Promise<FeatureCollection> {
