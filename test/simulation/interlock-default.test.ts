@@ -2,6 +2,7 @@
 // two independent causes mislead proven witnesses at the same time; never late, never twice, never before the disk knows. And a parked
 // vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_TEST_RUNS and FLEETWARD_TEST_FIRST_RUN choose.
 import { expect, it } from 'vitest';
+import { extent } from '../support/extent.ts';
 import { busFaults } from '../support/hostile/hostile-bus.ts';
 import {
   replayHostile,
@@ -29,9 +30,9 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 });
 
 it.each([
-  ['plain', plain, 3000],
-  ['positive', positive, 2000],
-  ['plain', withBus, 1500],
+  ['plain', plain, extent({ gate: 1200, nightly: 3000 })],
+  ['positive', positive, extent({ gate: 800, nightly: 2000 })],
+  ['plain', withBus, extent({ gate: 600, nightly: 1500 })],
 ] as const)(
   'closes no restrictive contact on a vehicle that moves, on %s wiring, %o',
   (_name, setup, runs) => {
@@ -87,7 +88,7 @@ it.each([undefined, ...busFaults])(
     const unlike: readonly Circumstance[] =
       busFault === 'repeats' ? ['shunting', 'charger', 'hasty key'] : ['shunting'];
     for (const where of bySky.filter((one) => !unlike.includes(one)))
-      for (let seed = 0; seed < 25; seed += 1) {
+      for (let seed = 0; seed < extent({ gate: 10, nightly: 25 }); seed += 1) {
         const given = { ...plain, where };
         const without = liveParked(seed, given, noCounts());
         const life = liveParked(seed, { ...given, hasBus: true, busFault }, noCounts());

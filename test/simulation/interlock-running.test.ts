@@ -1,6 +1,7 @@
 // The mode that may meet a running engine, against a hostile world: only at standstill shown by two proven witnesses of the vehicle
 // itself, and only after thirty seconds of warning.
 import { expect, it } from 'vitest';
+import { extent } from '../support/extent.ts';
 import { replayHostile, runHostileCampaign } from '../support/hostile/hostile-campaign.ts';
 
 const running = { mode: 'at_standstill', isPositive: false } as const;
@@ -16,8 +17,8 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 });
 
 it.each([
-  ['plain', running, 2000],
-  ['positive', { ...running, isPositive: true }, 1000],
+  ['plain', running, extent({ gate: 800, nightly: 2000 })],
+  ['positive', { ...running, isPositive: true }, extent({ gate: 400, nightly: 1000 })],
   ['plain (with a vehicle bus)', { ...running, hasBus: true }, 700],
 ] as const)(
   'cuts no moving vehicle and none without a warning, on %s wiring',

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shownLevel } from '../../simulator/hardware/tank.ts';
+import { extent } from '../support/extent.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 import { hillLegs, type Leg, roadDay, type Sender } from '../support/vehicle/fuel-road.ts';
 import {
@@ -47,7 +48,7 @@ describe('a coarse sender', () => {
       const step = Math.min(1 / (sender.steps ?? 10), 0.2);
       if (step < 0.05) return;
       for (const context of [off, {}]) {
-        for (let level = 0.25; level < 0.95; level += 0.0717) {
+        for (let level = 0.25; level < 0.95; level += extent({ gate: 0.2151, nightly: 0.0717 })) {
           expect(told(stepped(sender, level, -0.7 * step, context))).toEqual([]);
           expect(told(stepped(sender, level, 0.7 * step, context))).toEqual([]);
         }
@@ -81,7 +82,7 @@ describe('a coarse sender', () => {
   });
 
   it('of whole per cent is as good as a fine one: 0.06 less or 0.05 more is found, whatever the level', () => {
-    for (let percent = 20; percent < 90; percent += 1) {
+    for (let percent = 20; percent < 90; percent += extent({ gate: 7, nightly: 1 })) {
       const held = (points: number) =>
         made(0, 200, off).map((second) => ({ ...second, level: (percent + points) / 100 }));
       expect(kinds([0, -1, -2, -3, -4, -5, -6, -6].flatMap(held))).toEqual(['theft']);
@@ -172,7 +173,7 @@ describe('hills', () => {
         const level = 0.35 + (seed % 11) * 0.05;
         expect(changesOf(runTank(day(hillLegs(seed), sender, level, seed)).events)).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: extent({ gate: 8, nightly: 20 }) },
     );
   });
 
