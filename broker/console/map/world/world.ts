@@ -1,14 +1,18 @@
-// The world map that ships with the console: land and borders of Natural Earth, towns of GeoNames. No request leaves the host.
+// The world map that ships with the console: land, borders, lakes and rivers of Natural Earth, towns of GeoNames. No request leaves the host.
 
 import placesUrl from 'virtual:places-url';
+import watersUrl from 'virtual:waters-url';
 import type { FeatureCollection, Point } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import fineUrl from 'world-atlas/countries-50m.json?url';
 import coarseUrl from 'world-atlas/countries-110m.json?url';
-import { retryDelayMs } from '../../../src/core/retry-delay.ts';
+import { retryDelayMs } from '../../../../src/core/retry-delay.ts';
+import type { Ground } from '../ground.ts';
+import { type Country, continuedCountry, countryNames } from './shapes.ts';
 
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
+type Waters = Topology<{ lakes: GeometryCollection; rivers: GeometryCollection }>;
 type Row = readonly [name: string, longitude: number, latitude: number, population: number, isCapital: 0 | 1];
 
 async function read<T>(url: string): Promise<T> {
@@ -35,19 +39,32 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   return () => (held ??= readAgain());
 }
 
-async function countries(url: string): Promise<FeatureCollection> {
+type Countries = FeatureCollection<Country['geometry'], Country['properties']>;
+
+async function countries(url: string): Promise<Countries> {
   const world = await read<World>(url);
-  return feature(world, world.objects.countries);
+  const { features, ...rest } = feature(world, world.objects.countries) as Countries;
+  return { ...rest, features: features.map(continuedCountry) };
 }
 
 /** Countries for a look from far. */
-export const coarseCountries = once(() => countries(coarseUrl));
+const coarseCountries = once(() => countries(coarseUrl));
 
 /** Countries for zoom 3 and nearer, 205 kB. */
-export const fineCountries = once(() => countries(fineUrl));
+const fineCountries = once(() => countries(fineUrl));
+
+/** Lakes as polygons and rivers as lines, 64 kB. */
+const waters = once(async (): Promise<FeatureCollection> => {
+  const world = await read<Waters>(watersUrl);
+  const { lakes, rivers } = world.objects;
+  return {
+    type: 'FeatureCollection',
+    features: [lakes, rivers].flatMap((one) => feature(world, one).features),
+  };
+});
 
 /** Towns of 100,000 people and more, the largest first. */
-export const towns = once(async (): Promise<FeatureCollection<Point>> => {
+const towns = once(async (): Promise<FeatureCollection<Point>> => {
   const rows = await read<readonly Row[]>(placesUrl);
   return {
     type: 'FeatureCollection',
@@ -59,26 +76,14 @@ export const towns = once(async (): Promise<FeatureCollection<Point>> => {
   };
 });
 
-const degreesMost = 85;
-
-/** Lines of latitude and longitude around a place, one `step` of degrees apart. */
-export function graticule(longitude: number, latitude: number, step: number): FeatureCollection {
-  const lines: [number, number][][] = [];
-  const from = (value: number): number => Math.floor(value / step) * step - 20 * step;
-  for (let at = 0; at <= 40; at += 1) {
-    const [x, y] = [from(longitude) + at * step, from(latitude) + at * step];
-    const [west, south] = [from(longitude), Math.max(-degreesMost, from(latitude))];
-    const [east, north] = [west + 40 * step, Math.min(degreesMost, south + 40 * step)];
-    lines.push([
-      [x, south],
-      [x, north],
-    ]);
-    if (Math.abs(y) <= degreesMost)
-      lines.push([
-        [west, y],
-        [east, y],
-      ]);
-  }
-  const line = { type: 'MultiLineString', coordinates: lines } as const;
-  return { type: 'FeatureCollection', features: [{ type: 'Feature', properties: {}, geometry: line }] };
+/** The data of each source of the style, read at once and drawn in this order. */
+export function worldData({ language, ownTowns }: Pick<Ground, 'language' | 'ownTowns'>) {
+  const fine = fineCountries();
+  return [
+    ['countries-far', coarseCountries()],
+    ['waters', waters()],
+    ['countries', fine],
+    ['country-names', fine.then(({ features }) => countryNames(features, language()))],
+    ['towns', towns().then(ownTowns)],
+  ] as const;
 }
