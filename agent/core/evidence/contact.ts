@@ -116,8 +116,8 @@ function offSinceAfter({ offSinceMs, activeMs }: Contact, seen: Sensed, isGone: 
 }
 
 /**
- * Samples between which the input became inactive. The debounce began with the first "off" sample and goes on over an "on" that is too short for it.
- * The last active reading then counts as the fall.
+ * Samples between which the input became inactive: its debounce began with the first "off" one. After an "on" that is shorter than the debounce, the
+ * earlier "off" continues; the last active reading then counts as the fall.
  */
 function fallOf({ sensed, activeMs }: Contact, seen: Sensed): Pick<Contact, 'fellMs' | 'fellAfterMs'> {
   if (seen.sinceMs < sensed.sinceMs) return { fellMs: activeMs, fellAfterMs: activeMs };
