@@ -1,5 +1,5 @@
 // The loop-back: a spare output wired to a spare input. The agent switches the output on and off and expects the input to follow, which a board that
-// repeats its last bits cannot do. Pure. It must never take the board for alive by an edge that it did not order, by a late answer, or by an answer
+// repeats its last bits cannot do. Pure. Three things never prove a live board: an edge that the agent did not order, a late answer, and an answer
 // from before a loss of the board.
 import type { RelayOutcome } from './relay-order.ts';
 

@@ -1,5 +1,5 @@
 // Checks board profiles and applies the installer's overrides. A profile must never pass if a signal or relay refers to a register that is not
-// polled, or if a wire that is to prove another is the same wire.
+// polled. Neither must one in which a wire is to prove itself.
 import { Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import {

@@ -1,7 +1,7 @@
 // Finds the answer to a request among all bytes since it was sent. On a line without bias or termination, noise may stand before, behind and within
 // it. Pure. The result matches in unit, function, length and CRC (SL 2.5.1). It must never be
-// - the adapter's echo of the request: the answer to FC05 and FC06 equals its request byte for byte, so the echo would confirm a write that no board
-//   has received;
+// - the adapter's echo of the request: the answer to FC05 and FC06 equals its request byte for byte, so an echo would confirm a write that no board
+//   received;
 // - a part of another valid frame: a late answer of another range may hold bytes that look like an answer;
 // - one of two answers: one of them belongs to an earlier request, and it is unknown which.
 import {

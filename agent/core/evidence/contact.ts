@@ -155,8 +155,8 @@ export function recordReading(
 }
 
 /**
- * True when two inputs may have fallen together, as far as their samples show. Unless the vehicle was seen to stand, their common supply or the plug
- * with their wires was lost. Different polls may read the two, with different debounces.
+ * True when the samples of two inputs allow that they fell together. Unless the vehicle was seen to stand, their common supply or the plug with their
+ * wires was lost. Different polls may read the two, with different debounces.
  */
 export function isCommonLoss(a: Contact, b: Contact): boolean {
   const apartMs = Math.max(a.fellAfterMs, b.fellAfterMs) - Math.min(a.fellMs, b.fellMs);

@@ -15,7 +15,7 @@ export const creditLimits = {
   voltageMs: 60_000,
   /** A motion input that is active for this long is stuck, if the vehicle is proven to stand with ignition off. */
   stuckMs: 600_000,
-  /** A receiver that shows rest is contradicted by a motion input that is active for this long with ignition on. */
+  /** A receiver that shows rest is contradicted by a proven motion input that is active for this long with ignition on. */
   hungMs: 30_000,
   /** Longest pause of claims within a contradiction: lost NMEA sentences must hide no failed input. */
   pauseMs: 10_000,

@@ -193,6 +193,7 @@ function isOneDip(a: Span, b: Span): boolean {
 /**
  * Monotonic end of the last interruption that a supply dip may have caused, ms. Such a dip restarts the receiver and kills the contacts. Two missing
  * fixes show it near the fall of a proven ignition; an unproven ignition need not have shown a fall. One missing fix is enough beside a silent board.
+ * A live ignition contact shows the loss of its supply by itself.
  */
 function resumedAfter({ gnss, ignition, resumedMs, credit }: EvidenceState): number {
   if (ignition.isLive) return resumedMs;
@@ -216,12 +217,13 @@ function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: num
 /**
  * One evaluation of all witnesses. Call it with each change of an input, each fix, and at least every two seconds. The order matters:
  * 1. Readings first. Voltage needs the new supply state; everything below compares times at which inputs rose and fell.
- * 2. Then `resumedMs`, which is from these times, and then the claim: rest from before a dip, or a fix that has not varied since the key was turned
- *    in this very step, must not count.
- * 3. Analog loss before common loss, because an input and an analog value that vanish together are one lost supply. A receiver that shows standstill
- *    must have been proven before this step.
+ * 2. Then `resumedMs`, which depends on these times, and then the claim, which depends on both. Rest from before a dip must not count, nor a fix that
+ *    has not varied since a key that is turned in this very step.
+ * 3. Analog loss before common loss: an input and an analog value that vanish together are one lost supply. Only a receiver that was proven before
+ *    this step prevents a common loss.
  * 4. Ends of suspensions before the suspension by a dead board, so that none of them releases an input of that board.
- * 5. All suspensions before credit: an input that is suspended in this step earns none in it. They read the disagreements of the step before.
+ * 5. All suspensions before credit: an input that is suspended in this step earns none in it. Movement is judged by the disagreements of the step
+ *    before.
  * 6. Credit before drive state, which believes proven inputs only, and before `drivenSinceMs`, which the next step compares.
  * 7. The record last: it stores the credit and the drive state of this step.
  */

@@ -12,8 +12,8 @@ export const supplyLimits = {
   /** Fall of the voltage when the engine stops. Some batteries (LiFePO4) rest at a charging voltage and show only this fall. */
   dropV: { low: 0.3, high: 0.6 },
   /**
-   * Maximum voltage of such a battery at rest. It may fall by less if the alternator charges little, so it counts as resting after `chargerMs` with
-   * ignition off.
+   * Maximum voltage of such a battery at rest. It may fall by less if the alternator charges little. Up to this voltage, the supply shows nothing
+   * after `chargerMs` with ignition off.
    */
   restMostV: { low: 13.6, high: 27.2 },
   /** Between the two systems; a 12 V system never reaches it. */

@@ -150,7 +150,7 @@ export interface Evidence {
   readonly boardAlive: boolean;
   /** The line to the board is closed, so nothing can be written. Absent: it is open, whether or not the board answers. */
   readonly isLineDown?: boolean;
-  /** Monotonic time of the last request for ignition or motion input, the older of both, ms. Unknown inputs do not count. */
+  /** Monotonic time of the last answered request for ignition or motion input, the older of both, ms. Unknown inputs do not count. */
   readonly askedMs: number;
   /**
    * Monotonic end of the last hold-up of this process, or of a time without a watch for one, ms. Data read or requested before it decides nothing.

@@ -330,7 +330,7 @@ function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFin
 
 /**
  * Decides one relay change. Restoring the engine and locking the cargo have no conditions. Everything else needs all rules met. Each finding holds
- * the observed value, the needed one, and since when (UTC ms). The age rules come last: they are asked only once all other rules are met.
+ * the observed value, the needed one, and its start (UTC ms). The age rules come last and apply only once all other rules are met.
  */
 export function judge(
   change: RelayChange,

@@ -1,4 +1,4 @@
-// Relay changes to a restrictive state that wait, and those of them that wait for the loop-back's answer. Pure; it orders nothing.
+// Relay changes to a restrictive state that wait, and whether one of them waits for the loop-back's answer. Pure; it orders nothing.
 import { featureNames } from '../../../src/core/events/event.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';

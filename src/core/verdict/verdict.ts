@@ -57,7 +57,7 @@ export const ruleNames = [
   'common_cause',
   /** Age of the newest fix, ms; needed: at most this. Listed last and only if all else is met, because a decision follows a fix at once. */
   'fix_age_ms',
-  /** Time since ignition and motion input were last requested, ms; needed: at most this. Listed if all else is met. */
+  /** Age of the last answered request for ignition and motion input, ms; needed: at most this. Listed if all else is met. */
   'input_age_ms',
   /** Speed of the newest fix, km/h; needed: at most the speed of the one before, and of any within the second before. Listed if all else is met. */
   'rising_kmh',
