@@ -1,17 +1,17 @@
-// Every member of aedes 1.2.0 and mqtt-packet 9.0.2 that this folder uses or replaces beyond their types; no other file reaches past the types.
-// `test/unit/aedes-internals.test.ts` fails when a version or a member changes.
+// Every member of aedes 1.2.0 and mqtt-packet 9.0.2 that is used or replaced here and that their types do not show; nothing
+// else in this folder reaches past those types. `test/unit/aedes-internals.test.ts` fails when a version or a member changes.
 //
 // | Member | Use | Reason |
 // | --- | --- | --- |
 // | `client._parser`, its `packet` listener | replaced, called | aedes reads without a limit on size, and may never read again under back-pressure: only whole, checked packets reach it |
 // | `client._parser._queue`, `.removeAllListeners` | provided | aedes touches both when a connection logs in and when it closes |
-// | `client._parsingBatch` | set to 0 | with any other value aedes queues a packet that arrives during the login |
-// | `client._nextBatch` | replaced | aedes calls it for each finished packet: this limits the packets in progress |
+// | `client._parsingBatch` | set to 0 | with another value aedes queues a packet that comes during the login |
+// | `client._nextBatch` | replaced | aedes calls it for each packet that is done: this limits the packets at work |
 // | `client.pause`, `client.resume` | replaced | aedes pauses itself during the login and would read by itself afterwards |
 // | `client._keepaliveInterval`, `._keepaliveTimer` | timer refreshed | publishes that go past aedes must keep the connection alive (MQTT-3.1.2-24) |
-// | `client.waitForDrain` | called | one timer per client for a reader that stalls, shared with aedes' own writes |
+// | `client.waitForDrain` | called | one timer a client for a reader that stalls, shared with aedes' own writes |
 // | `client.subscriptions` | read | granted QoS of a topic; the events of the broker would need a second table for each vehicle |
-// | `client.subscriptions[].func` | replaced | one shared function in place of one each: nothing is routed |
+// | `client.subscriptions[].func` | replaced | one function for all in place of one each: nothing is routed |
 // | `broker.publish` | replaced | nothing is routed, `$SYS` included |
 // | event `error` of the broker | listened to | missing in the types; without a listener it ends the process |
 // | `packet.clean` in `preConnect` | set to true | no session outlives its connection |
@@ -103,7 +103,7 @@ export function takeOverReading(
   const internals = internalsOf(client);
   const ownBatch = internals._nextBatch;
   internals._nextBatch = onDone;
-  // Only used during the login, when no packet is passed on.
+  // Only used during the login, when nothing is passed on anyhow.
   internals.pause = nothing;
   internals.resume = nothing;
   stream.removeListener('readable', ownBatch);

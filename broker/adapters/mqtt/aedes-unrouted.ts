@@ -65,9 +65,9 @@ export const unroutedOptions = { mq: emitter, persistence } as const satisfies A
 
 const nowhere = (_packet: unknown, taken: Done): void => taken();
 
-/** Removes the rest of the routing from a broker that was made with `unroutedOptions`; call it before the broker listens. */
+/** Takes the rest of the routing out of a broker that was made with `unroutedOptions`; before it listens. */
 export function unroute(broker: Aedes): void {
-  // aedes calls this after the PUBACK was written, and for its $SYS topics; the last argument, if any, is a callback.
+  // After the PUBACK was written, and for what aedes publishes on $SYS topics: its last argument, if any, is called.
   replacePublish(broker, (...args) => {
     const last = args.at(-1);
     if (typeof last === 'function') last(null);
