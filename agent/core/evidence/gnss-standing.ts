@@ -61,10 +61,7 @@ export const gnssLimits = {
   fixAgeMs: 2000,
   /** Interval of the slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
-  /**
-   * A fix decides nothing if it is faster than the one before it, or than any in this time before it. Noise hides a rise between two fixes, but not
-   * over a second.
-   */
+  /** A fix faster than the one before, or than any within this time, decides nothing. Noise hides a rise between two fixes, not over a second. */
   latelyMs: 1000,
   lately: 20,
   /** Minimum number of good fixes in a row. */
