@@ -1,5 +1,5 @@
-// Table of faults with several victims. A cause is one fault of a sensor, wire, supply or board. Alone it could make a witness claim rest while the
-// vehicle moves or the engine turns. Credit and interlock share this table: two witnesses are independent when their lists have no cause in common.
+// Table of common causes. A cause is one fault of a sensor, wire, supply or board. Alone it could make a witness claim rest while the vehicle moves
+// or the engine turns. Credit and interlock share this table: two witnesses are independent when their lists have no cause in common.
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 
 /**

@@ -28,7 +28,7 @@ export type GnssClaim =
     }
   /** `fixes`: good fixes in a row above `standstillKmh`, capped. */
   | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
-  /** `heldMs`: time for which it has held its place, if only the observed stop lacks. `saidKmh`: a recent speed from an epoch of any quality. */
+  /** `heldMs`: time at one place so far, if only the rest of `holdMs` is missing. `saidKmh`: a recent speed from an epoch of any quality. */
   | {
       readonly kind: 'unknown';
       readonly fault: GnssFault;
@@ -36,7 +36,7 @@ export type GnssClaim =
       readonly saidKmh?: number;
     };
 
-/** `heldMs`: time at one place so far, if only the rest of `holdMs` is missing. `saidKmh`: a recent speed from an epoch of any quality. */
+/** The claim at `nowMs` (monotonic). */
 export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
   const { lastGoodMs, fault, restSinceMs, speedKmh, said } = state;
   const isSaid = said !== null && nowMs - said.atMs <= ageLimitMs(state);

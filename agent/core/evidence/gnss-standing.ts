@@ -358,7 +358,7 @@ export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssS
   };
 }
 
-/** True for a position without a speed, as after one lost sentence, at the place where the vehicle rests. */
+/** True for a position without a speed, as after one lost sentence, at the place where the vehicle rests: no movement. */
 function isStillThere({ restSinceMs, place }: GnssState, fix: Fix): boolean {
   return restSinceMs !== null && place !== null && distanceM(place, fix) <= gnssLimits.sameEpochM;
 }
