@@ -25,7 +25,7 @@ export interface CommandsState {
   readonly record: CommandRecord;
   /** Progress per feature. Not persisted. */
   readonly work: Readonly<Partial<Record<FeatureName, CommandProgress>>>;
-  /** Number of the next commit; tells the completion of an old commit from a newer one. */
+  /** Number of the next commit; distinguishes the completion of an old commit from a newer one. */
   readonly nextCommit: number;
   /** Monotonic time of the last report of a reason to wait, ms: a bad bus changes the reason many times a minute. */
   readonly reportedMs: Readonly<Partial<Record<FeatureName, number>>>;

@@ -28,9 +28,9 @@ export interface RelayChange {
   readonly isReconfirmed?: boolean;
   /** The command arrived before the last restart, so its age was not measured without a break. */
   readonly isInherited?: boolean;
-  /** The order is on its way. Rules that were checked once before it (rates, time, the board's last answer) are not checked again. */
+  /** The order is on its way. Rules that were checked once before it (rates, time, the board's last answer, ages) are not checked again. */
   readonly isOnTheWay?: boolean;
-  /** A question without consequence: the age of the newest fix is not checked. */
+  /** A question without consequence: the age rules are not checked. */
   readonly isRehearsal?: boolean;
 }
 
