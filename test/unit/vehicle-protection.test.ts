@@ -418,7 +418,7 @@ describe('a geozone', () => {
     expect(energised(rig, 'cargoaccess')).toHaveLength(1);
   });
 
-  it("is superseded by a person's command", async () => {
+  it('has its request superseded by a person', async () => {
     const rig = await createVehicleRig({ protection: { zoneCuts: true } });
     rig.board.setSignal('ignition', true);
     rig.run(400);
