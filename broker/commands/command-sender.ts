@@ -41,7 +41,6 @@ export interface CommandSender {
   recorded(row: CommandRow, envelope: Envelope): Promise<void>;
   /** Sends a text message bound to `boot`; false: it was not sent. */
   message(row: MessageRow, boot: string): Promise<boolean>;
-  /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
 }
 

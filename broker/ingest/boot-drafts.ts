@@ -15,7 +15,6 @@ interface BootPayload {
   readonly receivedMs: number;
 }
 
-/** Change of one boot in a commit. */
 export interface Draft {
   readonly key: BootKey;
   readonly name: string;

@@ -11,7 +11,6 @@ export interface DecodedPayload {
   /** True: the sender makes the boot at random at each start, so a number is never used twice and alone identifies a repeat. */
   readonly isRandomBoot?: boolean;
   readonly events: readonly FleetEvent[];
-  /** Numbers of the events. */
   readonly ranges: readonly Range[];
   /** State that all of its events produce. */
   readonly projection: Projection;

@@ -177,7 +177,6 @@ function outcomesOf(
   });
 }
 
-/** Few payloads have any of these. */
 function alsoOf(works: readonly DecodedPayload[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const { also } of works) statements.push(...also);

@@ -8,7 +8,6 @@ import type { Completion } from '../core/completion.ts';
 export type Outcome =
   | {
       readonly kind: 'stored';
-      /** New events. */
       readonly fresh: readonly FleetEvent[];
       /** Null for bare events, whose only answer is the PUBACK. */
       readonly ack: Ack | null;

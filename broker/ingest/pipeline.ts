@@ -23,7 +23,6 @@ export interface PipelineDeps extends QuarantineDeps {
   readonly onCommitted: (committed: Committed) => void;
 }
 
-/** A payload that arrived. */
 export interface Submitted {
   readonly device: DeviceRef;
   readonly payload: Uint8Array;

@@ -38,7 +38,6 @@ type Answer = 'same' | 'other' | 'none';
 /** Answers of the store by event. A missing event was not looked up: no record has its time. */
 export type Answers = ReadonlyMap<FleetEvent, Answer>;
 
-/** An event whose number is stored. */
 export interface Doubt {
   readonly draft: Draft;
   readonly event: FleetEvent;

@@ -51,7 +51,6 @@ interface PartPlan {
   readonly plan: Plan<unknown>;
 }
 
-/** Jobs with everything to write for them. */
 export interface Draft {
   readonly jobs: readonly Job[];
   readonly plans: readonly PartPlan[];

@@ -35,7 +35,6 @@ export interface GroupCommitOptions {
   readonly waitingMost?: number;
 }
 
-/** An item for a planner. */
 export interface PlannedItem<Item, Outcome> {
   readonly planner: Planner<Item, Outcome>;
   readonly item: Item;

@@ -30,7 +30,6 @@ export interface Leases {
   holds(name: LeaseName): boolean;
   /** All leases as seen by this process; empty for a single process. */
   list(): readonly LeaseFacts[];
-  /** Releases them. */
   close(): Promise<void>;
 }
 

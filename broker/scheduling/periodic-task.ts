@@ -4,7 +4,6 @@ import type { Cancel, Clock } from '../../src/ports.ts';
 
 export interface PeriodicTaskOptions {
   readonly clock: Clock;
-  /** Delay of the first run. */
   readonly firstMs: number;
   /** One run; returns the delay of the next one, ms. Must not reject: there is no caller to catch it. */
   readonly run: () => Promise<number>;

@@ -49,7 +49,6 @@ export function createShares(limits: SlotLimits) {
 }
 
 export interface Slots {
-  /** Number of taken slots. */
   count(): number;
   /**
    * Takes a slot until the signal aborts; takes none if it has already aborted.
@@ -58,7 +57,6 @@ export interface Slots {
   take(owner: Owner, until: AbortSignal): SlotLevel | null;
 }
 
-/** Creates slots that are all free. */
 export function createSlots(limits: SlotLimits): Slots {
   const shares = createShares(limits);
   return {

@@ -104,7 +104,6 @@ class Attempt implements Completion {
     this.#queue.onRefused(this, thrown);
   }
 
-  /** Ends the wait. */
   giveUp(thrown: unknown): void {
     if (this.#leave()) this.#completion.fail(thrown);
   }

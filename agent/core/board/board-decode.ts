@@ -21,7 +21,6 @@ interface PollReading {
 
 type BitAt = (address: number) => boolean | null;
 
-/** Access to the bits or registers of a poll by address. */
 function bitsOf(profile: BoardProfile, poll: string, values: PollReading['values']): BitAt {
   const first = profile.polls[poll]?.first ?? 0;
   return (address) => bitOf(values?.[address - first] ?? null);
@@ -84,7 +83,6 @@ export function decodeLife(
   return meaningOf(bitsOf(profile, name, values)(life.address), life.invert);
 }
 
-/** Supply of the contacts in a poll. */
 interface Life {
   readonly isAlive: boolean | null;
   /** Bit of any contact without supply. */
@@ -117,7 +115,6 @@ function contactBit(signal: BoardContact, bits: BitAt, life: Life | null): boole
   return isActive && bit !== life.deadBit ? bit : null;
 }
 
-/** A bit after inversion. */
 function meaningOf(bit: boolean | null, invert: boolean): boolean | null {
   return bit === null ? null : bit !== invert;
 }

@@ -65,7 +65,6 @@ const ignitionSchema = Type.Object(
   { ...digitalSchema.properties, off: Type.Optional(offContactSchema) },
   closed,
 );
-/** One sampled bit. */
 const pointSchema = Type.Object({ poll: name, address: word, invert: Type.Boolean() }, closed);
 const analogSchema = Type.Object(
   {
@@ -197,7 +196,6 @@ export type BoardContact = Static<typeof ignitionSchema>;
 export type BoardRelay = Static<typeof relaySchema>;
 export type BoardAnalog = Static<typeof analogSchema>;
 
-/** All outputs that the agent switches, by name. */
 export function wiringsOf(profile: BoardProfile): readonly (readonly [RelayName, BoardRelay])[] {
   return [...featureNames, ...outputNames, 'loopback' as const].flatMap((key) => {
     const relay = wiringOf(profile, key);
@@ -269,7 +267,6 @@ export function relayRequest(
   return value === undefined ? null : { kind: 'writeRegister', unit, address, value };
 }
 
-/** Address of the relay's read-back. */
 export function readAddress(relay: BoardRelay): number {
   return relay.readAddress ?? relay.address;
 }

@@ -5,7 +5,6 @@
 export interface BoardReportState {
   /** Present state of the board machine. */
   readonly isLost: boolean;
-  /** State last reported. */
   readonly isReportedLost: boolean;
   /** Monotonic time of the last change of `isLost`, ms. */
   readonly changedMs: number;

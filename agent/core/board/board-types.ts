@@ -93,7 +93,6 @@ interface ActiveOrder extends RelayOrder {
   readonly held: RelayMove | null;
 }
 
-/** Last reading of the life input. */
 export interface LifeState {
   /** Null: unknown. */
   readonly isAlive: boolean | null;

@@ -9,7 +9,6 @@ import type { RtuResult } from './rtu-types.ts';
 
 export type BoardDraft = { -readonly [Key in keyof BoardState]: BoardState[Key] };
 
-/** One step of the board machine in progress. */
 export interface BoardStep {
   readonly draft: BoardDraft;
   readonly outputs: BoardOutput[];

@@ -283,7 +283,6 @@ function perform(
   else exchange(step, relay, { ...judged, priority: 'relay' });
 }
 
-/** Submits the next write or read of an order. */
 function exchange(
   step: BoardStep,
   relay: RelayName,

@@ -146,7 +146,6 @@ export interface InputValue {
   readonly afterMs: number;
 }
 
-/** Present value of a debounced input. */
 export function inputValue<Name extends string>(state: InputsState<Name>, signal: Name): InputValue {
   const { reading, sinceMs, afterMs } = readingOf(state, signal);
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs, afterMs };

@@ -21,7 +21,6 @@ interface Reading {
 
 /** Half of a toggle. */
 interface Edge {
-  /** State that was ordered. */
   readonly on: boolean;
   /** Monotonic time of the read-back of the output in this state, ms; null: not yet. */
   readonly confirmedMs: number | null;
@@ -68,7 +67,6 @@ export function recordLoopbackOutput(state: LoopbackState, on: boolean | null, a
   return on === (state.edge?.on ?? false) ? next : failed(next);
 }
 
-/** Records the end of an order. */
 export function recordLoopbackOrder(
   state: LoopbackState,
   result: { readonly outcome: RelayOutcome; readonly readBack: boolean | null },

@@ -88,7 +88,6 @@ const writeCodes = {
 /** Longest time that the boards accept; any larger value could mean "on". */
 const pulseMost = 0x7fff;
 
-/** Function code on the wire (AP 6). */
 function functionCode(request: ModbusRequest): number {
   return 'function' in request ? request.function : writeCodes[request.kind];
 }

@@ -7,7 +7,6 @@ export type SlotName = (typeof slotNames)[number];
 
 export const otherSlot = (slot: SlotName): SlotName => (slot === 'a' ? 'b' : 'a');
 
-/** Number of failures of a content. */
 export interface Failure {
   readonly sha256: string;
   readonly count: number;
@@ -20,7 +19,6 @@ export interface SlotRecord {
   readonly serial: number;
   readonly state: 'trial' | 'good' | 'failed';
   readonly version: number;
-  /** SHA-256 of the content. */
   readonly sha256: string;
   /** Starts of the agent since the trial began. */
   readonly starts: number;

@@ -82,7 +82,6 @@ export function beginWrite(
   };
 }
 
-/** Text for the first faults of a content. */
 export function faultText(faults: Extract<ContentVerdict<never>, { kind: 'faults' }>['faults']): string {
   const words = faults
     .slice(0, 5)
@@ -136,7 +135,6 @@ function contentOf(record: SlotRecord | null, given: ConfigGiven): Content {
   return verdict?.kind === 'ok' ? verdict : { kind: 'ok', settings: given.base, zones: [], chosen: [] };
 }
 
-/** Continues after a durable write. */
 function finishWrite(state: ConfigState, write: SlotWrite, given: ConfigGiven): ConfigStep {
   const { slot, record, aim } = write;
   const written: ConfigState = { ...state, slots: { ...state.slots, [slot]: record }, write: null };

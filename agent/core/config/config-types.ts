@@ -24,7 +24,6 @@ export const trialLimits = {
   lookMostMs: 5000,
 } as const;
 
-/** A configuration that was read without a fault. */
 export type Content = Extract<ContentVerdict<ZoneConfig>, { kind: 'ok' }>;
 
 /** A write in progress, and its effect once it is durable. */
@@ -57,7 +56,6 @@ export interface ConfigState {
   readonly active: SlotName | null;
   readonly write: SlotWrite | null;
   readonly trial: Trial | null;
-  /** Serial of the newest write. */
   readonly serial: number;
   readonly failures: readonly Failure[];
   /** Reports and effects of the start; empty afterwards. */

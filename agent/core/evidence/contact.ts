@@ -28,7 +28,6 @@ export const contactLimits = {
 /** `moved`: the vehicle was driven while the input was off from the beginning. It was towed, or the wire is dead. */
 export type Suspension = 'start' | 'board' | 'common' | 'chatter' | 'moved';
 
-/** A digital input as known now. */
 export interface Sensed {
   /** Null: not fitted, never read, or the board is silent. */
   readonly value: boolean | null;

@@ -46,7 +46,6 @@ interface PairState {
 
 const freshPair: PairState = { activeMs: 0, restSinceMs: null };
 
-/** Disagreement between a witness and the receiver. */
 interface Opposed {
   /** Activity of the witness; null: no disagreement since they last agreed. */
   readonly activity: Activity;
@@ -154,7 +153,6 @@ interface Contradiction {
   readonly by: WitnessName;
 }
 
-/** Facts beside the activities. */
 export interface CreditContext {
   /** Monotonic time, ms. */
   readonly atMs: number;

@@ -41,7 +41,6 @@ function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
 /** Needs three moving fixes in a row, because one alone may be noise. */
 const isMoving = (claim: GnssClaim): boolean => claim.kind === 'moving' && claim.fixes >= 3;
 
-/** Drive state after this step. */
 export function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): EvidenceState['drive'] {
   const { drive } = state;
   const to = (next: MotionState, by: WitnessName | null): EvidenceState['drive'] =>

@@ -38,7 +38,6 @@ export const evidenceLimits = {
   lookMs: 500,
 } as const;
 
-/** Readings of the vehicle at one moment. */
 export interface Seen {
   readonly ignition: Sensed;
   readonly motion: Sensed;
@@ -82,7 +81,6 @@ export interface EvidenceState {
   readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
   /** It must be on disk before it is used. A new object means that it must be written. */
   readonly record: EvidenceRecord;
-  /** Readings of the last step. */
   readonly seen: Seen;
   /** A fix, or an epoch without one, was recorded since the last step. */
   readonly isStale: boolean;

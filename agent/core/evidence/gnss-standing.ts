@@ -71,7 +71,6 @@ export const gnssLimits = {
   suspectMs: 60_000,
 } as const;
 
-/** Reason why the receiver proves no standstill. */
 export type GnssFault =
   | 'no_fix'
   | 'fix_old'
@@ -88,7 +87,6 @@ export type GnssFault =
   | 'frozen'
   | 'no_stop_seen';
 
-/** Approach to the present standstill. */
 interface Approach {
   /** Fixes in a row above `standstillKmh` before it, capped. */
   readonly moved: number;

@@ -32,7 +32,6 @@ export interface Supply {
   readonly roseMs: number | null;
 }
 
-/** Readings at one moment. */
 export interface SupplyReading {
   readonly ignition: Sensed;
   /** In volts; null: unknown or not fitted. */

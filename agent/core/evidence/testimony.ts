@@ -16,7 +16,6 @@ import {
 } from './evidence-state.ts';
 import type { GnssClaim } from './gnss-claim.ts';
 
-/** Claim of one witness at this moment, and whether it counts. */
 export interface Witness {
   readonly state: WitnessState;
   /** `rest`: still, off, not turning or not charging, for as long as this witness needs. */
@@ -29,7 +28,6 @@ export interface Witness {
 
 export type Witnesses = Readonly<Record<WitnessName, Witness>>;
 
-/** Reading of one witness, and whether it counts. */
 type Reading = Pick<Witness, 'claim' | 'restForMs'> & { readonly isSuspended?: boolean };
 
 /** A literal with every member: spreads took two thirds of the time in this file and in the evidence steps. */

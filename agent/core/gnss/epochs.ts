@@ -88,7 +88,6 @@ interface ClosedEpoch {
   readonly wasFix: boolean;
 }
 
-/** A date with its time of day. */
 interface KnownDate {
   readonly day: number;
   readonly timeMs: number;

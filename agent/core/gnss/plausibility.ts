@@ -4,7 +4,6 @@
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import type { Fix, FixDoubt } from './epochs.ts';
 
-/** Physical limits of a road vehicle and of a working receiver. */
 export interface PlausibilityLimits {
   /** Faster than any protected vehicle; also the ceiling after a gap. */
   readonly maxSpeedKmh: number;
@@ -48,7 +47,6 @@ interface DopplerWindow {
   readonly pathM: number;
 }
 
-/** The receiver's clock when last trusted. */
 interface ClockMark {
   readonly utcMs: number;
   readonly atMonoMs: number;

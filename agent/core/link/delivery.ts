@@ -220,7 +220,6 @@ function stall(state: DeliveryState, now: Now): string | null {
 
 const most = (link: LinkSettings): number => Math.max(1, link.backlogPerS * deliveryLimits.burstS);
 
-/** Present allowance of old events. */
 function allowanceAt({ allowance }: DeliveryState, now: Pick<Now, 'ms' | 'link'>): number {
   const grown = allowance.events + ((now.ms - allowance.atMs) / 1000) * now.link.backlogPerS;
   return Math.min(most(now.link), grown);

@@ -12,7 +12,6 @@ export const inboxLimits = {
   characters: 7500,
 } as const;
 
-/** A message as stored on the vehicle. */
 export interface KeptMessage {
   readonly messageID: string;
   readonly from: string;

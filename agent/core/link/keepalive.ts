@@ -17,7 +17,6 @@ export const keepaliveLimits = {
 } as const;
 
 interface Idle {
-  /** Duration of the silence, s. */
   readonly idleS: number;
   readonly atMs: number;
 }
@@ -25,7 +24,6 @@ interface Idle {
 export interface Keepalive {
   /** Interval of the present link, up or being opened, s; without one, of the next. */
   readonly everyS: number;
-  /** Interval of the next link, s. */
   readonly nextS: number;
   /** Monotonic time of the last packet sent, ms; null: no link. */
   readonly sentMs: number | null;

@@ -2,7 +2,6 @@
 // of a boot are dense, so count and sum of the remaining rows follow, and rows lost with a damaged page are detected. A loss of zero is reported only
 // when it is certain.
 
-/** Account of the events of one boot. */
 export interface Account {
   /** Highest number known to have been stored. */
   readonly lastSeq: number;

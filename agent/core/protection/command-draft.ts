@@ -112,7 +112,6 @@ export function setWork(draft: Draft, feature: FeatureName, value: CommandProgre
   draft.state = { ...draft.state, work: value === undefined ? others : { ...others, [feature]: value } };
 }
 
-/** Reports a state of a command and stores it in the record. */
 export function report(
   draft: Draft,
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,

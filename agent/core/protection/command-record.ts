@@ -36,7 +36,6 @@ export const commandLimits = {
 /** Source of a command on the vehicle itself. `service`: a person at the vehicle, with a code. */
 export type LocalSource = 'zone' | 'service';
 
-/** An unfinished command. */
 export interface ActiveCommand {
   readonly commandID: string;
   readonly feature: FeatureName;
@@ -146,7 +145,6 @@ export interface ReportDetail {
   readonly verdict?: Verdict | null;
 }
 
-/** The event of a command's new state. */
 export function draftOf(
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,

@@ -60,7 +60,6 @@ export type CommandInput =
   | { readonly kind: 'withdrawn'; readonly feature: FeatureName; readonly verdict: Verdict }
   | { readonly kind: 'time' };
 
-/** The relay change of a command, as input of the interlock. */
 export function changeOf(state: CommandsState, command: ActiveCommand): RelayChange {
   return {
     feature: command.feature,

@@ -7,7 +7,6 @@ export const interlockLimits = {
   ignitionOffMs: 10_000,
   /** Minimum time of ignition off without a fix. */
   ignitionOffNoFixMs: evidenceLimits.offNoFixMs,
-  /** Minimum time of standstill. */
   standstillMs: gnssLimits.windowMs,
   /** Minimum time of ignition off and of standstill, if the relay can stop a running engine. */
   runningCircuitMs: 30_000,
@@ -55,7 +54,6 @@ export interface InterlockRules {
   readonly standstillMs: number;
   readonly warningMs: number;
   readonly hdopMost: number;
-  /** Geozones may cut automatically. */
   readonly zoneCuts: boolean;
   /** Time for which an unlocked cargo lock stays open. */
   readonly unlockMs: number;

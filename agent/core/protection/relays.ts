@@ -256,7 +256,6 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   };
 }
 
-/** Inputs of the supervision. */
 interface Supervision {
   readonly commands: CommandsState;
   readonly evidence: Evidence;

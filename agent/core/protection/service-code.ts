@@ -20,7 +20,6 @@ export const serviceLimits = {
   lockMs: 3_600_000,
 } as const;
 
-/** Place of entry of a code. */
 export type ServiceEntryPoint = 'input' | 'socket';
 
 export interface ServiceTry {

@@ -113,7 +113,6 @@ export function warningWakeMs(state: WarningState): number {
     : Number.POSITIVE_INFINITY;
 }
 
-/** State of the warning output for the interlock. */
 export function warningEvidence(state: WarningState, nowMs: number): NonNullable<Evidence['warning']> {
   const { wantedSinceMs, onSinceMs, reading, hasFault } = state;
   const isFresh = reading !== null && nowMs - reading.atMs <= warningLimits.readingMs;

@@ -12,12 +12,10 @@ export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'
 /** Witnesses of the vehicle itself, not of its engine. */
 export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
 
-/** Number of proven keys. */
 export function countProven(isProven: (name: WitnessName) => boolean): number {
   return keys.filter(isProven).length;
 }
 
-/** Selection of the witnesses. */
 interface Wanted {
   readonly names: readonly WitnessName[];
   readonly needsEngine: boolean;

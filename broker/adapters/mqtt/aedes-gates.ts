@@ -50,7 +50,6 @@ const socketOf = (client: Client): Duplex => client.conn;
 /** Address of the peer; empty if it was gone at once. */
 export const addressOf = (state: ServerState, client: Client): string =>
   state.connections.get(client)?.peer.address ?? '';
-/** Session of a logged-in connection. */
 export const sessionOf = (state: ServerState, client: Client): Session | null =>
   state.connections.get(client)?.session ?? null;
 

@@ -209,7 +209,6 @@ interface Connection {
   readonly stream: Duplex;
 }
 
-/** Takes over the reading of a connection. */
 export function createReader(host: ReaderHost, connection: Connection): Reader {
   return new ConnectionReader(host, connection);
 }

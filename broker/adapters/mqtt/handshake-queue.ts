@@ -66,7 +66,6 @@ export interface HandshakeQueue {
   handshakeEnded(socket: Socket): void;
   /** It has reached MQTT: removes everything of the queue from it. */
   arrived(socket: Socket): void;
-  /** Number of connections in the queue. */
   waiting(): number;
   endAll(): void;
 }

@@ -52,7 +52,6 @@ export interface Listener {
   readonly port: number;
   /** Applies to new connections; does nothing without TLS. @throws Error when OpenSSL refuses it. */
   renew(material: TlsMaterial): void;
-  /** Number of connections in the handshake queue. */
   waiting(): number;
   /** Stops listening and ends connections that have not reached MQTT; resolves when every connection is closed. */
   close(): Promise<void>;

@@ -8,7 +8,6 @@ interface Range {
   readonly high: number;
 }
 
-/** Possible range of each measure. */
 export const measureRanges: Readonly<Record<MeasureName, Range>> = {
   latitude: { low: -90, high: 90 },
   longitude: { low: -180, high: 180 },

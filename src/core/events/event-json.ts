@@ -121,7 +121,6 @@ function oneOf<T extends string>(value: unknown, allowed: readonly T[]): T | und
   return allowed.find((item) => item === value);
 }
 
-/** Reads the members that are texts. */
 function readTexts(event: OpenEvent, value: JsonObject, spare: Spare): void {
   for (const key of ['geozoneID', 'commandID'] as const) {
     const text = value[key];

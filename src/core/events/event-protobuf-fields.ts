@@ -51,7 +51,6 @@ export function fromWire(column: ScaledColumn, value: number): number {
   return (column.bit === bit.odometer ? value >>> 0 : value) / column.scale;
 }
 
-/** Presence bits of an event's optional members. */
 export function presenceOf(event: FleetEvent): number {
   let present = 0;
   if (event.timestamp !== null) present |= bit.time;

@@ -38,7 +38,6 @@ const columns = Object.fromEntries(eventTextColumns.map((name, at) => [name, at]
   Record<Column, number>
 >;
 
-/** Reads a column of a row. */
 function valueIn(name: Column): (row: Values) => Value {
   const at = columns[name];
   return (row) => row[at] ?? null;
@@ -259,7 +258,6 @@ export function writeEventTexts(rows: readonly Values[], { fields, hasPins }: Fo
   };
 }
 
-/** Records as text. */
 export interface EventTexts {
   readonly count: number;
   /** Key of the last record; null: no record. */

@@ -25,7 +25,6 @@ export const ruleNames = [
    * (switched too often; it counts after a minute of rest).
    */
   'ignition_off',
-  /** Seconds for which ignition has been off. */
   'ignition_off_s',
   /** Neither a fitted witness nor the vehicle bus shows movement. Value: the witness that does, `bus`, or `none`. */
   'no_movement',
@@ -51,7 +50,6 @@ export const ruleNames = [
   'witness_voltage',
   /** The warning output. Value: `works`, `absent`, `failed`. */
   'warning_output',
-  /** Seconds for which the warning has sounded. */
   'warning_s',
   /** Single fault that explains all agreeing witnesses. Value: `contacts`, `board`, or `none`. */
   'common_cause',

@@ -2,7 +2,6 @@
 // ids, nothing else; there are no patterns to escape from.
 import { isId } from '../ids.ts';
 
-/** Prefix of every topic. */
 export const topicRoot = 'fleet/v1';
 
 export const uplinkVerbs = ['hello', 'events', 'presence'] as const;

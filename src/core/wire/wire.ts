@@ -123,7 +123,6 @@ export interface MessageBody {
   readonly boot: string;
   readonly sentMs: number;
   readonly expiresMs: number;
-  /** Author. */
   readonly from: string;
   readonly text: string;
 }
