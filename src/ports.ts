@@ -1,6 +1,6 @@
-// Every interface to the outside world, on one page. Product code reaches time, randomness, disk, network and
-// hardware only through these; the adapters stand in `src/adapters`, `agent/adapters` and `broker/adapters`,
-// the simulated ones in `simulator/`. This file holds types only and must never import anything.
+// Every interface to the outside world, on one page. Product code reaches time, randomness, disk, network and hardware only through these. The
+// adapters are in `src/adapters`, `agent/adapters` and `broker/adapters`, the simulated ones in `simulator/`. This file holds types only and must
+// never import anything.
 
 export type Cancel = () => void;
 
@@ -12,7 +12,7 @@ export interface Clock {
   after(delayMs: number, run: () => void): Cancel;
 }
 
-/** Randomness: `bytes` is fit for keys and ids, `fraction` is uniform in [0, 1). */
+/** Randomness: `bytes` is suitable for keys and ids, `fraction` is uniform in [0, 1). */
 export interface Entropy {
   bytes(count: number): Uint8Array;
   fraction(): number;
@@ -20,7 +20,7 @@ export interface Entropy {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured log: a stable event name first, then fields. Never a secret, never a token, no position at info. */
+/** Structured log: a stable event name first, then fields. Never log a secret or a token, nor a position at info. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -35,19 +35,19 @@ export interface SerialSettings {
   readonly dataBits: 7 | 8;
   readonly parity: 'none' | 'even' | 'odd';
   readonly stopBits: 1 | 2;
-  /** Pause after each read, ms, so that what comes in small pieces costs one read; absent: none. */
+  /** Pause after each read, ms, so that small pieces cost one read; absent: none. */
   readonly gatherMs?: number;
 }
 
 export interface ByteLinkHandlers {
   onBytes(bytes: Uint8Array): void;
-  /** Called at most once, after which the link is dead for good; a new one must be opened. */
+  /** Called at most once; the link is then dead for good and a new one must be opened. */
   onDown(reason: string): void;
 }
 
-/** The hardware port: bytes out, bytes in. One object lives from one open to one close and is never re-used. */
+/** The hardware port: bytes out, bytes in. One object lives from one open to one close and is never reused. */
 export interface ByteLink {
-  /** False when the link is not open; such bytes are dropped, never kept for later (a stale relay write kills). */
+  /** False when the link is not open. Such bytes are dropped and never kept for later, because a stale relay write can kill. */
   write(bytes: Uint8Array): boolean;
   /** Resolves within a few seconds even if the driver hangs. Does not call `onDown`. */
   close(): Promise<void>;
@@ -70,16 +70,16 @@ export interface MqttLinkOptions {
   readonly keepaliveS: number;
   readonly connectTimeoutMs: number;
   readonly will: MqttMessage;
-  /** PEM of the certificate authority to trust for mqtts; the system's list when absent. */
+  /** PEM of the certificate authority to trust for mqtts; absent: the system's list. */
   readonly ca?: string;
-  /** PEM of the client's own certificate and its private key, for a server that wants one; both or none. */
+  /** PEM of the client's certificate and its private key, for a server that requires them; both or none. */
   readonly cert?: string;
   readonly key?: string;
 }
 
 export interface MqttLinkHandlers {
   onUp(): void;
-  /** The PUBACK of a QoS 1 message leaves only when `acknowledge` is called: after it is persisted. */
+  /** The PUBACK of a QoS 1 message leaves only when `acknowledge` is called: after the message is persisted. */
   onMessage(message: MqttMessage, acknowledge: () => void): void;
   /**
    * Called exactly once: the link is dead and every publish in flight counts as not sent.
@@ -93,7 +93,7 @@ export interface MqttLink {
   /** Resolves on PUBACK (QoS 1) or once written to the socket (QoS 0); never settles once the link is down. */
   publish(message: MqttMessage): Promise<void>;
   subscribe(topics: readonly string[]): Promise<void>;
-  /** Sends DISCONNECT when it can (the last will is not published), then closes. Does not call `onDown`. */
+  /** Sends DISCONNECT if possible (the last will is not published), then closes. Does not call `onDown`. */
   close(): Promise<void>;
   /** Drops the socket at once; `onDown` follows. */
   destroy(reason: string): void;
@@ -104,8 +104,8 @@ export type OpenMqttLink = (options: MqttLinkOptions, handlers: MqttLinkHandlers
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * One column of many rows: numbers, of which NaN means NULL, or texts by their place in a list, of which 0 means
- * NULL and 1 the first text. No object a row: they pass to the database thread unchanged.
+ * One column of many rows: numbers, where NaN means NULL, or indexes into a list of texts, where 0 means NULL and 1 the first text. There is no
+ * object per row, so columns pass to the database thread unchanged.
  */
 export type RowsColumn =
   | { readonly name: string; readonly type: 'BIGINT' | 'DOUBLE PRECISION'; readonly numbers: Float64Array }
@@ -126,30 +126,30 @@ export interface Rows {
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
-  /** Rows that the text finds in a table `r`; for statements that write. It may run over them in several steps. */
+  /** Rows that the SQL text reads as a table `r`; for statements that write. The statement may process them in several steps. */
   readonly rows?: Rows;
-  /** Rows that it must change: with more or fewer the batch is rejected, and the code of the cause is `CONFLICT`. */
+  /** Number of rows that it must change. With any other number the batch is rejected, and the code of the cause is `CONFLICT`. */
   readonly mustChange?: number;
-  /** Topic that listeners are notified of after the commit, if the statement changed rows. See `CommitNotifications`. */
+  /** Topic of the notification after the commit, if the statement changed rows. See `CommitNotifications`. */
   readonly topic?: string;
   /**
-   * True: the way to its rows depends on its values (ranges that may be narrow or take in everything), so it is planned for
-   * them each time where a database would otherwise plan a statement once for all values.
+   * True: the best plan depends on the values (ranges that may be narrow or cover everything), so each execution is planned for them. A database
+   * would otherwise plan the statement once for all values.
    */
   readonly isPlannedAnew?: boolean;
-  /** A read of low priority: it never delays an ordinary read. See `lowPriorityReads`. */
+  /** A read of low priority, which never delays an ordinary read. See `lowPriorityReads`. */
   readonly isPatient?: true;
-  /** A read of a few rows by their keys, some microseconds long: see `pointRead`. */
+  /** A read of a few rows by their keys, which takes some microseconds: see `pointRead`. */
   readonly isPointRead?: true;
-  /** A read whose rows are written as text by the thread that reads them, and come as one row. */
+  /** A read whose rows the reading thread writes as text, returned as one row. */
   readonly form?: RowForm;
 }
 
-/** How rows are written as text: plain data, so that it passes to a database thread. */
+/** Format for writing rows as text: plain data, so that it passes to a database thread. */
 export interface RowForm {
-  /** What the rows are, and what is made of them; see `writeEventTexts` of `src/core/events/event-text.ts`. */
+  /** Kind of the rows, and of their text; see `writeEventTexts` of `src/core/events/event-text.ts`. */
   readonly of: 'events';
-  /** Members that were asked for; null: all. */
+  /** Requested members; null: all. */
   readonly fields: readonly string[] | null;
   /** True: also as entries of metadata. */
   readonly hasPins: boolean;
@@ -160,23 +160,23 @@ export type Row = Readonly<Record<string, SqlValue>>;
 export interface WriteResult {
   /** Rows inserted, updated or deleted. */
   readonly changes: number;
-  /** What RETURNING gave; empty without it. */
+  /** Rows of RETURNING; empty without it. */
   readonly rows: readonly Row[];
 }
 
-/** A relational store. There are no interactive transactions: conditions stand in the statements. */
+/** A relational store. There are no interactive transactions: conditions are part of the statements. */
 export interface Database {
   read(statement: Statement): Promise<readonly Row[]>;
   /**
-   * All or nothing, durable (fsync) when it resolves. Rejects with an AppError; then nothing was written, unless the code
-   * of its cause is `UNKNOWN_OUTCOME`: a server took the commit, and was gone for half a minute before it answered. An empty
-   * batch writes nothing: it rejects when the files of the database are no longer at their paths.
+   * All or nothing, durable (fsync) when it resolves. It rejects with an AppError, and then nothing was written. The exception is a cause with the
+   * code `UNKNOWN_OUTCOME`: a server received the commit and was gone for half a minute before it answered. An empty batch writes nothing; it rejects
+   * when the files of the database are no longer at their paths.
    */
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   close(): Promise<void>;
 }
 
-/** Something was committed. It names topics and carries no data: readers query the store. */
+/** A commit. It names topics and carries no data: readers query the store. */
 export interface CommitNotice {
   /** Topics of the statements; null: notifications may have been lost, so read everything. */
   readonly topics: readonly string[] | null;

@@ -1,61 +1,57 @@
-// The present time, its quality and its source. Monotonic time orders everything; UTC is an origin (the UTC of
-// monotonic zero of this boot) that sources offer and this machine accepts or not. A time that was already sent is never
-// stepped.
+// The present time, its quality and its source. Monotonic time orders everything. UTC is an origin (the UTC of monotonic zero of this boot) that
+// sources offer and this machine accepts or rejects. A time that was already sent is never stepped.
 import type { TimeQuality } from '../../src/core/events/event.ts';
 
 export const timeLimits = {
-  /** Receiver and system clock that agree this well confirm each other. */
+  /** Maximum difference between receiver and system clock that confirm each other. */
   confirmMs: 5000,
-  /** A GNSS must agree with monotonic time over this many fixes in a row before its time counts. */
+  /** Number of fixes in a row that must agree with monotonic time before the time of a GNSS counts. */
   gnssFixes: 5,
-  /** Agreement wanted between fixes, and the smallest step worth making. */
+  /** Maximum difference between fixes that agree, and smallest step worth making. */
   toleranceMs: 1000,
-  /** A GNSS that is further than this from a signed server time counts as wrong: spoofed, or a rolled-over week number. */
+  /** A GNSS that differs more from a signed server time counts as wrong: spoofed, or with a rolled-over week number. */
   serverDisagreementMs: 60_000,
   /**
-   * Monotonic time against true time: NTP may bend it by 500 ppm (adjtimex(2)), and the quartz of a small computer is off
-   * by 100 ppm over temperature and ageing, doubled.
+   * Monotonic time against true time: NTP may bend it by 500 ppm (adjtimex(2)). The quartz of a small computer is off by 100 ppm over temperature and
+   * ageing, doubled.
    */
   driftPpm: 700,
-  /** The most that is granted to drift where a lag of the receiver is looked for: no small computer gains more between two answers of the broker. */
+  /** Maximum drift allowed for when a lag of the receiver is searched: no small computer gains more between two answers of the broker. */
   driftMostMs: 3000,
   /**
-   * A release is not in use for longer, so a clock that far after its build date is wrong. Less than the 1024 weeks
-   * by which the week number of GPS rolls over, forward as well.
+   * No release is in use for longer, so a clock that far after the build date is wrong. It is less than the 1024 weeks by which the week number of
+   * GPS rolls over, which also happens forward.
    */
   lifeMs: 19 * 365.25 * 86_400_000,
 } as const;
 
-/** An origin, and the monotonic time at which it was true. */
+/** An origin, and the monotonic time at which it was true, ms. */
 interface Mark {
   readonly originMs: number;
   readonly atMs: number;
 }
 
 export interface TimeState {
-  /** Monotonic time of the agent's start, subtracted to give `upMs`. */
+  /** Monotonic time of the agent's start, ms, subtracted to give `upMs`. */
   readonly bootMonoMs: number;
-  /** Build date of the agent: an earlier time is wrong. */
+  /** Build date of the agent, UTC ms: an earlier time is wrong. */
   readonly earliestUtcMs: number;
-  /**
-   * The newest time that was ever confirmed, from disk, UTC ms; null when there is none. An earlier clock is
-   * rejected.
-   */
+  /** Newest time that was ever confirmed, from disk, UTC ms; null: none. An earlier clock is rejected. */
   readonly newestUtcMs: number | null;
   readonly systemOriginMs: number | null;
   readonly serverOriginMs: number | null;
-  /** The server's time if it was taken at the moment of our request, and when that was: see `latestUtcMs`. */
+  /** The server's time as if taken at the moment of our request, and that moment: see `latestUtcMs`. */
   readonly serverLatest: Mark | null;
-  /** The latest that a signed envelope of the server, made since its welcome, proves: see `offerIssuedTime`. */
+  /** Latest time proven by a signed envelope that the server made since its welcome: see `offerIssuedTime`. */
   readonly issuedLatest: Mark | null;
-  /** The confirmed time, at the earliest that it can have been, when the server's clock was first seen to be set back in this run; null: it was not. */
+  /** Earliest possible confirmed time, as an origin, when the server's clock was first seen set back in this run; null: it was not. */
   readonly setBackOriginMs: number | null;
   readonly gnssOriginMs: number | null;
   /** The receiver shows a time behind the newest confirmed one, so it is rejected. */
   readonly isGnssBehind: boolean;
-  /** The last fix that agreed: the origin that is used is kept for hours, and the quartz drifts meanwhile. */
+  /** The last fix that agreed. The origin in use is kept for hours, and the quartz drifts meanwhile. */
   readonly gnssLatest: Mark | null;
-  /** The first disagreement of receiver and server in this boot, in ms; null while there was none. */
+  /** First disagreement of receiver and server in this boot, ms; null: none. */
   readonly disputeMs: number | null;
   readonly candidate: { readonly originMs: number; readonly count: number } | null;
 }
@@ -81,7 +77,7 @@ export function createTimeState(start: {
   };
 }
 
-/** Whether a clock that shows this may be right: not before the agent was built, nor long after it. */
+/** True for a possible time: not before the build of the agent, nor long after it. */
 function isPossible({ earliestUtcMs }: TimeState, utcMs: number): boolean {
   return utcMs >= earliestUtcMs && utcMs < earliestUtcMs + timeLimits.lifeMs;
 }
@@ -95,7 +91,7 @@ function originAt(
 
 const near = (a: number, b: number, most: number): boolean => Math.abs(a - b) <= most;
 
-/** The system's wall clock, which is the RTC's or NTP's guess. */
+/** Offers the system's wall clock, which is a guess of RTC or NTP. */
 export function offerSystemTime(state: TimeState, now: { monoMs: number; utcMs: number }): TimeState {
   const originMs = isPossible(state, now.utcMs) ? originAt(state, now) : null;
   const old = state.systemOriginMs;
@@ -106,8 +102,8 @@ export function offerSystemTime(state: TimeState, now: { monoMs: number; utcMs: 
 }
 
 /**
- * Time from a signed welcome that echoed our nonce: not older than that nonce, which was made at `askedMs`. On a
- * slow link it may be half a minute old when it arrives.
+ * Offers the time of a signed welcome that echoed our nonce. It is not older than the nonce, which was made at `askedMs`. On a slow link it may be
+ * half a minute old when it arrives.
  */
 export function offerServerTime(
   state: TimeState,
@@ -135,9 +131,8 @@ export function offerServerTime(
 }
 
 /**
- * The moment at which a verified envelope for this boot was made, by the server's clock: that clock shows at least
- * this now. It matters when the server's clock was corrected by years after its welcome: envelopes signed from then
- * on must not stay valid for years here.
+ * Offers the time at which a verified envelope for this boot was made, by the server's clock, which now shows at least this. It matters when the
+ * server's clock was corrected by years after its welcome: later envelopes must not stay valid for years here.
  */
 export function offerIssuedTime(
   state: TimeState,
@@ -149,7 +144,7 @@ export function offerIssuedTime(
   return { ...state, issuedLatest: { originMs, atMs: now.monoMs } };
 }
 
-/** UTC of a fix without doubts. Counts only once several in a row agree with monotonic time and with the server. */
+/** Offers the UTC of a fix without doubts. It counts only once several in a row agree with monotonic time and with the server. */
 export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: number }): TimeState {
   if (!isPossible(state, now.utcMs)) return { ...state, candidate: null };
   const originMs = originAt(state, now);
@@ -164,8 +159,7 @@ export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: nu
   if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)
     return { ...state, candidate: next, gnssOriginMs: null, gnssLatest: null, isGnssBehind: true };
   if (disputed) return { ...state, candidate: next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
-  // A time that was delayed by the line or a busy machine looks earlier than it was; the later of both is the safe
-  // one.
+  // A time that was delayed by the line or a busy machine looks earlier than it was; the later of both is the safe one.
   const gnssLatest = { originMs: Math.max(next.originMs, originMs), atMs: now.monoMs };
   const old = state.gnssOriginMs;
   const isKept = old !== null && near(old, originMs, timeLimits.toleranceMs);
@@ -178,7 +172,7 @@ export interface KnownOrigin {
   readonly quality: TimeQuality;
 }
 
-/** The best origin there is; null while the time is unknown. */
+/** Best available origin; null: the time is unknown. */
 export function bestOrigin(state: TimeState): KnownOrigin | null {
   if (state.gnssOriginMs !== null) return { originMs: state.gnssOriginMs, quality: 'gnss' };
   if (state.serverOriginMs !== null) return { originMs: state.serverOriginMs, quality: 'server' };
@@ -186,21 +180,21 @@ export function bestOrigin(state: TimeState): KnownOrigin | null {
   return null;
 }
 
-/** Monotonic ms since this boot of the agent. */
+/** Monotonic time since this boot of the agent, ms. */
 export function upMsAt(state: TimeState, monoMs: number): number {
   return Math.max(0, Math.round(monoMs - state.bootMonoMs));
 }
 
 /**
- * UTC for judging whether a command has expired: the broker's own signed time first, else GNSS. Null when neither
- * is known: the system clock is never used for it (edge-agents 2.3 rule 3).
+ * UTC for judging the expiry of a command: the broker's signed time, else GNSS. Null if neither is known: the system clock is never used for it
+ * (edge-agents 2.3 rule 3).
  */
 export function trustedUtcMs(state: TimeState, monoMs: number): number | null {
   const originMs = state.serverOriginMs ?? state.gnssOriginMs;
   return originMs === null ? null : originMs + upMsAt(state, monoMs);
 }
 
-/** The system clock where it agrees with the receiver; null where it does not, or either is unknown. @param receiverMs origin of the receiver. */
+/** The system clock if it agrees with the receiver; null: it does not, or either is unknown. @param receiverMs origin of the receiver. */
 function agreeingSystemUtcMs(
   state: TimeState,
   monoMs: number,
@@ -213,17 +207,17 @@ function agreeingSystemUtcMs(
     : null;
 }
 
-/** The origin that the receiver shows, be it disputed by the broker's clock; null while too few fixes agree. */
+/** Origin that the receiver shows, even if the broker's clock disputes it; null while too few fixes agree. */
 const shownOriginMs = ({ candidate }: TimeState): number | null =>
   candidate !== null && candidate.count >= timeLimits.gnssFixes ? candidate.originMs : null;
 
-/** The most that our clock may have gained since a mark. */
+/** Maximum gain of our clock since a mark, ms. */
 const gainedMs = (mark: Mark | null, monoMs: number): number =>
   mark === null ? 0 : ((monoMs - mark.atMs) * timeLimits.driftPpm) / 1e6;
 
 /**
- * What a fix is late against, at the earliest that it can be: trusted time less what our clock may have gained since the broker's answer, or the system
- * clock where it is behind that and agrees with the receiver. A broker's clock that is ahead makes no fix late. Null while unknown.
+ * Reference for the lateness of a fix, at its earliest: trusted time minus the possible gain of our clock since the broker's answer. If the system
+ * clock is behind that and agrees with the receiver, it is the reference. A broker's clock that is ahead makes no fix late. Null: unknown.
  */
 export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | null {
   const trustedMs = trustedUtcMs(state, monoMs);
@@ -233,9 +227,8 @@ export function fixReferenceUtcMs(state: TimeState, monoMs: number): number | nu
 }
 
 /**
- * Whether the time of this run is good enough for a command of an earlier one, whose age was not measured
- * meanwhile: the broker's signed time, or receiver and system clock that agree; and not behind the newest confirmed
- * time.
+ * True when the time of this run is good enough for a command of an earlier one, whose age was not measured in between. It needs the broker's signed
+ * time, or receiver and system clock that agree, and must not be behind the newest confirmed time.
  */
 export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
   const { serverOriginMs, newestUtcMs } = state;
@@ -245,15 +238,15 @@ export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
   );
 }
 
-/** The broker's signed time is behind the newest confirmed one, or behind what it was in this run: its clock was set back since. */
+/** True when the broker's signed time is behind the newest confirmed one, or behind an earlier value in this run: its clock was set back. */
 export function isServerBehind(state: TimeState, monoMs: number): boolean {
   const { serverOriginMs, setBackOriginMs } = state;
   return serverOriginMs !== null && (setBackOriginMs !== null || !isTimeConfirmed(state, monoMs));
 }
 
 /**
- * The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. Where the broker's clock
- * was set back its time counts from now on; earlier commands have ended by then (`isExpired`).
+ * The newest confirmed time up to now, to be kept on disk, UTC ms; null: none. After a setback of the broker's clock its time counts from now on;
+ * earlier commands have ended by then (`isExpired`).
  */
 export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
   if (isServerBehind(state, monoMs)) return trustedUtcMs(state, monoMs);
@@ -263,15 +256,15 @@ export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
 
 function latestOf(mark: Mark | null, now: { readonly monoMs: number; readonly upMs: number }): number | null {
   if (mark === null) return null;
-  // The most that a clock slow by `driftPpm` has lost since the mark.
+  // Maximum loss of a clock that is slow by `driftPpm` since the mark.
   const driftMs = (Math.max(0, now.monoMs - mark.atMs) * timeLimits.driftPpm) / (1e6 - timeLimits.driftPpm);
   return Math.ceil(mark.originMs + now.upMs + driftMs);
 }
 
 /**
- * The latest that it can be now, by the same sources: what has expired by this time is not carried out, so that an old
- * welcome, a slow quartz or a rounded fix makes a command expire early and never late. Early by the way of the welcome or
- * the tolerance of GNSS, and by `driftPpm` of the time since. Null exactly when `trustedUtcMs` is.
+ * Latest possible present time, by the same sources. A command that has expired by this time is not carried out. An old welcome, a slow quartz or a
+ * rounded fix thus makes a command expire early and never late. Early means by the transit of the welcome or the tolerance of GNSS, plus `driftPpm`
+ * of the time since. Null exactly when `trustedUtcMs` is.
  */
 export function latestUtcMs(state: TimeState, monoMs: number): number | null {
   if (trustedUtcMs(state, monoMs) === null) return null;

@@ -1,11 +1,11 @@
-// Time stamps that order arrivals: of requests, and of decisions for the safe state. In one process each is later than all before
-// it; between processes on one database they compare by wall clock, to the ms.
+// Time stamps that order arrivals: of requests, and of decisions for the safe state. In one process each is later than all before it. Between
+// processes on one database they compare by wall clock, to the ms.
 import type { Clock } from '../../src/ports.ts';
 
-/** Gives the next point, in microseconds of epoch time. */
+/** Returns the next stamp, in microseconds of epoch time. */
 export type ArrivalClock = () => number;
 
-/** After the clock was set back by more than this the stamps follow it, in microseconds. */
+/** Setback of the clock beyond which the stamps follow it, in microseconds. */
 const aheadMostUs = 1_000_000;
 
 /** @param clock of the process. */

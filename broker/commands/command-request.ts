@@ -1,11 +1,11 @@
-// Requests to the command ledger: their form and limits, and whether the device supports the feature. Rights are checked before;
-// whether a vehicle acts is decided on the vehicle.
+// Requests to the command ledger: their form and limits, and whether the device supports the feature. Rights are checked before; the vehicle decides
+// whether it acts.
 import { AppError } from '../../src/core/errors.ts';
 import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { type DeviceRow, findDevice } from '../store/devices/devices.ts';
 
-/** The content of an audit entry, and the condition under which it is written. */
+/** Content of an audit entry, and the condition under which it is written. */
 export interface RecordedAction {
   /** `<resource>.<verb>`. */
   readonly action: string;
@@ -14,7 +14,7 @@ export interface RecordedAction {
   readonly onlyIf: Statement;
 }
 
-/** Makes the statement of an audit entry, for the batch that carries out the action. */
+/** Makes the statement of an audit entry for the batch of the action. */
 export type RecordAction = (action: RecordedAction) => Statement;
 
 export interface CommandRequest {
@@ -26,9 +26,9 @@ export interface CommandRequest {
   readonly issuer: string;
   /** Reason given by the user; at most 500 characters. */
   readonly reason: string;
-  /** Life of the command in seconds, 10 to 86,400; by default 24 h for enginecutoff and 60 s for cargoaccess. */
+  /** Lifetime of the command in seconds, 10 to 86,400; default: 24 h for enginecutoff and 60 s for cargoaccess. */
   readonly ttlS?: number;
-  /** When the request was taken up, see `CommandLedger.arrived`; absent: no order check against later restores. */
+  /** Time of arrival of the request, see `CommandLedger.arrived`; absent: no order check against later restores. */
   readonly arrivedUs?: number;
   readonly record?: RecordAction;
 }
@@ -36,7 +36,7 @@ export interface CommandRequest {
 const defaultTtlS: Readonly<Record<FeatureName, number>> = { enginecutoff: 86_400, cargoaccess: 60 };
 export const ttlRangeS = { low: 10, high: 86_400 } as const;
 
-/** Life of a command in ms. @throws AppError `invalid_content`. */
+/** Lifetime of a command in ms. @throws AppError `invalid_content`. */
 export function lifeMs({ feature, ttlS = defaultTtlS[feature] }: CommandRequest): number {
   if (!Number.isFinite(ttlS) || ttlS < ttlRangeS.low || ttlS > ttlRangeS.high) {
     const message = `must be ${ttlRangeS.low} to ${ttlRangeS.high} seconds`;
@@ -57,7 +57,7 @@ function textFault(request: CommandRequest): AppError | null {
 }
 
 /**
- * The device that a request may be recorded for.
+ * Device for which the request may be recorded.
  * @throws AppError `not_found`, `unsupported`, `invalid_content`.
  */
 export async function deviceFor(db: Database, request: CommandRequest): Promise<DeviceRow> {

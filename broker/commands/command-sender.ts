@@ -1,5 +1,5 @@
-// Signed messages to devices: commands, firmware jobs, texts of users, and the welcome, each with a type of its own. A command is
-// recorded with a fresh counter before it is sent; one that has expired or ended is never sent.
+// Signed messages to devices: commands, firmware jobs, texts of users, and the welcome, each with a separate type. A command is recorded with a fresh
+// counter before it is sent; one that has expired or ended is never sent.
 import type { FeatureName } from '../../src/core/events/event.ts';
 import {
   type CommandBody,
@@ -27,34 +27,33 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly signer: Signer;
   readonly log: Log;
-  /** False when the device is not connected or does not listen to that topic. */
+  /** False when the device is not connected or does not subscribe to that topic. */
   readonly publish: (device: DeviceRef, message: Downlink) => Promise<boolean>;
 }
 
 export interface CommandSender {
   /**
-   * Sends the command, or its withdrawal when it was withdrawn or replaced, bound to `boot`; unless it has ended, or another
-   * process has sent it on the same occasion.
+   * Sends the command bound to `boot`, or its withdrawal if it was withdrawn or replaced. Sends nothing if it has ended, or another process has sent
+   * it on the same occasion.
    */
   command(row: CommandRow, boot: string, occasion: SendingReason): Promise<void>;
-  /** Sends a command whose sending was recorded together with it. @param envelope what it was recorded with. */
+  /** Sends a command whose sending was recorded together with it. @param envelope as recorded with the command. */
   recorded(row: CommandRow, envelope: Envelope): Promise<void>;
-  /** Sends a text message, bound to `boot`; false when it was not sent. */
+  /** Sends a text message bound to `boot`; false: it was not sent. */
   message(row: MessageRow, boot: string): Promise<boolean>;
-  /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
 }
 
 const isReplaced = ({ commandState }: CommandRow): boolean => commandState === 'superseded';
 const isWithdrawn = (row: CommandRow): boolean => row.cancelBy !== null || isReplaced(row);
 
-/** What a signed command is bound to. */
+/** Boot and counter to which a signed command is bound. */
 export interface Envelope {
   readonly boot: string;
   readonly counter: number;
 }
 
-/** The users behind a command, as text for the device's own record. */
+/** Users behind a command, as text for the device's record. */
 function issuerOf({ issuer, approver, cancelBy }: CommandRow): string {
   if (cancelBy !== null) return cancelBy;
   return approver === null ? issuer : `${issuer}, approved by ${approver}`;
@@ -78,7 +77,7 @@ function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope):
   };
 }
 
-/** A firmware job is no command to a relay: it has a type of its own and can never be taken for one. */
+/** A firmware job is no command to a relay: its separate type ensures that it is never taken for one. */
 function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null {
   const content = decodeFirmwareContent(new TextEncoder().encode(row.content ?? ''));
   if (content === null) return null;
@@ -111,7 +110,7 @@ export function createSender(options: SenderOptions): CommandSender {
     const { commandID } = row;
     const payload = signedCommand(row, envelope);
     if (payload === null) return log.error('command_unreadable', { commandID });
-    // A slow database must not make it leave after its expiry.
+    // A slow database must not delay it past its expiry.
     if (clock.utcMs() >= row.expiresMs) return log.warn('command_expired_unsent', { commandID });
     const left = await publish(row, { verb: 'commands', payload, qos: 1 });
     const { accountID, deviceID, feature, state } = row;

@@ -1,6 +1,5 @@
-// The command ledger: issue, sign, deliver, confirm, expire. A command is recorded before it leaves, bound to one boot
-// with a counter that only grows, and its end is what the device reports. It must never send what has expired and never
-// forget a command whose outcome is unknown.
+// The command ledger: issue, sign, deliver, confirm, expire. A command is recorded before it leaves, bound to one boot with a counter that only
+// grows, and the device's report ends it. It must never send an expired command and never forget a command with an unknown outcome.
 import { AppError } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { Hello } from '../../src/core/wire/wire.ts';
@@ -52,7 +51,7 @@ import {
 } from './ledger-task.ts';
 import { arrivedOrder, requestStatements } from './request-statements.ts';
 
-/** A command whose statements the caller makes, with its own conditions. */
+/** A command whose statements, with further conditions, the caller makes. */
 export interface Order {
   readonly device: DeviceRef;
   /** Records the command under this id, or not at all. */
@@ -63,39 +62,39 @@ interface CancelRequest {
   readonly accountID: string;
   readonly commandID: string;
   readonly issuer: string;
-  /** When the request was taken up, see `CommandLedger.arrived`. */
+  /** Time of arrival of the request, see `CommandLedger.arrived`. */
   readonly arrivedUs?: number;
   readonly record?: RecordAction;
 }
 
 export interface CommandLedger {
   /**
-   * The next point in the order of arrival, in epoch microseconds: taken when a request is taken up, it decides which of two
-   * orders came first, whatever each of them waits for.
+   * Next point in the order of arrival, in epoch microseconds. Taken when a request arrives, it decides which of two orders came first, whatever each
+   * waits for.
    */
   arrived(): number;
   /**
-   * Records a command and sends it at once when the device is online. The same request of the same issuer within 10 s is
-   * the same command. A restrictive request that a safe one has overtaken is not recorded: `conflict`.
-   * @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`; `throttled` and `conflict` when a limit of
-   * the account stands against it, or when it needs a second user.
+   * Records a command and sends it at once when the device is online. A repeated request of the same issuer within 10 s is the same command. A
+   * restrictive request that a safe one has overtaken is not recorded: `conflict`.
+   * @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`; `throttled` and `conflict` when a limit of the account prevents it, or
+   * when it needs a second user.
    */
   request(request: CommandRequest): Promise<CommandRow>;
-  /** The same for a command that needs other conditions; null when they did not hold and nothing was recorded. */
+  /** The same for a command with other conditions; null: they did not hold and nothing was recorded. */
   enact(order: Order): Promise<CommandRow | null>;
   /** Withdraws a command. @throws AppError `not_found`, or `conflict` when it executes or has ended otherwise. */
   cancel(request: CancelRequest): Promise<CommandRow>;
   /** Sends the text messages of a device, if it is connected now. */
   sendMessages(device: DeviceRef): Promise<void>;
   /**
-   * Records the hello, then sends the welcome, then what is pending. False: a later turn has recorded a hello, see `Uplink`.
+   * Records the hello, then sends the welcome, then pending commands. False: a later turn has recorded a hello, see `Uplink`.
    * @throws AppError `not_found`, `storage`.
    */
   onHello(device: DeviceRef, hello: Hello, turn?: number): Promise<boolean>;
   onCommitted(committed: Committed): void;
-  /** The device's connection ended and no newer one has taken its place. */
+  /** The device's connection ended and no newer one has replaced it. */
   onOffline(device: DeviceRef, turn?: number): Promise<void>;
-  /** Expires commands; returns how many. Runs by itself every second. */
+  /** Expires commands and returns their number. Runs by itself every second. */
   expireDue(): Promise<number>;
   close(): Promise<void>;
 }
@@ -104,7 +103,7 @@ const sameCommandMs = 10_000;
 const triesMost = 3;
 
 interface LedgerState extends LedgerContext {
-  /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
+  /** Newest message sent on a device's connection: one that is confirmed late is not sent again with each further one. */
   readonly sentUpTo: Map<number, number>;
   lastIssuedMs: number;
   readonly arrived: ArrivalClock;
@@ -113,10 +112,10 @@ interface LedgerState extends LedgerContext {
 async function issueTime(ledger: LedgerState, deviceNo: number): Promise<number> {
   const { db, clock, isShared } = ledger.options;
   const nowMs = Math.round(clock.utcMs());
-  // Another process whose clock is a little ahead may have made the one before.
+  // Another process with a clock slightly ahead may have made the previous command.
   if (isShared === true)
     ledger.lastIssuedMs = Math.max(ledger.lastIssuedMs, await newestIssuedMs(db, deviceNo));
-  // Commands of one millisecond still have an order; a clock that was set back begins anew.
+  // Commands of one millisecond still have an order; after a setback of the clock the order restarts.
   const isSameMoment = nowMs <= ledger.lastIssuedMs && ledger.lastIssuedMs - nowMs < 1000;
   ledger.lastIssuedMs = isSameMoment ? ledger.lastIssuedMs + 1 : nowMs;
   return ledger.lastIssuedMs;
@@ -140,8 +139,8 @@ interface Recording {
 }
 
 /**
- * Writes the batch; null when it did not record the command. If the device is connected, the same commit records the sending:
- * the user waits for one commit and not for two.
+ * Writes the batch; null: it did not record the command. If the device is connected, the same commit records the sending, so that the user waits for
+ * one commit and not for two.
  */
 async function record(
   ledger: LedgerState,
@@ -170,11 +169,11 @@ async function enact(
   return record(ledger, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
 }
 
-/** Sends what is still unsent, if the device is connected. */
+/** Sends the command if it is still unsent and the device is connected. */
 async function sendNew(ledger: LedgerState, row: CommandRow): Promise<CommandRow> {
   if (row.stateRank > 0 || row.isFinal) return row;
   let now = row;
-  // Twice: a hello of a new boot may come between the read of the boot and the sending.
+  // Two tries: a hello of a new boot may come between the read of the boot and the sending.
   for (let tries = 0; tries < 2 && now.stateRank === 0 && !now.isFinal; tries++) {
     const boot = await presentBoot(ledger.options.db, row.deviceNo);
     if (boot === null) return now;
@@ -193,7 +192,7 @@ export function overtaken(deviceID: string, feature: string): AppError {
   );
 }
 
-/** Why a request was not recorded although it is no repeat. */
+/** Reason why a request that is no repeat was not recorded. */
 async function refusalFor(
   ledger: LedgerState,
   request: CommandRequest,
@@ -253,7 +252,7 @@ async function withdraw(ledger: LedgerState, row: CommandRow, request: CancelReq
   const { db, clock, log } = ledger.options;
   const { commandID } = row;
   const { accountID, issuer, arrivedUs } = request;
-  // A safe order that was asked for once more since is no longer the one that this request saw.
+  // A safe order that was requested again since is not the one that this request saw.
   const onlyIf = arrivedUs === undefined ? sql`1 = 1` : sql`NOT ${isAskedSince(commandID, arrivedUs)}`;
   const change = { commandID, by: issuer, atMs: Math.round(clock.utcMs()), onlyIf };
   const audit = request.record?.({

@@ -1,6 +1,6 @@
-// Requests for a report of a unit: recorded, signed, sent when the unit is connected, else kept for its next hello until they
-// expire. Separate from the command ledger: nothing here can move a relay. There are never two open requests where one is allowed,
-// and one that has ended is never sent.
+// Requests for a report of a unit: recorded, signed, and sent when the unit is connected, otherwise kept for its next hello until they expire.
+// Separate from the command ledger: nothing here can move a relay. There are never two open requests where one is allowed, and one that has ended is
+// never sent.
 
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
@@ -32,7 +32,7 @@ export interface DeviceRequestsOptions extends SenderOptions {
   readonly entropy: Entropy;
 }
 
-/** Seconds that a request waits for the unit. */
+/** Seconds for which a request waits for the unit. */
 export const requestLifeS = {
   standard: {
     position: 3600,
@@ -49,7 +49,7 @@ export interface DeviceRequest {
   readonly device: DeviceRef;
   readonly kind: RequestKind;
   readonly issuer: string;
-  /** 60 to 604,800; by default `requestLifeS.standard`. */
+  /** 60 to 604,800; default: `requestLifeS.standard`. */
   readonly ttlS?: number;
   readonly record: RecordAction;
 }
@@ -57,10 +57,10 @@ export interface DeviceRequest {
 export interface DeviceRequests {
   /**
    * Records a request and sends it at once when the unit is connected. An open request for the same is returned instead.
-   * @throws AppError `conflict` while the unit is asked for something else, `not_found` when it was deleted.
+   * @throws AppError `conflict` while another request to the unit is open, `not_found` when it was deleted.
    */
   ask(request: DeviceRequest): Promise<RequestRow>;
-  /** Sends what the unit has not answered. */
+  /** Sends the requests that the unit has not answered. */
   onHello(device: DeviceRef, hello: Pick<Hello, 'boot'>): Promise<void>;
   /** Expires requests. Runs by itself every few seconds. */
   expireDue(): Promise<void>;
@@ -71,11 +71,11 @@ const expiryPeriodMs = 5000;
 
 interface Envelope {
   readonly boot: string;
-  /** Not when another process has sent it. */
+  /** True: sent only if no other process has sent it. */
   readonly isFirst: boolean;
 }
 
-/** Sends one request, bound to a boot, unless it has ended meanwhile. */
+/** Sends one request, bound to a boot, unless it has ended in the meantime. */
 async function send(
   options: DeviceRequestsOptions,
   row: RequestRow,
@@ -133,7 +133,7 @@ async function handleHello(options: DeviceRequestsOptions, device: DeviceRef, bo
     await send(options, row, { boot, isFirst: false });
 }
 
-/** Sends what was recorded and not sent: its process ended, or the store failed in between. */
+/** Sends requests that were recorded but not sent: their process ended, or the store failed in between. */
 async function sendUnsent(options: DeviceRequestsOptions): Promise<void> {
   const { db, clock } = options;
   for (const row of await unsentRequests(db, clock.utcMs())) {

@@ -1,4 +1,4 @@
-// What the command ledger is made with. Types only.
+// Dependencies and settings of the command ledger. Types only.
 import type { Entropy } from '../../src/ports.ts';
 import type { SenderOptions } from './command-sender.ts';
 
@@ -6,6 +6,6 @@ export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
   /** Other processes send commands to the same devices. */
   readonly isShared?: boolean;
-  /** False while nothing that is sent would leave. Absent: true. */
+  /** False while no message could leave this process. Absent: true. */
   readonly canSend?: () => boolean;
 }

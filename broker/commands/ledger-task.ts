@@ -1,5 +1,5 @@
-// The ledger's background task: expires commands, and sends again those that were recorded and not sent, or lost on the way. It
-// must never send a command that has ended, nor claim a sending that another process could make.
+// Background task of the ledger: expires commands, and sends those again that were recorded but not sent, or were lost. It must never send a command
+// that has ended, nor claim a sending that another process could make.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Queues } from '../scheduling/queues.ts';
 import { numberOf, textOf } from '../store/base/row.ts';
@@ -14,15 +14,15 @@ import { type LedgerOptions } from './ledger-options.ts';
 export interface LedgerContext {
   readonly options: LedgerOptions;
   readonly sender: CommandSender;
-  /** Work on the commands of one device at a time. */
+  /** Serialises the work on the commands of each device. */
   readonly queues: Queues;
-  /** Devices with a command that may be recorded as sent and was not: the work on it failed half-way. */
+  /** Devices with a command that may be recorded as sent but was not: the work on it failed halfway. */
   readonly doubtful: Set<number>;
 }
 
 export const expiryPeriodMs = 1000;
 
-/** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
+/** True for a command to send on this hello: not yet received, withdrawn, or received by an earlier boot only. */
 export function isDue(row: CommandRow, boot: string): boolean {
   return row.stateRank < receivedRank || row.cancelBy !== null || row.sentBoot !== boot;
 }
@@ -30,7 +30,7 @@ export function isDue(row: CommandRow, boot: string): boolean {
 /** True for a fault that may come after something was recorded; a refusal comes before that. */
 const isBreak = (thrown: unknown): boolean => !(thrown instanceof AppError) || isStoreFault(thrown);
 
-/** Runs work on the commands of a device, one at a time; the device is doubtful when it fails. */
+/** Runs work on the commands of a device, one at a time; a failure makes the device doubtful. */
 export function runForDevice<T>(
   { queues, doubtful }: LedgerContext,
   deviceNo: number,
@@ -46,7 +46,7 @@ export function runForDevice<T>(
   });
 }
 
-/** Sends what is due of a doubtful device, within `workOn`. A device that is not connected gets it with its next hello. */
+/** Sends due commands of a doubtful device, within `workOn`. A device that is not connected gets them with its next hello. */
 export async function sendDoubtful(
   { options: { db }, sender, doubtful }: LedgerContext,
   deviceNo: number,
@@ -66,7 +66,7 @@ async function sendAllDoubtful(context: LedgerContext): Promise<void> {
     await runForDevice(context, deviceNo, () => sendDoubtful(context, deviceNo));
 }
 
-/** Expires commands; returns how many. @throws AppError `storage`. */
+/** Expires commands and returns their number. @throws AppError `storage`. */
 export async function expireOnce({ db, clock, log }: LedgerOptions): Promise<number> {
   const nowMs = Math.round(clock.utcMs());
   const [result] = await db.write([expireCommands(nowMs), expireApprovals(nowMs)]);
@@ -77,7 +77,7 @@ export async function expireOnce({ db, clock, log }: LedgerOptions): Promise<num
   return result?.rows.length ?? 0;
 }
 
-/** Sends what another process recorded and did not send before it ended, and what was lost on the way. */
+/** Sends commands that another process recorded but did not send before it ended, and those that were lost. */
 async function resend({
   options: { db, clock, log },
   sender,
@@ -90,7 +90,7 @@ async function resend({
   }
 }
 
-/** One run of the background task; gives the delay until the next, in ms. */
+/** One run of the background task; returns the delay until the next, ms. */
 export async function runLedgerTask(context: LedgerContext): Promise<number> {
   const { options } = context;
   const failed = (what: string) => (thrown: unknown) => {

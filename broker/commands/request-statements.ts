@@ -1,6 +1,6 @@
-// What a request for a command writes, in one batch: the limits of its account, what it replaces and takes back, the command
-// itself and the audit entries. Every statement carries its condition; none may take effect when the command is not recorded,
-// and nothing here may stand in the way of a restore.
+// Statements of a command request, in one batch: the limits of its account, the orders that it replaces and withdraws, the command itself, and the
+// audit entries. Every statement carries its condition. None may take effect when the command is not recorded, and nothing here may prevent a
+// restore.
 import type { Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { isCut, isLimited } from '../core/commands/command-caps.ts';
@@ -11,7 +11,7 @@ import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../st
 import { type Arrived, isOvertaken, recordRepeat } from '../store/commands/safe-orders.ts';
 import type { CommandRequest, RecordAction } from './command-request.ts';
 
-/** A restrictive order that a safe one may have overtaken; null for one that nothing can. */
+/** A restrictive order that a safe one may have overtaken; null: none can have. */
 export function arrivedOrder(
   { deviceNo, feature, state }: Pick<NewCommand, 'deviceNo' | 'feature' | 'state'>,
   { arrivedUs }: Pick<CommandRequest, 'arrivedUs'>,
@@ -19,7 +19,7 @@ export function arrivedOrder(
   return state === '0' || arrivedUs === undefined ? null : { deviceNo, feature, arrivedUs };
 }
 
-/** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
+/** Statements of one request; none has an effect when the command is a repeat or not permitted. */
 export function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
   const { accountID, issuer, record: toRecord } = request;
   const { commandID, feature, state, reason, issuedMs } = command;
@@ -35,7 +35,7 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
   );
   const isRestore = feature === 'enginecutoff' && !isLimited(command);
   return [
-    // One after the other: of two at once the second one counts the first.
+    // Serialises requests: of two at once, the second one counts the first.
     lockAccount(accountID),
     ...(isCut(command) ? tripStatements(command, request) : []),
     ...(command.state === '0' ? [recordRepeat(command)] : []),
@@ -45,7 +45,7 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
   ];
 }
 
-/** A restore takes back what waits for a second user. */
+/** A restore withdraws requests that wait for a second user. */
 function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
   const { deviceNo, issuer: userID, issuedMs: atMs } = command;
   const onlyIf = isAwaited(deviceNo);
@@ -55,16 +55,14 @@ function withdrawStatements(command: NewCommand, request: CommandRequest): reado
   return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
 }
 
-/** Opens a breaker when this cut is one too many. */
+/** Opens a breaker when this cut exceeds its limit. */
 function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
   const { accountID, issuer, record } = request;
   const asker = { accountID, userID: issuer, atMs: command.issuedMs, deviceNo: command.deviceNo };
   return tripBreakers(asker, sql`NOT ${isRepeat(command)}`, record);
 }
 
-/**
- * Opens the breaker of the account or of the user under a condition; the audit entry stands before what makes its condition untrue.
- */
+/** Opens the breaker of the account or of the user under a condition. The audit entry comes before the statement that makes its condition false. */
 export function tripBreakers(
   asker: Asker,
   unless: Statement,

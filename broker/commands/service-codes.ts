@@ -1,5 +1,5 @@
-// The next one-time code of a device that restores its engine without a network. It can cut nothing and unlock nothing; it is
-// shown once and stands in no log, no audit entry and no answer that is kept.
+// Next one-time code of a device, which restores its engine without a network. It cannot cut or unlock anything. It is shown once and appears in no
+// log, no audit entry and no stored answer.
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { createServiceCodes } from '../../src/service-codes.ts';
@@ -8,7 +8,7 @@ import { type DeviceKey } from '../store/devices/device-key.ts';
 import { allocateServiceNumber } from '../store/devices/service-codes.ts';
 
 /**
- * Takes the next code of a device and notes in the audit log, by the statement `audit`, that it was shown.
+ * Uses the next code of a device and records in the audit log, by the statement `audit`, that it was shown.
  * @throws AppError `conflict` when the device has no secret to make codes from.
  */
 export async function showServiceCode(

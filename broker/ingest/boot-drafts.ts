@@ -1,12 +1,12 @@
-// The boots of one commit: what is known to be stored of each before its payloads, and what is stored after them. A draft never
-// claims more of a boot than the memory or the store does.
+// Boots of one commit: the events known to be stored for each before its payloads, and those stored after them. A draft never claims more of a boot
+// than the memory or the store does.
 
 import type { TimeSpan } from '../core/events/event-spans.ts';
 import type { Range, StoredNumbers } from '../core/events/stored-numbers.ts';
 import { type BootKey, revisionAfter } from '../store/events/boot-states.ts';
 import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
 
-/** What a draft needs of a payload. */
+/** Members of a payload that a draft needs. */
 interface BootPayload {
   readonly deviceNo: number;
   /** Null: bare events, which have no numbers. */
@@ -15,20 +15,19 @@ interface BootPayload {
   readonly receivedMs: number;
 }
 
-/** The change of one boot in a commit. */
 export interface Draft {
   readonly key: BootKey;
   readonly name: string;
   readonly from: BootState;
   readonly receivedMs: number;
   stored: StoredNumbers;
-  /** Earliest and latest time of its events. */
+  /** Earliest and latest time of its events; null: none. */
   times: TimeSpan | null;
   /** Events under a number that was stored before: the boot changes although its numbers do not. */
   reused: number;
 }
 
-/** The state that a draft leaves when it is committed; `from` itself when nothing is new. */
+/** State of the boot once the draft is committed; `from` itself when nothing is new. */
 export function stateAfter({ from, stored, times, reused, receivedMs }: Draft): BootState {
   if (stored === from.stored && reused === 0) return from;
   return {
@@ -53,15 +52,15 @@ const draftFrom = (work: BootPayload, name: string, from: BootState): Draft => (
   reused: 0,
 });
 
-/** The changes of all boots of a commit. */
+/** Changes of all boots of a commit. */
 export interface Drafts {
-  /** One a boot. */
+  /** One per boot. */
   readonly all: readonly Draft[];
-  /** For each payload, that of its boot; null: its device is gone. */
+  /** Draft of each payload's boot; null: its device was deleted. */
   readonly of: readonly (Draft | null)[];
 }
 
-/** The drafts of all boots of these payloads. Each name is made once: there are thousands, and making one is not free. */
+/** Drafts of all boots of these payloads. Each name is made once, because there are thousands and making one has a cost. */
 export async function draftsOf(memory: BootMemory, works: readonly BootPayload[]): Promise<Drafts> {
   const names = works.map((work) => bootName(keyOf(work)));
   const drafts = new Map<string, Draft | null>();
@@ -84,7 +83,7 @@ export async function draftsOf(memory: BootMemory, works: readonly BootPayload[]
   return { all, of: names.map((name) => drafts.get(name) ?? null) };
 }
 
-/** Looks up what lies around numbers that the memory does not cover: a backlog with gaps that arrives late. */
+/** Reads the ranges around numbers that the memory does not cover: a backlog with gaps that arrives late. */
 async function widenDrafts(
   memory: BootMemory,
   {

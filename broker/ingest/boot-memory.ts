@@ -1,6 +1,6 @@
-// Cache of the stored numbers of boots that are sending, so that most payloads need no read of the database. Bounded in boots
-// and in ranges of each. It may be behind the store, or ahead of it by the plans that are not committed yet; a decision based on
-// it is written under the revision that it names (optimistic lock), so that the store refuses a stale one.
+// Cache of the stored numbers of boots that are sending, so that most payloads need no read of the database. The number of boots, and of ranges per
+// boot, is bounded. The cache may be behind the store, or ahead of it by uncommitted plans. A decision based on it is written under the revision that
+// it names (optimistic lock), so that the store refuses a stale one.
 import type { Database } from '../../src/ports.ts';
 import type { TimeSpan } from '../core/events/event-spans.ts';
 import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/events/stored-numbers.ts';
@@ -9,37 +9,36 @@ import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/events/
 export interface BootState {
   readonly accountNo: number;
   readonly revision: number;
-  /** All that is known: with `floor` > 0 further ranges lie below it. */
+  /** All known ranges; with `floor` > 0 the store may hold further ones below it. */
   readonly stored: StoredNumbers;
-  /** What is stored of the numbers from here on is known whole. */
+  /** From this number on, all stored numbers are known. */
   readonly floor: number;
   readonly rangeCount: number;
-  /** Earliest and latest time of its events; null: not known, or nothing is stored. */
+  /** Earliest and latest time of its events; null: unknown, or nothing is stored. */
   readonly times: TimeSpan | null;
 }
 
 export interface BootMemory {
-  /** As it will be after the last plan, or as the store says; null when the device is gone. */
+  /** State after the last plan, or else the store's state; null: the device was deleted. */
   find(key: BootKey): Promise<BootState | null>;
-  /** The same when it is in memory, else undefined. @param name from `bootName`, as below. */
+  /** The same from memory only; undefined: not in memory. @param name from `bootName`, as below. */
   peek(name: string): BootState | undefined;
-  /** The state with all that is stored around these runs, which may lie below its floor. */
+  /** The state with all stored ranges around these runs, which may be below its floor. */
   widen(key: BootKey, state: BootState, runs: readonly Range[]): Promise<BootState>;
-  /** What a plan will leave. */
+  /** Records the state after a plan. */
   keep(name: string, state: BootState): void;
-  /** A plan was dropped. */
+  /** Drops the state after its plan was dropped. */
   forget(name: string): void;
 }
 
-/** Boots kept, some 300 bytes each; any other costs one look-up by key. */
+/** Number of cached boots, some 300 bytes each; any other boot costs one look-up by key. */
 const bootsMost = 100_000;
-/** Ranges of one boot kept, those with the highest numbers: a backlog with gaps has far more, and few of them matter again. */
+/** Number of cached ranges per boot, highest numbers first. A backlog with gaps has far more, and few of them matter again. */
 const rangesMost = 64;
 
-/** Key of a boot in the memory. */
 export const bootName = ({ deviceNo, boot }: BootKey): string => `${deviceNo}/${boot}`;
 
-/** The state with no more ranges than are kept; those that are dropped lie below the new floor. */
+/** The state with at most `rangesMost` ranges; the dropped ones are below the new floor. */
 function trimmed(state: BootState): BootState {
   const { ranges, upTo } = state.stored;
   if (ranges.length <= rangesMost) return state;
@@ -58,21 +57,21 @@ async function load(db: Database, key: BootKey): Promise<BootState | null> {
   if (rangeCount === 0) {
     return { accountNo, revision, stored: { upTo, ranges: [] }, floor: 0, rangeCount, times };
   }
-  // Read after the row: when another process writes in between they are of a later revision, and the write is refused.
+  // Read after the row: if another process writes in between, the ranges have a later revision, and the write is refused.
   const ranges = await lastRanges(db, key, rangesMost + 1);
   const stored = storedNumbers(upTo, ranges);
   return trimmed({ accountNo, revision, stored, floor: 0, rangeCount, times });
 }
 
-/** True when the state does not cover what lies next to the run. */
+/** True when the state does not cover the neighbours of the run. */
 export function isBelowFloor({ floor, stored }: BootState, [first, last]: Range): boolean {
-  // A run that begins where `upTo` ends may join it to a range that is not known here.
+  // A run that begins where `upTo` ends may join it to an unknown range.
   return floor > 0 && last > stored.upTo && first - 1 < floor;
 }
 
-/** @param most boots kept. */
+/** @param most number of cached boots. */
 export function createBootMemory(db: Database, most = bootsMost): BootMemory {
-  /** Oldest use first. */
+  /** Least recently used first. */
   const states = new Map<string, BootState>();
   const put = (name: string, state: BootState): void => {
     states.delete(name);

@@ -1,5 +1,5 @@
-// Which events of a payload are new: by their numbers, and where numbers do not decide it by their content. It must never treat an
-// event as stored that is not, nor one as new that is stored.
+// Decides which events of a payload are new: by their numbers, and by their content if numbers do not decide it. It must never treat an event as
+// stored that is not, nor as new one that is stored.
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database } from '../../src/ports.ts';
 import { type Projection, projectBatch } from '../core/events/projection.ts';
@@ -16,21 +16,21 @@ import {
   withTime,
 } from './reused-numbers.ts';
 
-/** What was decided of one payload; null: its device is gone. */
+/** Decision on one payload; null: its device was deleted. */
 export type Decided = {
   readonly fresh: readonly FleetEvent[];
-  /** Those of them that are stored under a run of their own, because another event has their number. */
+  /** Those of them that are stored under a separate run, because another event has their number. */
   readonly reused: ReadonlySet<FleetEvent>;
   readonly upTo: number;
   readonly accountNo: number;
   readonly projection: Projection;
 } | null;
 
-/** What is known of one payload by its numbers alone. */
+/** Result for one payload by its numbers alone. */
 type Sorted = {
   readonly draft: Draft;
   readonly fresh: readonly FleetEvent[];
-  /** Their numbers are stored, and numbers alone do not tell a repeat. */
+  /** Their numbers are stored, and numbers alone do not identify a repeat. */
   readonly again: readonly FleetEvent[];
 } | null;
 
@@ -38,7 +38,7 @@ const nothing: readonly never[] = [];
 const noneReused: ReadonlySet<FleetEvent> = new Set();
 const noAnswers: Answers = new Map();
 
-/** The events with new numbers, and the others; of two with one number the first one is new. */
+/** Splits the events into those with new numbers and the others. Of two with one number the first is new. */
 function byNumber(
   work: DecodedPayload,
   stored: StoredNumbers,
@@ -51,7 +51,7 @@ function byNumber(
   }
   const [first] = work.events;
   const last = stored.ranges.at(-1)?.[1] ?? stored.upTo;
-  // Nearly always: everything lies behind what is there.
+  // Fast path for nearly all payloads: every event follows the stored ones.
   if (isAscending && first !== undefined && first.seq > last) return { fresh: work.events, again: nothing };
   const seen = new Set<number>();
   const fresh: FleetEvent[] = [];
@@ -66,9 +66,9 @@ function byNumber(
 
 const isEmpty = ({ upTo, ranges }: StoredNumbers): boolean => upTo === 0 && ranges.length === 0;
 
-/** Records that the draft stores these events too. */
+/** Records that the draft also stores these events. */
 function addTo(draft: Draft, events: readonly FleetEvent[], sent: SentEvents): void {
-  // Of a boot whose earlier times were not recorded the span stays unknown.
+  // The span stays unknown for a boot whose earlier times were not recorded.
   const isTimed = draft.from.times !== null || isEmpty(draft.from.stored);
   if (events.length > 0) recordSent(sent, draft.name, events);
   if (isTimed) for (const { timestamp } of events) draft.times = withTime(draft.times, timestamp);
@@ -76,7 +76,7 @@ function addTo(draft: Draft, events: readonly FleetEvent[], sent: SentEvents): v
 
 function sortByNumber(work: DecodedPayload, draft: Draft | null, sent: SentEvents): Sorted {
   if (draft === null) return null;
-  // Whether bare events are new is known only when they are written.
+  // Only the insert shows whether bare events are new.
   if (work.boot === null) return { draft, fresh: work.events, again: nothing };
   const { fresh, again } = byNumber(work, draft.stored);
   if (fresh.length > 0) draft.stored = work.ranges.reduce<StoredNumbers>(addRange, draft.stored);
@@ -85,10 +85,10 @@ function sortByNumber(work: DecodedPayload, draft: Draft | null, sent: SentEvent
   return { draft, fresh, again };
 }
 
-/** What the payloads of a commit are compared with. */
+/** Inputs of the comparison for the payloads of a commit. */
 interface Compared {
   readonly answers: Answers;
-  /** Events of this plan, and of all that are being written. */
+  /** Events of this plan, and of all plans that are being written. */
   readonly sent: readonly [SentEvents, ...SentEvents[]];
 }
 
@@ -105,14 +105,14 @@ function decide(work: DecodedPayload, sorted: Sorted, { answers, sent }: Compare
     fresh = [...fresh, event];
     reused = new Set([...reused, event]);
   }
-  // A repeat says nothing: what it said was recorded with it, and what is not stored must not change a state.
+  // A repeat changes no state: its state was recorded with the original, and an event that is not stored must not change one.
   const { boot, receivedMs } = work;
   const isWhole = boot === null || fresh.length === work.events.length;
   const projection = isWhole ? work.projection : projectBatch({ boot, events: fresh }, receivedMs);
   return { fresh, reused, upTo: boot === null ? 0 : draft.stored.upTo, accountNo, projection };
 }
 
-/** What the store says of events whose numbers are stored. */
+/** Answers of the store about events whose numbers are stored. */
 async function answersFor(
   db: Database,
   works: readonly DecodedPayload[],

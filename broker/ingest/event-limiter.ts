@@ -1,5 +1,5 @@
-// Slows devices and accounts that send more events than they may: their publishes wait, and with them their PUBACKs, in turns of accounts
-// and devices. Nothing is dropped, refused or acknowledged early. It counts for this process alone.
+// Slows devices and accounts that exceed their event rate: their publishes wait, and with them their PUBACKs, in turns of accounts and devices.
+// Nothing is dropped, refused or acknowledged early. The limits apply to this process only.
 import { eventLimits } from '../../src/core/events/event.ts';
 import { formatDeviceUser } from '../../src/core/wire/topics.ts';
 import { decodeEvents } from '../../src/core/wire/wire.ts';
@@ -25,28 +25,28 @@ export interface EventLimiterOptions {
 }
 
 export interface EventLimiter extends PublishPacer {
-  /** Counts what a device has sent. @param events 0: unknown, or none. */
+  /** Counts the events that a device has sent. @param events 0: unknown, or none. */
   charge(device: DeviceRef, message: Pick<Uplink, 'verb' | 'payload'>, events: number): void;
-  /** The operator's limit of one account; null: that of the service. */
+  /** Sets the operator's limit of one account; null: the limit of the service. */
   setAccountLimit(accountID: string, eventsPerS: number | null): void;
-  /** Publishes that had to wait, by reason, since the start; and devices of which some wait now. */
+  /** Number of publishes that had to wait since the start, by reason; and number of devices with publishes that wait now. */
   counts(): { readonly held: Readonly<Record<Hold, number>>; readonly waiting: number };
-  /** Devices over a limit within the last hour, by the times that a payload of theirs passed it. */
+  /** Devices over a limit within the last hour, by the number of payloads over it. */
   overLimit(): readonly HourCount[];
   close(): void;
 }
 
 /** A hello makes the broker read and write much more than an event does. */
 const costOfVerb = { hello: 20, presence: 5 } as const;
-/** How often it looks whether those that wait may go on, in ms. */
+/** Period of the check whether waiting publishes may continue, ms. */
 const tickMs = 25;
-/** One line in the log for each device, or account, in this time. */
+/** Minimum time between two log lines for one device or account. */
 const logEveryMs = 600_000;
-/** From so many on, budgets that are full are forgotten, once a minute. */
+/** From this number on, full budgets are dropped, once a minute. */
 const keptMost = 20_000;
 const forgetEveryMs = 60_000;
 
-/** An alarm, or a vehicle's report on a command. */
+/** True for an alarm, or a vehicle's report on a command. */
 function isPressing({ verb, payload }: Uplink): boolean {
   if (verb !== 'events') return true;
   if (payload.length > eventLimits.payloadBytes) return false;
@@ -95,7 +95,7 @@ function createNaming({ limits, clock, log }: EventLimiterOptions) {
   const loggedMs = new Map<string, number>();
   const isDue = (name: string, nowMs: number): boolean => {
     if (nowMs - (loggedMs.get(name) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return false;
-    // In the order of the last line: that of the first entry has been long ago.
+    // Keeps the map in the order of the last line, so the first entry is the oldest.
     loggedMs.delete(name);
     loggedMs.set(name, nowMs);
     const [oldest = name] = loggedMs.keys();
@@ -135,7 +135,7 @@ export function createEventLimiter(options: EventLimiterOptions): EventLimiter {
   const mayEnter = ({ userID }: Owner): boolean => holdOf(Number(userID)) === null;
   const tick = (): void => {
     cancelTick = null;
-    // Each that enters is charged before the next one is judged.
+    // Each publish that enters is charged before the next one is judged.
     while (queue.next(mayEnter));
     schedule();
   };

@@ -1,6 +1,6 @@
-// What a commit writes for its payloads of events: each is decided in turn on what is known to be stored, then all are written
-// together, each boot and each device once. It must never treat an event as stored that is not, nor one as new that is stored;
-// the statements name the state that they are based on, so that the store refuses them when it was stale.
+// Statements of a commit for its payloads of events. Each payload is decided in turn on the known stored state. Then all are written together, each
+// boot and each device once. It must never treat an event as stored that is not, nor as new one that is stored. The statements name the state on
+// which they are based, so that the store refuses them if it was stale.
 import type { Database, Statement, WriteResult } from '../../src/ports.ts';
 import { mergePresent, type Present } from '../core/events/projection.ts';
 import { changesOf } from '../core/events/stored-numbers.ts';
@@ -30,7 +30,7 @@ import { runOf, type SentEvents } from './reused-numbers.ts';
 
 export type { DecodedPayload, EventOutcome } from './decoded-payload.ts';
 
-/** What the boots of a commit become, and the statements that make it so. */
+/** New states of the boots of a commit, and their statements. */
 interface BootUpdates {
   readonly after: readonly BootState[];
   readonly statements: readonly Statement[];
@@ -47,7 +47,7 @@ function bootUpdates(drafts: readonly Draft[]): BootUpdates {
     const state = stateAfter(draft);
     after.push(state);
     if (state === from) {
-      // Nothing is taken for stored of a boot that was never written, such as that of bare events.
+      // A boot that was never written, such as the one of bare events, has no stored state to prove.
       if (from.revision > 0) proofs.push({ deviceNo, boot, revision: from.revision });
       continue;
     }
@@ -67,7 +67,7 @@ function bootUpdates(drafts: readonly Draft[]): BootUpdates {
   return { after, statements };
 }
 
-/** The present state of a device after all of its payloads, in order of arrival. */
+/** Present state of each device after all of its payloads, in order of arrival. */
 function presentsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly DevicePresent[] {
   const presents = new Map<number, DevicePresent>();
   for (const [at, { deviceNo, receivedMs, lastContactMs }] of works.entries()) {
@@ -84,11 +84,11 @@ function presentsOf(works: readonly DecodedPayload[], decided: readonly Decided[
   return [...presents.values()];
 }
 
-/** The new events of a commit, those with a number of their own before the bare ones. */
+/** New events of a commit, numbered ones before bare ones. */
 interface NewEvents {
   readonly numbered: readonly NewEvent[];
   readonly bare: readonly NewEvent[];
-  /** For each bare one, which payload it is of. */
+  /** Index of the payload of each bare event. */
   readonly bareOf: readonly number[];
 }
 
@@ -120,14 +120,14 @@ function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided
 
 const timeOf = ({ event, receivedMs }: NewEvent): number => event.timestamp ?? receivedMs;
 
-/** When the new events of a commit were, and when they came in. */
+/** Times of the new events of a commit, and the time of their receipt. */
 function timesOf({ numbered, bare }: NewEvents) {
   const sought = bare.map(timeOf);
   const receivedMs = Math.max(0, ...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
   return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
 }
 
-/** Inserts the new events; the first statement takes their numbers. Bare ones go one by one, so that each has its own result. */
+/** Inserts the new events; the first statement allocates their numbers. Bare ones are inserted one by one, so that each has a separate result. */
 function insertStatements({ numbered, bare }: NewEvents, target: Target): readonly Statement[] {
   const count = numbered.length + bare.length;
   if (count === 0) return [];
@@ -138,7 +138,7 @@ function insertStatements({ numbered, bare }: NewEvents, target: Target): readon
   ];
 }
 
-/** What became of each payload. @param results of `insertStatements`. */
+/** Outcome of each payload. @param results of `insertStatements`. */
 function outcomesOf(
   works: readonly DecodedPayload[],
   decided: readonly Decided[],
@@ -177,7 +177,6 @@ function outcomesOf(
   });
 }
 
-/** Few payloads have either. */
 function alsoOf(works: readonly DecodedPayload[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const { also } of works) statements.push(...also);
@@ -196,7 +195,7 @@ function reportsOf(works: readonly DecodedPayload[], decided: readonly Decided[]
   return statements;
 }
 
-/** @param db for what the memory does not hold. */
+/** @param db for reads of what the memory does not hold. */
 export function createEventPlanner(
   db: Database,
   memory: BootMemory = createBootMemory(db),
@@ -218,7 +217,7 @@ export function createEventPlanner(
       const presents = presentsOf(works, decided);
       const reports = reportsOf(works, decided);
       const present = presents.length === 0 ? [] : presentStatements(presents);
-      // The next plan is based on what this one leaves, and is dropped with it.
+      // The next plan is based on the state after this one, and is dropped with it.
       for (const [at, { name, from }] of open.entries()) memory.keep(name, after[at] ?? from);
       return {
         batch:

@@ -20,27 +20,26 @@ export interface IngestOptions {
 
 export interface Ingest {
   /**
-   * Stores the events of one payload; completes in order of arrival, once they are durable. Fails with an AppError when the
-   * store failed or is overloaded: then the payload must not be acknowledged.
-   * @returns how many events were read.
+   * Stores the events of one payload; completes in order of arrival, once they are durable. Fails with an AppError when the store failed or is
+   * overloaded: the payload must then not be acknowledged.
+   * @returns the number of events in it.
    */
   take(device: DeviceRef, payload: Uint8Array, completion: Completion<Outcome>): number;
   /**
    * The same as a promise.
-   * @param also for a record that a user created, which does not update the heartbeat: statements that stand in the same batch,
-   * such as its audit entry.
+   * @param also for a record that a user created, which does not update the heartbeat: statements of the same batch, such as its audit entry.
    */
   submit(device: DeviceRef, payload: Uint8Array, also?: readonly Statement[]): Promise<Outcome>;
-  /** Keeps a payload of another topic that could not be read. */
+  /** Stores an unreadable payload of another topic. */
   quarantine(device: DeviceRef, unreadable: Unreadable): Promise<Outcome>;
   counts(): IngestCounts;
-  /** Waits for what was submitted and refuses everything further. */
+  /** Waits for submitted work and refuses any further. */
   close(): Promise<void>;
 }
 
 const nothing: readonly Statement[] = [];
 
-/** Builds the ingest side of the broker over a group commit that others may share. */
+/** Builds the ingest side of the broker on a group commit that other services may share. */
 export function createIngest(options: IngestOptions): Ingest {
   const open = new OpenPayloads();
   const deps: PipelineDeps = { ...options, open, planner: createEventPlanner(options.db) };

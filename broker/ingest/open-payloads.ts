@@ -1,17 +1,15 @@
-// Payloads that came in and are not answered yet. Each is answered exactly once: done, or failed with the fault that keeps it
-// from being acknowledged.
+// Payloads that arrived and are not answered yet. Each is answered exactly once: done, or failed with the fault that prevents its acknowledgement.
 import { AppError } from '../../src/core/errors.ts';
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Ack } from '../../src/core/wire/wire.ts';
 import type { Completion } from '../core/completion.ts';
 
-/** What became of one payload; in every case it is on disk, except when the device itself is gone. */
+/** Outcome of one payload. It is on disk in every case, except when the device was deleted. */
 export type Outcome =
   | {
       readonly kind: 'stored';
-      /** Events that were not there before. */
       readonly fresh: readonly FleetEvent[];
-      /** Null for bare events, whose PUBACK is all the answer they get. */
+      /** Null for bare events, whose only answer is the PUBACK. */
       readonly ack: Ack | null;
     }
   | { readonly kind: 'quarantined'; readonly reason: string }
@@ -27,7 +25,7 @@ export interface IngestCounts {
   readonly failures: number;
 }
 
-/** What is open, and what was counted since the start. */
+/** Open payloads, and counts since the start. */
 export class OpenPayloads {
   readonly counts: { -readonly [Name in keyof IngestCounts]: number } = {
     payloads: 0,
@@ -41,7 +39,7 @@ export class OpenPayloads {
   #isClosed = false;
   #onIdle: (() => void) | null = null;
 
-  /** Opens a payload. False when nothing is taken any more: then it is failed already. */
+  /** Opens a payload. False: it was failed, because the broker is stopping. */
   begin(completion: Completion<Outcome>): boolean {
     if (this.#isClosed) {
       completion.fail(new AppError('unavailable', 'the broker is stopping'));
@@ -71,7 +69,7 @@ export class OpenPayloads {
     }
   }
 
-  /** Takes nothing more; resolves when all is answered. */
+  /** Accepts nothing more; resolves when everything is answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#open === 0) return;

@@ -1,4 +1,4 @@
-// Keeps a payload that cannot be read, or whose values the database refuses, so that it may be acknowledged all the same.
+// Stores a payload that cannot be read, or whose values the database refuses, so that it may still be acknowledged.
 import { AppError } from '../../src/core/errors.ts';
 import type { UplinkVerb } from '../../src/core/wire/topics.ts';
 import { formatTopic } from '../../src/core/wire/topics.ts';
@@ -19,21 +19,21 @@ export interface QuarantineDeps {
 }
 
 export interface Unreadable {
-  /** `connection`: nothing that was published, but why it was refused. */
+  /** `connection`: not a publish, but the reason for its refusal. */
   readonly verb: UplinkVerb | 'connection';
   readonly payload: Uint8Array;
   readonly reason: string;
-  /** True: its sender believes it acknowledged, as behind a message queue. It is kept although the quarantine is full. */
+  /** True: its sender considers it acknowledged, as behind a message queue. It is stored even if the quarantine is full. */
   readonly isForced?: boolean;
 }
 
 interface DeviceCheck {
   readonly completion: Completion<Outcome>;
-  /** The device exists. */
+  /** Called if the device exists. */
   readonly goOn: () => void;
 }
 
-/** Completes as gone when the device was deleted; else goes on. For a fault of the data alone. */
+/** Completes as gone when the device was deleted; otherwise continues. Only for a fault of the data. */
 export async function ignoreIfDeleted(
   { db, open }: Pick<QuarantineDeps, 'db' | 'open'>,
   device: DeviceRef,
@@ -49,7 +49,7 @@ export async function ignoreIfDeleted(
   else open.done(completion, { kind: 'gone' });
 }
 
-/** The sender must not be told that it is on disk. No fault of the store, which would be tried again at once. */
+/** The sender must not receive an acknowledgement. It is no fault of the store, which would be retried at once. */
 const quarantineFull = ({ accountID, deviceID }: DeviceRef): AppError =>
   new AppError(
     'conflict',
@@ -59,7 +59,7 @@ const quarantineFull = ({ accountID, deviceID }: DeviceRef): AppError =>
     },
   );
 
-/** Keeps it; fails when the quarantine of the device is full, or the store fails. Completes in order of arrival. */
+/** Stores the payload; fails when the quarantine of the device is full, or the store fails. Completes in order of arrival. */
 export function keepUnreadable(
   deps: QuarantineDeps,
   device: DeviceRef,
@@ -84,7 +84,7 @@ export function keepUnreadable(
   });
 }
 
-/** Completes in order of arrival, like payloads that were read. */
+/** Completes in order of arrival, like readable payloads. */
 export function quarantine(
   deps: QuarantineDeps,
   device: DeviceRef,

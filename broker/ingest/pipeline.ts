@@ -1,6 +1,6 @@
-// The way of a payload of events: decode, quarantine or accept, plan, commit, acknowledge. It must never complete a payload
-// before it is on disk, and never lose one that it cannot read. Each step calls the next one; there is no promise, and one
-// object for each payload, because thousands of them wait at a time.
+// Steps of a payload of events: decode, quarantine or accept, plan, commit, acknowledge. The order is the guarantee: it must never complete a payload
+// before it is on disk, and never lose an unreadable one. Each step calls the next one. There is one object per payload and no promise, because
+// thousands wait at a time.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { EventBatch, FleetEvent } from '../../src/core/events/event.ts';
 import type { RejectedEvents } from '../../src/core/events/rejected-events.ts';
@@ -23,15 +23,14 @@ export interface PipelineDeps extends QuarantineDeps {
   readonly onCommitted: (committed: Committed) => void;
 }
 
-/** A payload that came in. */
 export interface Submitted {
   readonly device: DeviceRef;
   readonly payload: Uint8Array;
-  /** Statements that stand in the same batch, for a record that a person made. */
+  /** Statements of the same batch, for a record that a person made. */
   readonly also: readonly Statement[];
 }
 
-/** Runs all steps; completes in order of arrival, once the events are durable. @returns how many events were read. */
+/** Runs all steps; completes in order of arrival, once the events are durable. @returns the number of events in it. */
 export function storePayload(
   deps: PipelineDeps,
   submitted: Submitted,
@@ -45,7 +44,7 @@ export function storePayload(
   }
   const accepted = accept(deps, { submitted, completion }, decoded.batch);
   if (accepted === null) return 0;
-  // Both are under way at once; what was read is stored although the rest may find no room.
+  // Both are in progress at once; readable events are stored even if there is no space for the rest.
   if (decoded.rejected !== undefined) accepted.keepRejected(decoded.rejected);
   planAndCommit(deps, accepted);
   // The commit completes `accepted`, which publishes the events and acknowledges the payload.
@@ -65,17 +64,17 @@ function accept(deps: PipelineDeps, given: Given, batch: EventBatch): AcceptedPa
   try {
     return new AcceptedPayload(deps, given, batch);
   } catch (thrown) {
-    // Only a bug; the payload must be completed all the same.
+    // Only a bug gets here; the payload must still be completed.
     deps.open.fail(given.completion, thrown);
     return null;
   }
 }
 
-/** What a payload is likely to be written as: columns of an event, and those of its device and its states. */
+/** Estimated number of values per payload: columns of an event, and columns of its device and states. */
 const valuesOfEvent = 25;
 const valuesOfDevice = 40;
 
-/** The planner makes the statements when a commit is due, for all payloads that go into it. */
+/** The planner makes the statements when a commit is due, for all payloads in it. */
 function planAndCommit({ commits, planner }: PipelineDeps, accepted: AcceptedPayload): void {
   const size = accepted.events.length * valuesOfEvent + valuesOfDevice;
   commits.plan({ planner, item: accepted, size, isAlone: accepted.also.length > 0 }, accepted);
@@ -86,14 +85,14 @@ interface Given {
   readonly completion: Completion<Outcome>;
 }
 
-/** A payload on its way to the disk: bare events already carry the boot and seq that stand for them. */
+/** A payload on its way to the disk. Bare events already carry the boot and seq that represent them. */
 class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   readonly #deps: PipelineDeps;
   readonly #submitted: Submitted;
   readonly #completion: Completion<Outcome>;
-  /** Events that could not be read are on their way to the disk; they were given to the commits before. */
+  /** The unreadable events are being stored; the commits received them first. */
   #isKeeping = false;
-  /** Why they could not be kept; null: they are, or there are none. */
+  /** Reason why they could not be stored; null: they are stored, or there are none. */
   #refusal: unknown = null;
   readonly boot: string | null;
   readonly isRandomBoot: boolean;
@@ -117,7 +116,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
   }
 
-  /** Keeps the events that could not be read: before that the payload is not acknowledged. */
+  /** Stores the unreadable events; the payload is not acknowledged before. */
   keepRejected({ payload, reason }: RejectedEvents): void {
     const { device, payload: whole } = this.#submitted;
     this.#isKeeping = true;
@@ -151,7 +150,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
   done(outcome: EventOutcome): void {
     if (outcome.kind === 'gone') return this.#deps.open.done(this.#completion, outcome);
     this.#publish(outcome);
-    // In order of arrival what could not be read was completed before.
+    // The unreadable events were completed before, because completion is in order of arrival.
     if (this.#refusal === null && !this.#isKeeping) this.#acknowledge(outcome);
     else
       this.#deps.open.fail(
@@ -165,7 +164,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     const deps = this.#deps;
     const completion = this.#completion;
     if (!isDataFault(thrown)) return deps.open.fail(completion, thrown);
-    // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
+    // Only this payload cannot be stored: its device was deleted, or the database rejects its values.
     const submitted = this.#submitted;
     const goOn = (): void => quarantineEvents(deps, submitted, { reason: messageOf(thrown), completion });
     void ignoreIfDeleted(deps, submitted.device, { completion, goOn });
@@ -190,7 +189,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     try {
       onCommitted({ device, boot, fresh, eventNos, boots, receivedMs, projection });
     } catch (thrown) {
-      // The events are stored; a listener must not hold up the acknowledgement.
+      // The events are stored; a listener must not delay the acknowledgement.
       log.error('commit_listener_failed', { reason: messageOf(thrown) });
     }
   }

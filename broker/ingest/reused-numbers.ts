@@ -1,6 +1,6 @@
-// Decides about events whose number is stored already, where numbers alone do not identify a repeat: a tracker may begin again at 1
-// under the same boot, and its panic must not be taken for an old position. A repeat says exactly what is stored; anything else
-// is another event and is stored under a run of its own. It must never drop an event of which no record exists or existed.
+// Decides on events with a stored number, when numbers alone do not identify a repeat. A tracker may restart at 1 under the same boot, and its panic
+// must not be taken for an old position. A repeat equals exactly what is stored. Anything else is another event and is stored under a separate run.
+// It must never drop an event of which no record exists or existed.
 import { dayMs } from '../../src/core/durations.ts';
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database } from '../../src/ports.ts';
@@ -12,10 +12,10 @@ import type { EventRow } from '../store/events/events.ts';
 import { newestRecords, recordsAt, retainedDays } from '../store/events/same-number.ts';
 import type { Draft } from './boot-drafts.ts';
 
-/** The boot under which an event is stored whose number another event has. '@' is not allowed in ids. */
+/** Boot under which an event is stored if another event has its number. '@' is not allowed in ids. */
 export const runOf = (boot: string, event: FleetEvent): string => `${boot}@${contentHash(event)}`;
 
-/** The events that plans in flight store, payload by payload, by the name of their boot: no read of the store finds them yet. */
+/** Events stored by plans in flight, by payload and by name of their boot; the store does not find them yet. */
 export type SentEvents = Map<string, (readonly FleetEvent[])[]>;
 
 export function recordSent(sent: SentEvents, name: string, events: readonly FleetEvent[]): void {
@@ -24,7 +24,7 @@ export function recordSent(sent: SentEvents, name: string, events: readonly Flee
   else known.push(events);
 }
 
-/** The span with one more time; a time that is not known changes nothing. */
+/** The span extended by one time; an unknown time changes nothing. */
 export function withTime(times: TimeSpan | null, atMs: number | null): TimeSpan | null {
   if (atMs === null) return times;
   if (times === null) return { fromMs: atMs, toMs: atMs };
@@ -32,13 +32,12 @@ export function withTime(times: TimeSpan | null, atMs: number | null): TimeSpan 
   return { fromMs: Math.min(times.fromMs, atMs), toMs: Math.max(times.toMs, atMs) };
 }
 
-/** What the store says of an event: its content under its number, another content, or nothing. */
+/** Result of the store for an event: the same content under its number, another content, or nothing. */
 type Answer = 'same' | 'other' | 'none';
 
-/** Answers of the store about events, by the event. One that is missing was not asked about: no record has its time. */
+/** Answers of the store by event. A missing event was not looked up: no record has its time. */
 export type Answers = ReadonlyMap<FleetEvent, Answer>;
 
-/** An event whose number is stored. */
 export interface Doubt {
   readonly draft: Draft;
   readonly event: FleetEvent;
@@ -56,7 +55,7 @@ function answerFrom(event: FleetEvent, records: readonly EventRow[]): Answer {
   return answer;
 }
 
-/** No record of that time can exist: it lies before or after all events of the boot. */
+/** True when no record of that time can exist: it is before or after all events of the boot. */
 function isOutside({ times, from }: Draft, { timestamp }: FleetEvent): boolean {
   if (timestamp === null || times === null) return false;
   const isKnown = from.times !== null || (from.stored.upTo === 0 && from.stored.ranges.length === 0);
@@ -70,13 +69,13 @@ interface Asked {
   readonly nowMs: number;
 }
 
-/** An event of which the newest records do not hold the number: was its record removed, or is it further back? */
+/** True when retention has removed the record of an event that is not among the newest records; false: it may be further back. */
 async function isRemoved({ db, accountNo, nowMs }: Asked, { timestamp }: FleetEvent): Promise<boolean> {
   const days = await retainedDays(db, accountNo);
   return timestamp !== null && days !== null && timestamp < nowMs - Math.max(1, days) * dayMs;
 }
 
-/** Asks the store about the events of one boot. */
+/** Looks up the events of one boot in the store. */
 async function askBoot(
   asked: Asked,
   { events, times }: { readonly events: readonly FleetEvent[]; readonly times: TimeSpan | null },
@@ -99,14 +98,14 @@ async function askBoot(
   const newest = await newestRecords(db, key, span);
   for (const event of open) {
     const found = answerFrom(event, newest.records);
-    // A number without any record: retention removed it, and the event is the one that was there.
+    // A number without any record: retention removed it, and the event is the removed one.
     const isOther = found === 'none' && !newest.isWhole && !(await isRemoved(asked, event));
     answers.set(event, isOther ? 'other' : found);
   }
   return [...answers];
 }
 
-/** Asks the store about all doubts of a plan; most restarts need no read, because their times are new. */
+/** Looks up all doubts of a plan. Most restarts need no read, because their times are new. */
 export async function askStore(db: Database, doubts: readonly Doubt[], nowMs: number): Promise<Answers> {
   const byDraft = new Map<Draft, FleetEvent[]>();
   for (const { draft, event } of doubts) {
@@ -123,7 +122,7 @@ export async function askStore(db: Database, doubts: readonly Doubt[], nowMs: nu
   return answers;
 }
 
-/** True when the event says something else than what is stored, or about to be stored, under its number. */
+/** True when the event differs from what is stored, or about to be stored, under its number. */
 export function isOtherEvent(
   { draft, event }: Doubt,
   answers: Answers,

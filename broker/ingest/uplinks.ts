@@ -1,5 +1,5 @@
-// Routes a publish of a device by its topic: events to the ingest, a hello to the ledger and to the services that send on
-// hello, a presence to the record. It must never complete a publish before it is stored.
+// Routes a publish of a device by its topic: events to the ingest, a hello to the ledger and the services that send on hello, a presence to the
+// record. It must never complete a publish before it is stored.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { type Ack, decodeHello, encodeJsonMessage, type Hello } from '../../src/core/wire/wire.ts';
 import type { Clock, Log } from '../../src/ports.ts';
@@ -14,25 +14,25 @@ import type { EventLimiter } from './event-limiter.ts';
 import type { Ingest } from './ingest.ts';
 import type { Outcome } from './open-payloads.ts';
 
-/** Whether a device is connected, and with which boot. */
+/** Records whether a device is connected, and with which boot. */
 interface PresenceRecord {
-  /** Records a hello; false when a newer connection has said hello since. */
+  /** Records a hello; false: a newer connection has said hello since. */
   onHello(device: DeviceRef, hello: Hello, turn?: number): Promise<boolean>;
   onOffline(device: DeviceRef, turn?: number): Promise<void>;
 }
 
-/** Sends what waits for a device when it says hello. */
+/** Sends pending items to a device when it says hello. */
 interface HelloHandler {
   onHello(device: DeviceRef, hello: Hello): Promise<void>;
 }
 
-/** Follows connections without a commit of its own. */
+/** Observes connections without writing to the database. */
 interface ConnectionObserver {
   onHello(device: DeviceRef, hello: Hello): void;
   onOffline(device: DeviceRef): void;
 }
 
-/** The services that publishes go to. */
+/** Services that receive publishes. */
 export interface UplinkDeps {
   readonly options: { readonly clock: Clock; readonly log: Log };
   readonly commits: GroupCommit;
@@ -44,21 +44,21 @@ export interface UplinkDeps {
   readonly rollout: ConnectionObserver;
   readonly zones: Pick<ConnectionObserver, 'onHello'>;
   readonly requests: HelloHandler;
-  /** For what goes back to the device. */
+  /** Used for answers to the device. */
   readonly mqtt: MqttServer | null;
   /**
-   * False when the connection has ended, or a newer one has replaced it. Always true behind a cluster: there the turns decide
-   * which message is newest.
+   * False when the connection has ended, or a newer one has replaced it. Always true behind a cluster, where the turns decide which message is
+   * newest.
    */
   readonly isPresent: (device: DeviceRef) => boolean;
 }
 
-/** Bytes of a presence. */
+/** Maximum size of a presence, bytes. */
 const presenceBytesMost = 64;
 
 const deviceDeleted = (): AppError => new AppError('not_found', 'the device was deleted');
 
-/** A payload of events, given to the ingest, again when the store failed. One object for all attempts. */
+/** A payload of events for the ingest, submitted again when the store failed. One object for all attempts. */
 class EventsUplink implements RetriableWork, Completion<Outcome> {
   readonly #deps: UplinkDeps;
   readonly #device: DeviceRef;
@@ -75,7 +75,7 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
   begin(completion: Completion): void {
     this.#completion = completion;
     const events = this.#deps.ingest.take(this.#device, this.#payload, this);
-    // Not for an attempt that repeats it.
+    // A repeated attempt is not charged again.
     if (this.#isCharged) return;
     this.#isCharged = true;
     this.#deps.limiter?.charge(this.#device, { verb: 'events', payload: this.#payload }, events);
@@ -94,7 +94,7 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
   #acknowledge(ack: Ack): void {
     const { mqtt, options } = this.#deps;
     if (mqtt?.listens(this.#device, 'ack') !== true) return;
-    // Not awaited: the PUBACK does not wait for a client that is slow to read its `ack` topic.
+    // Not awaited: the PUBACK does not wait for a client that reads its `ack` topic slowly.
     const message = { verb: 'ack', payload: encodeJsonMessage(ack), qos: 0 } as const;
     mqtt.publish(this.#device, message).catch((thrown: unknown) => {
       options.log.debug('ack_not_sent', { reason: messageOf(thrown) });
@@ -105,7 +105,7 @@ class EventsUplink implements RetriableWork, Completion<Outcome> {
 async function handleHello(deps: UplinkDeps, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
   const hello = decodeHello(payload);
   if (hello !== null) {
-    // Ignore a hello whose connection has closed while it waited for the store: the boot of the newest connection counts.
+    // Ignores a hello whose connection has closed while it waited for the store: the boot of the newest connection counts.
     if (!deps.isPresent(device)) return;
     if (!(await deps.ledger.onHello(device, hello, turn))) return;
     deps.zones.onHello(device, hello);

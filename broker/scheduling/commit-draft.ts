@@ -1,57 +1,56 @@
-// One commit: the jobs in it, their statements, and the outcome of each job. All of it is written or nothing, and no job is
-// completed as stored before the store has confirmed it.
+// One commit: its jobs, their statements, and the outcome of each job. It is written as a whole or not at all, and no job is completed as stored
+// before the store has confirmed it.
 import { AppError, messageOf, unknownOutcome } from '../../src/core/errors.ts';
 import type { Database, Log, Statement, WriteResult } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
 import { isConflict, isDataFault, isUnknown } from '../store/base/store-faults.ts';
 
-/** The statements for some items, and their outcomes once these are written. */
+/** Statements for some items, and their outcomes once these are written. */
 export interface Plan<Outcome> {
   readonly batch: readonly Statement[];
   /** Called once, after the commit. @param results of `batch`. */
   finish(results: readonly WriteResult[]): readonly Outcome[];
   /**
-   * Called instead when it was not sent, when the commit failed or its outcome is unknown, and after a `finish` that threw:
-   * discards state that plans are based on.
+   * Called instead if it was not sent, if the commit failed or its outcome is unknown, and after a `finish` that threw. Discards state that plans are
+   * based on.
    */
   drop(): void;
 }
 
 /**
- * Makes the statements when a commit is due, for all items of it together. The next plan is made while the one before is being
- * written: it is based on what that one will leave, and is dropped with it.
+ * Makes the statements when a commit is due, for all its items together. The next plan is made while the previous one is being written. It is based
+ * on the state after that one, and is dropped with it.
  */
 export interface Planner<Item, Outcome> {
   plan(items: readonly Item[]): Promise<Plan<Outcome>>;
 }
 
-/** Something that waits for a commit. */
+/** Work that waits for a commit. */
 export interface Job {
-  /** Null: `item` is what its planner makes statements of. */
+  /** Null: the planner makes statements from `item`. */
   readonly batch: readonly Statement[] | null;
   readonly planner: Planner<unknown, unknown> | null;
   readonly item: unknown;
   readonly size: number;
   readonly isAlone: boolean;
   readonly sinceMs: number;
-  /** Gets the results of the batch, or the outcome that its planner gives. */
+  /** Receives the results of the batch, or the outcome from its planner. */
   readonly completion: Completion<unknown>;
 }
 
-/** After so many failures in a row without a fault of the data the store counts as down. */
+/** Number of failures in a row, without a fault of the data, after which the store counts as down. */
 const failuresMost = 3;
-/** Tries of a commit that conflicts with changes of another process; of one item alone, which rarely does. */
+/** Maximum number of tries of a commit that conflicts with changes of other processes; the second one for a single item, which rarely conflicts. */
 const triesMost = 5;
 const triesAlone = 25;
 
 /** A plan for some of the jobs of a commit. */
 interface PartPlan {
-  /** Positions of its jobs in the commit. */
+  /** Indexes of its jobs in the commit. */
   readonly places: readonly number[];
   readonly plan: Plan<unknown>;
 }
 
-/** Jobs with all that is to be written for them. */
 export interface Draft {
   readonly jobs: readonly Job[];
   readonly plans: readonly PartPlan[];
@@ -63,7 +62,7 @@ export function dropDraft({ plans }: Draft): void {
   for (const { plan } of plans) plan.drop();
 }
 
-/** The plans of a group, one a planner. */
+/** Plans of a group, one per planner. */
 async function plansOf(jobs: readonly Job[]): Promise<readonly PartPlan[]> {
   const byPlanner = new Map<Planner<unknown, unknown>, number[]>();
   for (const [at, { planner }] of jobs.entries()) {
@@ -91,15 +90,15 @@ function withPlans(jobs: readonly Job[], plans: readonly PartPlan[]): Draft {
   return { jobs, plans, batch };
 }
 
-/** The draft of jobs of which none has a planner. */
+/** Draft of jobs without a planner. */
 export const plainDraft = (jobs: readonly Job[]): Draft => withPlans(jobs, []);
 
-/** Makes the statements of these jobs. Rejects when what they depend on cannot be read. */
+/** Makes the statements of these jobs. Rejects when a read for them fails. */
 export async function draftOf(jobs: readonly Job[]): Promise<Draft> {
   return withPlans(jobs, await plansOf(jobs));
 }
 
-/** The outcome of each job, in their order. */
+/** Outcome of each job, in order. */
 function outcomesOf({ jobs, plans }: Draft, results: readonly WriteResult[]): readonly unknown[] {
   const outcomes: unknown[] = jobs.map(() => undefined);
   let start = 0;
@@ -118,15 +117,15 @@ export interface Writing {
 }
 
 interface Trying {
-  /** Most tries when the state that the plans are based on has changed. */
+  /** Maximum number of tries when the state that the plans are based on has changed. */
   readonly most: number;
-  /** Called at every try, as soon as the batch was given to the database. */
+  /** Called at every try, as soon as the database has received the batch. */
   onSent(): void;
-  /** Drops the plan that is based on this one; called before anything is planned again or given up. */
+  /** Drops the plan that is based on this one; called before anything is planned again or abandoned. */
   takeBack(): Promise<void>;
 }
 
-/** Commits a draft; gives the outcome of each job, in their order. */
+/** Commits a draft; returns the outcome of each job, in order. */
 async function commitWhole(db: Database, first: Draft, trying: Trying): Promise<readonly unknown[]> {
   let draft = first;
   for (let tries = 1; ; tries++) {
@@ -145,7 +144,7 @@ async function commitWhole(db: Database, first: Draft, trying: Trying): Promise<
     try {
       return outcomesOf(draft, results);
     } catch (thrown) {
-      // Only a bug. All of it is stored, so nothing of it may be written again unseen.
+      // Only a bug gets here. All of it is stored, so none of it may be written again unseen.
       await trying.takeBack();
       dropDraft(draft);
       const cause = { code: unknownOutcome };
@@ -164,7 +163,7 @@ async function commitWhole(db: Database, first: Draft, trying: Trying): Promise<
 const nothing = (): void => undefined;
 const alone: Trying = { most: triesAlone, onSent: nothing, takeBack: async () => undefined };
 
-/** Completes a job. A completion that throws must not keep the others from being called. */
+/** Completes a job. A completion that throws must not prevent the others. */
 function notify(log: Log, complete: () => void): void {
   try {
     complete();
@@ -193,7 +192,7 @@ export async function commitEach({ db, log }: Writing, jobs: readonly Job[]): Pr
   }
 }
 
-/** Commits a draft. Gives the function that completes its jobs, to be called once; a draft that fails is completed at once. */
+/** Commits a draft. Returns the function that completes its jobs, to be called once; a draft that fails is completed at once. */
 export async function commitDraft(
   { db, log }: Writing,
   draft: Draft,

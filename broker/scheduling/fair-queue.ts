@@ -1,8 +1,8 @@
-// A queue that serves accounts in turn, within an account its users, and within a user its tokens, so that one that asks for much waits
-// behind itself and no other behind it.
+// A queue that serves accounts in turn, within an account its users, and within a user its tokens. A caller with many requests only waits behind
+// itself and delays no other.
 import type { Owner } from './slots.ts';
 
-/** A level of the queue: names in the order of their turn, and what waits under each. */
+/** A level of the queue: names in the order of their turn, and the waiting work of each. */
 class Turns<T> {
   readonly #waiting = new Map<string, T>();
 
@@ -18,7 +18,7 @@ class Turns<T> {
     return made;
   }
 
-  /** The first result of `take` that is not null, in the order of turns; who was served comes last, and goes when nothing waits. */
+  /** First result of `take` that is not null, in the order of turns. The served name moves to the end, or is removed when nothing waits under it. */
   serve<R>(take: (one: T) => R | null, isEmpty: (one: T) => boolean): R | null {
     for (const [name, one] of this.#waiting) {
       const served = take(one);
@@ -46,11 +46,11 @@ type OfUser = Turns<OfToken>;
 type OfAccount = Turns<OfUser>;
 
 export interface FairQueue {
-  /** How many wait of this user. */
+  /** Number of waiting entries of this user. */
   countOf(owner: Owner): number;
-  /** @returns takes it out again. */
+  /** @returns function that removes the entry. */
   add(owner: Owner, enter: () => void): () => void;
-  /** Takes out the next whose owner may enter, and calls its `enter`; false when there is none. */
+  /** Removes the next entry whose owner may enter, and calls its `enter`; false: there is none. */
   next(mayEnter: (owner: Owner) => boolean): boolean;
 }
 

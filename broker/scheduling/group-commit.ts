@@ -1,5 +1,5 @@
-// Group commit: writes that wait while one commit runs go into the next one, in order of arrival. A batch that cannot be stored
-// fails alone. Nothing completes before its rows are on disk.
+// Group commit: writes that wait during a commit go into the next one, in order of arrival. A batch that cannot be stored fails alone. Nothing
+// completes before its rows are on disk.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log, Statement, WriteResult } from '../../src/ports.ts';
 import { sizeOf } from '../../src/rows.ts';
@@ -22,39 +22,38 @@ export interface GroupCommitOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long an idle store waits for further writes before it commits, 0 to 5 ms. */
+  /** Time for which an idle store waits for further writes before it commits, 0 to 5 ms. */
   readonly gatherMs?: number;
   /**
-   * Least time between the starts of two commits, in ms, while only planned items wait. A commit costs as much as forty events:
-   * without it most of the work at medium rates would be commits.
+   * Minimum time between the starts of two commits, ms, while only planned items wait. A commit costs as much as forty events; without this limit
+   * most of the work at medium rates would be commits.
    */
   readonly paceMs?: number;
-  /** Values in one commit. An event is about 25 of them, so the default is some 5,000 events. */
+  /** Maximum number of values in one commit. An event has about 25, so the default is some 5,000 events. */
   readonly valuesMost?: number;
-  /** Values that may wait in all; beyond it writes are refused with `unavailable`. */
+  /** Maximum number of waiting values; beyond it writes are refused with `unavailable`. */
   readonly waitingMost?: number;
 }
 
-/** An item for a planner. */
 export interface PlannedItem<Item, Outcome> {
   readonly planner: Planner<Item, Outcome>;
   readonly item: Item;
-  /** Values that the item is likely to be written as. */
+  /** Estimated number of values of the item. */
   readonly size: number;
-  /** True: in a commit of its own, because its statements read what others write. */
+  /** True: in a separate commit, because its statements read what others write. */
   readonly isAlone: boolean;
 }
 
 export interface GroupCommit {
-  /** Resolves, in order of arrival, when the batch is durable. Rejects alone; then nothing of it was written. */
+  /** Resolves, in order of arrival, when the batch is durable. Rejects alone; nothing of it was then written. */
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   /** The same with a completion. */
   put(batch: readonly Statement[], completion: Completion<readonly WriteResult[]>): void;
-  /** The same for an item whose statements its planner makes later. No promise: every event passes here. */
+  /** The same for an item whose statements its planner makes later. No promise, because every event passes here. */
   plan<Item, Outcome>(work: PlannedItem<Item, Outcome>, completion: Completion<Outcome>): void;
-  /** Age of the oldest write that waits, in ms; 0 when none does. */
+  /** Age of the oldest waiting write, ms; 0: none waits. */
   lagMs(): number;
-  /** Writes that wait for a commit or are in one, and the values in those that wait. */
+  /** Number of writes that wait for a commit or are in one, and number of values in the waiting ones. */
   depth(): { readonly writes: number; readonly values: number };
   /** Commits what waits, then refuses everything. */
   close(): Promise<void>;
@@ -63,9 +62,9 @@ export interface GroupCommit {
 /** Jobs that wait for a commit, in order of arrival. */
 class CommitQueue {
   #jobs: Job[] = [];
-  /** Values of all jobs. */
+  /** Number of values of all jobs. */
   size = 0;
-  /** Jobs whose statements are made already: a request usually waits for each. */
+  /** Number of jobs with finished statements: a request usually waits for each. */
   urgent = 0;
 
   get length(): number {
@@ -81,13 +80,13 @@ class CommitQueue {
     this.#count(job, 1);
   }
 
-  /** Puts jobs that were taken back to the front. */
+  /** Returns jobs to the front. */
   putBack(jobs: readonly Job[]): void {
     this.#jobs = [...jobs, ...this.#jobs];
     for (const job of jobs) this.#count(job, 1);
   }
 
-  /** Takes the jobs of one commit: at most so many values, and a job with `isAlone` alone. */
+  /** Removes the jobs of one commit: at most `valuesMost` values, and a job with `isAlone` alone. */
   take(valuesMost: number): readonly Job[] {
     let count = 0;
     let size = 0;
@@ -114,11 +113,11 @@ interface PlannedCommitOptions {
   readonly clock: Clock;
   readonly queue: CommitQueue;
   readonly valuesMost: number;
-  /** When it is made, if something waits then. */
+  /** Delay until it is made, if jobs wait then, ms. */
   readonly afterMs: number;
 }
 
-/** The draft of the next commit, made while the present one is written: planning takes as long as the disk does. */
+/** Draft of the next commit, made while the present one is written: planning takes as long as the disk does. */
 class PlannedCommit {
   readonly #options: PlannedCommitOptions;
   readonly #cancel: Cancel;
@@ -139,13 +138,13 @@ class PlannedCommit {
     return this.#making !== null;
   }
 
-  /** Begins nothing more; resolves when what was begun is done. */
+  /** Starts nothing more; resolves when what was started is done. */
   async stop(): Promise<void> {
     this.#cancel();
     await this.#making;
   }
 
-  /** Drops it: the commit that it is based on may have failed. */
+  /** Drops the draft: the commit that it is based on may have failed. */
   async takeBack(): Promise<void> {
     await this.stop();
     if (this.draft === null) return;
@@ -171,7 +170,7 @@ class PlannedCommit {
 
 type CommitsOptions = Required<GroupCommitOptions>;
 
-/** The commits, one after the other, until nothing waits. */
+/** Runs the commits in sequence until nothing waits. */
 class Commits {
   readonly #options: CommitsOptions;
   readonly queue = new CommitQueue();
@@ -180,7 +179,7 @@ class Commits {
   #beganMs = Number.NEGATIVE_INFINITY;
   /** Ends the present pause. */
   #wake = nothing;
-  /** Completes the jobs of the commit before. */
+  /** Completes the jobs of the previous commit. */
   #pendingNotify = nothing;
   #isClosing = false;
   isRunning = false;
@@ -193,17 +192,17 @@ class Commits {
     return this.#running[0] ?? this.#ahead?.jobs[0] ?? this.queue.oldest;
   }
 
-  /** Of what was taken from the queue and is not stored. */
+  /** Number of jobs that were taken from the queue and are not stored. */
   get taken(): number {
     return this.#running.length + (this.#ahead?.jobs.length ?? 0);
   }
 
-  /** A job was added: ends the pause if it may not wait. */
+  /** Handles a new job: ends the pause if the job may not wait. */
   onJob(): void {
     if (this.#mayNotRest()) this.#wake();
   }
 
-  /** Pauses no more. */
+  /** Ends all pauses, present and future. */
   finish(): void {
     this.#isClosing = true;
     this.#wake();
@@ -226,7 +225,7 @@ class Commits {
     return this.#isClosing || urgent > 0 || size >= this.#options.valuesMost;
   }
 
-  /** How long the next commit waits for further jobs, in ms. */
+  /** Time for which the next commit waits for further jobs, ms. */
   #restMs(): number {
     const { clock, paceMs } = this.#options;
     return this.#mayNotRest() ? 0 : Math.max(0, this.#beganMs + paceMs - clock.monoMs());
@@ -251,16 +250,16 @@ class Commits {
     pending();
   }
 
-  /** The next draft when no waiting job needs a plan; else null. */
+  /** Next draft if no waiting job needs a plan; otherwise null. */
   #plain(): Draft | null {
     const { queue } = this;
     return queue.urgent < queue.length ? null : plainDraft(queue.take(this.#options.valuesMost));
   }
 
-  /** The next draft. Null: it could not be made, and its jobs were committed one by one. */
+  /** Next draft. Null: it could not be made, and its jobs were committed one by one. */
   async #make(): Promise<Draft | null> {
     const { queue } = this;
-    // Completions of the commit before wait neither for a pause nor for a slow read.
+    // Completions of the previous commit wait neither for a pause nor for a slow read.
     this.#notify();
     await this.#rest();
     const jobs = queue.take(this.#options.valuesMost);
@@ -275,7 +274,7 @@ class Commits {
     }
   }
 
-  /** Commits the draft; gives the next one when it was made meanwhile. */
+  /** Commits the draft; returns the next one if it was made in the meantime. */
   async #commit(draft: Draft): Promise<Draft | null> {
     const { clock, paceMs, valuesMost } = this.#options;
     const ahead = new PlannedCommit({ clock, queue: this.queue, valuesMost, afterMs: paceMs });
@@ -283,7 +282,7 @@ class Commits {
     this.#ahead = ahead;
     this.#beganMs = clock.monoMs();
     const pending = await commitDraft(this.#options, draft, {
-      // The completions of the commit before run while the disk works.
+      // The completions of the previous commit run while the disk works.
       onSent: () => this.#notify(),
       takeBack: () => ahead.takeBack(),
     });
@@ -297,7 +296,7 @@ class Commits {
   }
 }
 
-/** Groups writes into commits: after `gatherMs` when none runs, else no sooner than `paceMs` allows. */
+/** Groups writes into commits: after `gatherMs` when none runs, otherwise no sooner than `paceMs` allows. */
 export function createGroupCommit(given: GroupCommitOptions): GroupCommit {
   const options = {
     gatherMs: 2,

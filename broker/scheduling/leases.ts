@@ -1,6 +1,6 @@
-// Leases for work that one of several processes on one database does. The holder renews its lease every few seconds; a lease that
-// is not renewed passes to another process. For a moment two processes may believe that they hold it, so a lease must never be the
-// only protection against doing something twice: every effect carries its own condition.
+// Leases for work that only one of several processes on one database does. The holder renews its lease every few seconds; a lease that is not renewed
+// passes to another process. For a moment two processes may believe that they hold it. A lease must therefore never be the only protection against
+// doing something twice: every effect carries its condition.
 import { messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
@@ -15,26 +15,25 @@ export type LeaseName = (typeof leaseNames)[number];
 export const leaseLimits = {
   /** Period of the renewal. */
   beatMs: 3000,
-  /** A lease that was not renewed for this long is taken: within 15 s after the end of its holder. */
+  /** Time without a renewal after which a lease is taken over: within 15 s after the end of its holder. */
   silentMs: 12_000,
-  /** A holder that could not renew for this long stops by itself, before another process takes the lease. */
+  /** Time without a successful renewal after which a holder stops by itself, before another process takes the lease. */
   doubtMs: 9000,
-  /** Time to release them at the end. */
+  /** Maximum time to release them at the end. */
   releaseMs: 1000,
 } as const;
 
-/** Characters of a holder's id that an operator is shown: enough to tell bridges apart. */
+/** Number of characters of a holder's id shown to operators: enough to distinguish bridges. */
 const shownHolder = 8;
 
 export interface Leases {
   holds(name: LeaseName): boolean;
-  /** All leases as this process has seen them; none for a process that is alone. */
+  /** All leases as seen by this process; empty for a single process. */
   list(): readonly LeaseFacts[];
-  /** Releases them. */
   close(): Promise<void>;
 }
 
-/** A process that is alone does everything. */
+/** A single process does everything. */
 export const alwaysHeld: Leases = {
   holds: () => true,
   list: () => [],
@@ -51,22 +50,22 @@ export interface LeasesOptions {
 
 interface Seen {
   readonly row: LeaseRow;
-  /** Since when it has been as it is, by our own clock. */
+  /** Monotonic time since which the row is unchanged, by the clock of this process, ms. */
   readonly sinceMs: number;
 }
 
-/** Starts to ask for all of them. */
+/** Starts to apply for all of them. */
 export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOptions): Leases {
   const holder = hexId(entropy.bytes(16));
   const seen = new Map<LeaseName, Seen>();
-  /** When the newest beat that the store took had been sent. */
+  /** Monotonic time at which the newest accepted beat had been sent, ms. */
   const heldMs = new Map<LeaseName, number>();
   let isClosed = false;
   const holds = (name: LeaseName): boolean => {
     const atMs = heldMs.get(name);
     return !isClosed && atMs !== undefined && clock.monoMs() - atMs < leaseLimits.doubtMs;
   };
-  /** Ours, free, or not renewed for too long. */
+  /** True when the lease is ours, free, or not renewed for too long. */
   const isWanted = (name: LeaseName, row: LeaseRow): boolean => {
     const nowMs = clock.monoMs();
     const before = seen.get(name)?.row;

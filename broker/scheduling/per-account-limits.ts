@@ -1,40 +1,40 @@
-// Limits on reads that take long, so that no caller fills the database's queue or the event loop for the others: pages of long answers and
-// views of a fleet, of which a few are made at a time in fair turns, and exports and reports, of which a few run at once.
+// Limits on long reads, so that no caller fills the database's queue or the event loop for the others. Pages of long answers and views of a fleet are
+// built a few at a time, in fair turns. Exports and reports run a few at a time.
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createShares, createSlots, type Owner, ownerText, type SlotLimits } from './slots.ts';
 
 export const pageLimits = {
-  /** Pages that are built at a time: a user leaves one place to the others of the account. */
+  /** Pages built at a time: a user leaves one slot to the others of the account. */
   atOnce: { token: 2, user: 2, account: 3, process: 256 },
-  /** Pages of one user that may be queued. */
+  /** Maximum number of queued pages of one user. */
   waiting: 128,
-  /** Long answers under way, each with a page in memory. */
+  /** Long answers in progress, each with a page in memory. */
   answers: { token: 6, user: 8, account: 24, process: 256 },
-  /** A client that reads nothing of a page for this long loses its answer and its connection, in ms. */
+  /** A client that reads nothing of a page for this long loses its answer and its connection, ms. */
   stalledMs: 60_000,
 } as const;
 
-/** A view of a fleet is CPU of this process alone: one is made at a time. */
+/** A view of a fleet only uses CPU of this process: one is made at a time. */
 const viewsAtOnce: SlotLimits = { token: 1, user: 1, account: 1, process: 1 };
 
 export interface PageLimit {
-  /** Long answers under way. */
+  /** Number of long answers in progress. */
   count(): number;
   /**
-   * Builds one page when its turn has come; the slot is free again before the client reads the page.
+   * Builds one page in its turn; the slot is free again before the client reads the page.
    * @param until aborts when the answer has ended; its page then leaves the queue.
    * @throws AppError `throttled` when too many pages wait; `unavailable` when the answer ended before its turn.
    */
   run<T>(owner: Owner, until: AbortSignal, buildPage: () => Promise<T>): Promise<T>;
   /** The same for work that keeps the event loop busy. */
   runBusy<T>(owner: Owner, until: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** Counts a long answer until the signal aborts. @throws AppError `throttled` when too many are under way. */
+  /** Counts a long answer until the signal aborts. @throws AppError `throttled` when too many are in progress. */
   begin(owner: Owner, until: AbortSignal): void;
 }
 
-/** The error of work for an answer that has ended: it reaches no client and is no fault. */
+/** Error of work for an answer that has ended: it reaches no client and is no fault. */
 export function answerEnded(): AppError {
   return new AppError('unavailable', 'The client has disconnected');
 }
@@ -70,7 +70,7 @@ function createTurns(atOnce: SlotLimits): InTurn {
     try {
       return await work();
     } finally {
-      // Other events of the loop come before the next page.
+      // Lets other events of the loop run before the next page.
       await nextLoopTurn();
       running.change(owner, -1);
       while (queue.next(mayEnter));
@@ -93,13 +93,13 @@ export function createPageLimit(): PageLimit {
   };
 }
 
-/** Live streams that are open. */
+/** Limits of open live streams. */
 export const liveSlotLimits = { token: 5, user: 5, account: 100, process: 2000 } as const;
 
 export const exportLimits = { token: 3, user: 4, account: 8, process: 48 } as const;
 
 export interface ExportLimit {
-  /** Exports and reports under way. */
+  /** Number of exports and reports in progress. */
   count(): number;
   /** Counts an export or report until the signal aborts. @throws AppError `throttled`. */
   begin(owner: Owner, until: AbortSignal): void;

@@ -1,16 +1,15 @@
-// A task in the background that runs again and again, never twice at once: some time after its last run has ended, and sooner
-// when it is woken. A wake during a run makes it run once more.
+// A background task that runs repeatedly, never twice at once: some time after its last run has ended, and sooner when it is woken. A wake during a
+// run causes one more run.
 import type { Cancel, Clock } from '../../src/ports.ts';
 
 export interface PeriodicTaskOptions {
   readonly clock: Clock;
-  /** Delay of the first run. */
   readonly firstMs: number;
-  /** One run; gives the delay of the next one in ms. Must not reject: there is no caller to catch it. */
+  /** One run; returns the delay of the next one, ms. Must not reject: there is no caller to catch it. */
   readonly run: () => Promise<number>;
-  /** Delay of a run after a wake, so that several wakes make one run; 0 unless given. */
+  /** Delay of a run after a wake, so that several wakes cause one run; default 0. */
   readonly gatherMs?: number;
-  /** Least pause as a multiple of the time that a run took, at most the delay that the run gave; 0 unless given. */
+  /** Minimum pause as a multiple of the duration of a run, at most the delay that the run returned; default 0. */
   readonly pauseFactor?: number;
 }
 
@@ -18,14 +17,14 @@ export interface PeriodicTask {
   wake(): void;
   /** Runs at once, or after the present run. */
   runNow(): Promise<void>;
-  /** Begins no further run and waits for the present one. */
+  /** Starts no further run and waits for the present one. */
   close(): Promise<void>;
 }
 
 export function createPeriodicTask(options: PeriodicTaskOptions): PeriodicTask {
   const { clock, firstMs, run, gatherMs = 0, pauseFactor = 0 } = options;
   let last: Promise<void> = Promise.resolve();
-  /** Runs that are under way or wait for their turn. */
+  /** Number of runs in progress or waiting. */
   let pending = 0;
   let cancel: Cancel = () => undefined;
   let isWoken = false;

@@ -1,5 +1,4 @@
-// Work on one key strictly one after the other, whatever fails; different keys do not wait for each other. It holds
-// nothing for a key without work.
+// Runs the work on one key strictly in sequence, whatever fails; different keys do not wait for each other. It holds nothing for a key without work.
 
 export type Queues = ReturnType<typeof createQueues>;
 

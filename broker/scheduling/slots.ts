@@ -1,8 +1,7 @@
-// Slots of a limited resource, with a share for each token, user and account, so that none takes them from the others. A slot is taken
-// together with the signal that frees it, so no path keeps it: not an error, not a client that disconnects, not an answer that is never
-// read.
+// Slots of a limited resource, with a share for each token, user and account, so that none takes them from the others. A slot is taken together with
+// the signal that frees it, so no path leaks it. Errors, clients that disconnect and answers that are never read all free it.
 
-/** Who takes a place: a session or API token, its user, and the account. A share link stands as a user. */
+/** Owner of a slot: a session or API token, its user, and the account. A share link counts as a user. */
 export interface Owner {
   readonly accountID: string;
   readonly userID: string;
@@ -18,7 +17,7 @@ export interface SlotLimits {
 
 export type SlotLevel = keyof SlotLimits;
 
-/** From the narrowest on. */
+/** Narrowest first. */
 const levels: readonly SlotLevel[] = ['token', 'user', 'account', 'process'];
 
 const keyAt: Readonly<Record<SlotLevel, (owner: Owner) => string>> = {
@@ -28,14 +27,14 @@ const keyAt: Readonly<Record<SlotLevel, (owner: Owner) => string>> = {
   process: () => '',
 };
 
-/** Counts of what is taken at each level, which vanish at 0. */
+/** Counts per level; a count of 0 is removed. */
 export function createShares(limits: SlotLimits) {
   const counts = new Map<string, number>();
   const countAt = (level: SlotLevel, owner: Owner): number =>
     counts.get(`${level} ${keyAt[level](owner)}`) ?? 0;
   return {
     count: (): number => counts.get('process ') ?? 0,
-    /** The first limit that is reached; null: there is a place. */
+    /** First limit that is reached; null: a slot is free. */
     full: (owner: Owner): SlotLevel | null =>
       levels.find((level) => countAt(level, owner) >= limits[level]) ?? null,
     change(owner: Owner, by: 1 | -1): void {
@@ -50,16 +49,14 @@ export function createShares(limits: SlotLimits) {
 }
 
 export interface Slots {
-  /** Slots that are taken. */
   count(): number;
   /**
-   * Takes a slot until the signal aborts; nothing is taken when it has aborted already.
-   * @returns null, or the limit that is reached: then nothing is taken.
+   * Takes a slot until the signal aborts; takes none if it has already aborted.
+   * @returns null, or the limit that is reached: nothing is then taken.
    */
   take(owner: Owner, until: AbortSignal): SlotLevel | null;
 }
 
-/** All slots are free. */
 export function createSlots(limits: SlotLimits): Slots {
   const shares = createShares(limits);
   return {
@@ -75,7 +72,7 @@ export function createSlots(limits: SlotLimits): Slots {
   };
 }
 
-/** Whose limit it is, in an error. */
+/** Owner of a limit, for an error text. */
 export const ownerText: Readonly<Record<SlotLevel, string>> = {
   token: 'this token',
   user: 'this user',

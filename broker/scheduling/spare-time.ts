@@ -1,6 +1,6 @@
-// Background work in small steps that yields to vehicles: while no write waits long for the disk the steps run as they come; else
-// one at a time, first in, first out, with pauses between them. A step must be short
-// (some milliseconds), for none is interrupted, and each gets its turn however busy the vehicles are.
+// Background work in small steps that yields to vehicles. While no write waits long for the disk, the steps run as they come. Otherwise they run one
+// at a time, first in, first out, with pauses between them. A step must be short (some milliseconds), because none is interrupted. Each gets its turn
+// however busy the vehicles are.
 import { setImmediate } from 'node:timers/promises';
 import type { Cancel, Clock, Database } from '../../src/ports.ts';
 import { lowPriorityReads } from '../../src/sql.ts';
@@ -9,18 +9,18 @@ import { commitPaceMs } from './group-commit.ts';
 
 export interface SpareTimeOptions {
   readonly clock: Pick<Clock, 'monoMs' | 'after'>;
-  /** Age of the oldest write that waits for the disk, in ms. */
+  /** Age of the oldest write that waits for the disk, ms. */
   readonly lagMs: () => number;
   /** Resolves after one turn of the event loop. */
   readonly turn?: () => Promise<unknown>;
 }
 
 export interface SpareTime {
-  /** Runs a step when it is its turn. Synchronous work on its result is part of it. */
+  /** Runs a step in its turn. Synchronous work on its result is part of it. */
   take<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A vehicle's write waits for its commit to begin, and for two of some 4 ms on a good disk at most. */
+/** A vehicle's write waits for the start of its commit, and for at most two commits of some 4 ms on a good disk. */
 const rules: ThrottleRules = { lateMs: commitPaceMs + 8, least: 0.1, most: 1, restMostMs: 200 };
 
 export function createSpareTime({ clock, lagMs, turn = setImmediate }: SpareTimeOptions): SpareTime {

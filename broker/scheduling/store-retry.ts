@@ -1,6 +1,5 @@
-// Lets uplinks wait for a store that fails or hangs, and fails them in time. A short outage then costs no connection, and a long
-// one keeps nothing: what was given up is not acknowledged, and the device sends it again. It must never complete work that is
-// not done.
+// Lets uplinks wait for a store that fails or hangs, and fails them in time. A short outage then costs no connection, and a long one accumulates
+// nothing: abandoned work is not acknowledged, and the device sends it again. It must never complete work that is not done.
 import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
@@ -11,31 +10,31 @@ export interface StoreRetryOptions {
   readonly log: Log;
   /** True when the store accepts writes. Must not reject. */
   readonly probe: () => Promise<boolean>;
-  /** How long anything waits, and how long the store may fail before nothing more is taken, in ms. */
+  /** Maximum wait of any work, and time for which the store may fail before new work is refused, ms. */
   readonly waitMs?: number;
 }
 
 /** Work on the store that may be repeated. */
 export interface RetriableWork {
-  /** Begins it; called again when it failed for a fault of the store. Must not throw. */
+  /** Starts it; called again after a fault of the store. Must not throw. */
   begin(completion: Completion): void;
 }
 
 export interface StoreRetry {
   /**
-   * Runs the work, again when the store has recovered. Fails as the work did when the fault is not the store's, or with
-   * AppError `unavailable` after `waitMs`.
+   * Runs the work, and again when the store has recovered. Fails as the work did when the fault is not the store's, or with AppError `unavailable`
+   * after `waitMs`.
    */
   run(work: RetriableWork, completion: Completion): void;
   /** True while the store fails. */
   isFailing(): boolean;
   /** True when the store has failed for so long that new connections should be refused. */
   isDown(): boolean;
-  /** Fails everything that waits. */
+  /** Fails all waiting work. */
   close(): void;
 }
 
-/** Period of the probe while the store fails, and of the look at expired waits, in ms. */
+/** Period of the probe while the store fails, and of the check for expired waits, ms. */
 const probePeriodMs = 1000;
 
 /** True when the store cannot write at all: a conflict with another process is no outage. */
@@ -44,7 +43,7 @@ const isOutage = (thrown: unknown): boolean => isStoreFault(thrown) && !isConfli
 const givenUp = (): AppError =>
   new AppError('unavailable', 'the store did not take it in time', { retryAfterS: 10 });
 
-/** A store that fails; `over` resolves when it works again. */
+/** An outage of the store; `over` resolves when it works again. */
 interface Outage {
   readonly sinceMs: number;
   readonly over: Promise<void>;
@@ -60,16 +59,16 @@ function createOutage(sinceMs: number): Outage {
 }
 
 interface RetryQueue {
-  /** The oldest attempt that waits, and the newest. */
+  /** Oldest and newest waiting attempt. */
   first: Attempt | null;
   last: Attempt | null;
-  /** Begins it, at once or when the store works again. */
+  /** Starts it, at once or when the store works again. */
   start(attempt: Attempt): void;
-  /** The work failed, while its attempt waited or after that was given up. */
+  /** Handles a failure of the work, while its attempt waits or after it was abandoned. */
   onRefused(attempt: Attempt, thrown: unknown): void;
 }
 
-/** Work that waits, in a linked list in order of arrival. Every event passes here: one object each, and no promise. */
+/** Waiting work, in a linked list in order of arrival. Every event passes here, so there is one object each and no promise. */
 class Attempt implements Completion {
   readonly #queue: RetryQueue;
   readonly #work: RetriableWork;
@@ -105,12 +104,11 @@ class Attempt implements Completion {
     this.#queue.onRefused(this, thrown);
   }
 
-  /** Ends the wait. */
   giveUp(thrown: unknown): void {
     if (this.#leave()) this.#completion.fail(thrown);
   }
 
-  /** False when it was completed before. */
+  /** False: it was completed before. */
   #leave(): boolean {
     if (!this.isWaiting) return false;
     this.isWaiting = false;
@@ -162,20 +160,20 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     outage = createOutage(sinceMs);
     const hint = hintFrom(thrown);
     log.error('store_unavailable', { reason: messageOf(thrown), ...(hint === undefined ? {} : { hint }) });
-    // The failure may belong to work that was given up long ago, so no other timer need be running.
+    // The failure may belong to work that was abandoned long ago, so possibly no other timer is running.
     schedule();
   };
   const queue: RetryQueue = {
     first: null,
     last: null,
-    // At once when all is well: the order of arrival is the order of the commits.
+    // Starts at once without an outage: the order of arrival is the order of the commits.
     start(attempt) {
       if (outage === null) attempt.begin();
       else void outage.over.then(() => attempt.begin());
     },
     onRefused(attempt, thrown) {
       if (isClosed || !isOutage(thrown)) return attempt.giveUp(thrown);
-      // The outage counts from the time that this work began to wait, so that `isDown` is true when it is given up.
+      // The outage counts from the time at which this work began to wait, so that `isDown` is true when it is abandoned.
       recordFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
       if (attempt.isWaiting) queue.start(attempt);
     },

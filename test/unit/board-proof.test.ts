@@ -83,7 +83,7 @@ describe('an antivalent ignition', () => {
     expect(accepted).toEqual(['false false', 'true true']);
   });
 
-  it('is off or on for less than a second after the last sample that said so, whatever is sampled since', () => {
+  it('is valid for less than a second after its last clear sample, whatever samples follow', () => {
     const profile = profileWith({ inputs: { ignition: { off } } });
     const pair = fc.oneof(fc.constantFrom([0, 1], [1, 0], [0, 0], [1, 1]), {
       weight: 4,
@@ -117,7 +117,7 @@ describe('an antivalent ignition', () => {
 });
 
 describe('a life input', () => {
-  it('that reads 0, or is not known, leaves no input of its unit that reads inactive, and no normally closed one that reads active', () => {
+  it('that reads 0 or is unknown makes inactive inputs of its unit unknown, and active normally closed ones', () => {
     fc.assert(
       fc.property(
         answers,
@@ -149,7 +149,7 @@ describe('a life input', () => {
     );
   });
 
-  it('changes nothing of what contacts say while it reads 1, and delays no panic while it reads 0', () => {
+  it('changes no contact while it reads 1, and delays no panic while it reads 0', () => {
     const profile = profileWith({ life });
     fc.assert(
       fc.property(fc.array(bit, { minLength: 8, maxLength: 8 }), (given) => {
@@ -241,14 +241,14 @@ describe('a life input', () => {
 describe('the wiring of a profile', () => {
   const positive = profileWith({ inputs: { ignition: { off } }, life, loopback });
 
-  it('says which wires prove an input', () => {
+  it('names the wires that prove an input', () => {
     expect(proofOf(plain, 'ignition')).toEqual({ isAntivalent: false, hasLife: false, hasLoopback: false });
     expect(proofOf(positive, 'ignition')).toEqual({ isAntivalent: true, hasLife: true, hasLoopback: true });
     expect(proofOf(positive, 'panic')).toEqual({ isAntivalent: false, hasLife: true, hasLoopback: true });
     expect(proofOf(positive, 'motion')).toBeNull();
   });
 
-  it('leaves no two contacts independent that one fuse feeds, or one line reads, on however many boards', () => {
+  it('makes contacts with one fuse or one line dependent, on any number of boards', () => {
     const motion = { poll: 'second', address: 6, invert: false, debounceMs: 200 };
     const onTwo = (more: BoardOverrides) => {
       const { motion: one, ignition: other } = causesOf(

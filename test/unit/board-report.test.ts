@@ -41,7 +41,7 @@ describe('reports on the board', () => {
     ]);
   });
 
-  it('what flaps is one loss, counted, until it holds', () => {
+  it('a flapping board is one counted loss until it stays up', () => {
     const flaps = Array.from({ length: 21 }, (_, at) => 1000 + at * 1500);
     const { told } = live([...flaps, 40_000], 60_000);
     expect(told).toEqual([
@@ -80,7 +80,7 @@ describe('reports on the board', () => {
     );
   });
 
-  it('a loss that was reported before a restart is taken back after it', () => {
+  it('a loss that was reported before a restart is reported as ended after it', () => {
     const before = createBoardReport(0, true);
     const back = stepBoardReport(before, { kind: 'answers', atMs: 700, reason: '' }).state;
     expect(stepBoardReport(back, { kind: 'time', atMs: 10_700 }).report).toEqual({

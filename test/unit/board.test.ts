@@ -125,7 +125,7 @@ describe('the board', () => {
     expect(result('t1')?.outcome).toBe('confirmed');
   });
 
-  it('says mismatch when the relay does not follow', () => {
+  it('reports a mismatch when the relay does not follow', () => {
     const unit = relayD();
     unit.onWrite = () => unit.coils.set(0, false);
     const { up, run, set, result } = rig(profile, [unit]);
@@ -178,7 +178,7 @@ describe('the board', () => {
     expect(writes).toBe(1);
   });
 
-  it('writes no cut into a line that has not answered one poll, from which it would come out when the vehicle drives', () => {
+  it('writes no cut into a line that missed an answer: it could arrive when the vehicle drives', () => {
     for (let beforeMs = 60; beforeMs <= 1400; beforeMs += 35) {
       const { bus, up, run, set, result } = rig(profile, [relayD()]);
       up();
@@ -210,7 +210,7 @@ describe('the board', () => {
     }
   });
 
-  it('energises no relay in the step that brings new readings, and one step later where nothing takes it back', () => {
+  it('energises no relay in the step that brings new readings, but one step later unless it is withdrawn', () => {
     for (const takesBack of [false, true]) {
       const unit = relayD();
       const { bus, up, run, set, result, feed, now, state } = rig(profile, [unit]);
@@ -309,7 +309,7 @@ describe('the board', () => {
     expect(of('relays').at(-1)?.values.enginecutoff).toBe(true);
   });
 
-  it('sets control modes that differ, once, and reports those that cannot be set', () => {
+  it('writes differing control modes once, and reports those that cannot be set', () => {
     const unit = relayD();
     unit.holding.set(0x1003, 1);
     const written: number[] = [];
@@ -330,7 +330,7 @@ describe('the board', () => {
     expect(second.of('problem')[0]?.reason).toMatch(/unit 1, .*4096-4103: reads 0 2 0.*control mode normal/);
   });
 
-  it('says which register answered what when board and profile do not fit, and when they do again', () => {
+  it('names the register and its answer when board and profile disagree, and reports when they agree again', () => {
     const unit = relayD();
     unit.coils.clear();
     const { up, run, of } = rig(profile, [unit]);
@@ -348,7 +348,7 @@ describe('the board', () => {
     expect(of('problem').at(-1)).toEqual({ kind: 'problem', place: 'polls/relays', reason: null });
   });
 
-  it('says that a unit is silent, and that it is back; its relays are read again before they are written', () => {
+  it('reports a silent unit and its return, and reads its relays again before writing them', () => {
     const unit = relayD();
     const { bus, up, run, of } = rig(profile, [unit]);
     up();
@@ -369,7 +369,7 @@ describe('the board', () => {
     ).toBeLessThan(backMs + 1000);
   });
 
-  it('drives three boards on one bus, where what is written is not what is read', async () => {
+  it('drives three boards on one bus that read relays back from other registers', async () => {
     const relay = modbusUnit(1);
     for (let at = 1; at <= 8; at += 1) relay.holding.set(at, 0);
     relay.onWrite = (address, value) => relay.holding.set(address, value === 0x0100 ? 1 : 0);

@@ -139,7 +139,7 @@ describe('a cut', () => {
     expect(seen).toMatchObject({ ignition_off: 'off', standstill: 'gnss', witnesses: 2 });
   });
 
-  it('is judged once more at the next fix when the disk was slow, and stored once', () => {
+  it('is judged again at the next fix after a slow commit, and stored once', () => {
     const rig = createRig();
     rig.envelope(command());
     rig.isSlow = true;
@@ -165,7 +165,7 @@ describe('a cut', () => {
     expect([rig.log.at(-1), rig.drives.length]).toEqual(['armed: ignition_off', 0]);
   });
 
-  it('waits while ignition is on, says why once, and acts when it is off', () => {
+  it('waits while ignition is on, reports the reason once, and is carried out when it is off', () => {
     const rig = createRig();
     rig.envelope(command());
     for (let ms = 1000; ms < 20_000; ms += 1000) rig.at(driving(ms));
@@ -209,7 +209,7 @@ describe('a cut', () => {
     expect(rig.drives).toEqual([]);
   });
 
-  it('acts without a position when two inputs that no single fault makes zero prove standstill for a minute', () => {
+  it('is carried out without a position when two inputs that no single fault sets to zero prove standstill for a minute', () => {
     const rig = createRig();
     rig.envelope(command());
     const blind = { gnss: unknownGnss('no_fix'), motion: { value: false, sinceMs: 0 } } as const;
@@ -266,7 +266,7 @@ describe('a cut', () => {
     expect(rig.proofs).toEqual([null]);
   });
 
-  it('is looked up on the board, not repeated, after a crash while it was being carried out', () => {
+  it('is read back from the board, not repeated, after a crash during its execution', () => {
     const rig = createRig();
     const crashed: CommandRecord = {
       ...createCommandRecord(),
@@ -301,7 +301,7 @@ describe('a cut', () => {
     expect(rig.log.at(-1)).toBe('refused: relay_follows');
   });
 
-  it('is tried for some minutes while the bus does not take it, and then refused', () => {
+  it('is retried for some minutes on a bus in trouble, and then refused', () => {
     const rig = createRig('refused');
     rig.envelope(command());
     for (let ms = 1000; ms < 60_000; ms += 1000) rig.at(parked(ms));
@@ -387,7 +387,7 @@ describe('an envelope', () => {
     expect(rig.drives).toHaveLength(1);
   });
 
-  it('that comes again with a new counter is answered with the state it has, not carried out again', () => {
+  it('that arrives again with a new counter is answered with its state, not carried out again', () => {
     const rig = createRig();
     const body = command();
     rig.envelope(body);
@@ -399,7 +399,7 @@ describe('an envelope', () => {
     expect(rig.drives).toHaveLength(1);
   });
 
-  it('that comes again while it waits is answered with what it waits for', () => {
+  it('that arrives again while it waits is answered with the rules for which it waits', () => {
     const rig = createRig();
     const body = command();
     rig.at(driving(0));
@@ -419,7 +419,7 @@ describe('an envelope', () => {
     expect(rig.log).toEqual(['note: the envelope is for another boot']);
   });
 
-  it('for a feature that is not fitted is refused; one that is expired says so', () => {
+  it('for a feature that is not fitted is refused; an expired one is reported as expired', () => {
     const rig = createRig();
     rig.step({ kind: 'envelope', body: command(), fitted: ['cargoaccess'], boot: 'b1' });
     rig.at(parked(10_000));
@@ -427,7 +427,7 @@ describe('an envelope', () => {
     expect(rig.log).toEqual(['refused: not fitted', 'expired: expired on arrival']);
   });
 
-  it('that is expired on arrival still withdraws an older cut that waits', () => {
+  it('that has expired on arrival still withdraws an older waiting cut', () => {
     for (const state of ['0', '1'] as const) {
       const rig = createRig();
       rig.envelope(command());
@@ -442,7 +442,7 @@ describe('an envelope', () => {
     }
   });
 
-  it('that is expired on arrival takes back no restore that waits', () => {
+  it('that has expired on arrival withdraws no waiting restore', () => {
     const rig = createRig();
     rig.envelope(command({ state: '0' }));
     rig.envelope(command({ expiresMs: startUtcMs }));
@@ -603,7 +603,7 @@ describe('in any history of a vehicle', () => {
     }
   }
 
-  it('the relay moves only when it is truly safe, never late, never twice, and only after the disk knows', () => {
+  it('the relay moves only when it is truly safe, never late, never twice, and only after the commit', () => {
     fc.assert(fc.property(fc.array(fc.nat(4095), { minLength: 20, maxLength: 300 }), live), {
       numRuns: 3000,
     });
@@ -652,7 +652,7 @@ describe('an unknown outcome', () => {
     expect(rig.drives).toHaveLength(2);
   });
 
-  it('keeps no restore waiting that came meanwhile', () => {
+  it('does not delay a restore that arrived in the meantime', () => {
     const rig = createRig('unknown');
     rig.envelope(command());
     rig.at(parked(1000));
@@ -678,7 +678,7 @@ describe('an unknown outcome', () => {
 });
 
 describe('expiry', () => {
-  it('is judged by the latest that it can be', () => {
+  it('is judged by the latest possible time', () => {
     const rig = createRig();
     rig.envelope(command({ expiresMs: startUtcMs + 60_000 }));
     rig.at(parked(31_000, { latestUtcMs: startUtcMs + 61_000 }));
@@ -755,7 +755,7 @@ describe('an automatic cut that was made by a clock that was ahead', () => {
     expect(isExpired(made(3 * 365 * 86_400_000), parked(0), {})).toBe(true);
   });
 
-  it('is not mixed up with a restore, which never expires, nor with a command of the broker', () => {
+  it('is distinguished from a restore, which never expires, and from a command of the broker', () => {
     expect(
       isExpired(
         { commandID: 'local-b1-1', source: 'service', expiresMs: Number.MAX_SAFE_INTEGER },

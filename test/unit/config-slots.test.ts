@@ -150,7 +150,7 @@ describe('a new configuration', () => {
     expect(bench.zones()).toEqual([]);
   });
 
-  it('that is not acknowledged within two minutes of link time is taken back, and says why', () => {
+  it('that is not acknowledged within two minutes of link time is rolled back, with the reason', () => {
     const bench = createBench();
     bench.step(received(1, textOf(5)));
     bench.ack();
@@ -213,7 +213,7 @@ describe('a new configuration', () => {
     expect(bench.told).toMatchObject([{ code: failed, version: 1, retry: false }]);
   });
 
-  it('that is older than what holds is ignored, and one that is being tried is not disturbed', () => {
+  it('that is older than the active one is ignored, and a trial is not disturbed', () => {
     const bench = createBench();
     bench.step(received(5, textOf(5)));
     bench.step(received(6, textOf(6)));
@@ -246,7 +246,7 @@ describe('a new configuration', () => {
     expect(bench.settings().reporting.movingS).toBe(6);
   });
 
-  it('that the disk does not take is given up; a taking back is written however long it takes', () => {
+  it('that the disk refuses is dropped; a rollback is retried until it is written', () => {
     const bench = createBench();
     bench.diskFault = 'ENOSPC';
     bench.step(received(1, textOf(5)));
@@ -325,7 +325,7 @@ describe('a start', () => {
     },
   );
 
-  it('never fails, whatever lies in the slots', () => {
+  it('never fails, whatever the slots hold', () => {
     const slot = fc.oneof(
       fc.constant({ kind: 'absent' } as const),
       fc.string().map((reason) => ({ kind: 'damaged', reason }) as const),

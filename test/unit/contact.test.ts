@@ -45,7 +45,7 @@ function createInput(countsFlips = true, isLive = false, isParked = true) {
 const alive = () => createInput().read(true, 2000).read(false, 60_000);
 
 describe('after a start', () => {
-  it('"off" counts for nothing, however long', () => {
+  it('"off" does not count, however long it lasts', () => {
     const input = createInput().read(false, 3_600_000);
     expect([input.restS(), input.why()]).toEqual([null, 'start']);
   });
@@ -55,7 +55,7 @@ describe('after a start', () => {
     expect(createInput().read(false, 5000).read(true, 1500).read(false, 60_000).restS()).toBe(60);
   });
 
-  it('"off" counts, for as long as it was read, while the place shows that nothing has happened', () => {
+  it('"off" counts from its first reading while the receiver shows the parking place', () => {
     const input = createInput().read(false, 30_000);
     expect([input.restAtPlaceS(), input.restS()]).toEqual([30, null]);
   });
@@ -74,7 +74,7 @@ describe('a lost board', () => {
     expect([input.restS(), input.why()]).toEqual([10, null]);
   });
 
-  it('of at most three seconds is part of the time for which it has read off; a longer one, or an "on", begins that anew', () => {
+  it('of at most three seconds does not interrupt the "off" time; a longer one, or an "on", restarts it', () => {
     const offS = (input: ReturnType<typeof createInput>) => {
       const { offSinceMs } = input.contact();
       return offSinceMs === null ? null : (input.nowMs() - offSinceMs) / 1000;
@@ -88,14 +88,14 @@ describe('a lost board', () => {
     expect(offS(createInput())).toBe(null);
   });
 
-  it('of more than three seconds suspends what is read after it, until life or place confirm it', () => {
+  it('of more than three seconds suspends the input until activity or the parking place confirms it', () => {
     const lost = alive().read(null, 3500).read(false, 60_000);
     expect([lost.restS(), lost.why()]).toEqual([null, 'board']);
     expect([lost.restAtPlaceS(), lost.restS()]).toEqual([60, null]);
     expect(alive().read(null, 3500).read(true, 1500).read(false, 10_000).restS()).toBe(10);
   });
 
-  it('says nothing while it lasts', () => {
+  it('leaves the input unknown while it lasts', () => {
     expect(alive().read(null, 500).restS()).toBe(null);
   });
 });
@@ -107,7 +107,7 @@ describe('chatter', () => {
     return input;
   };
 
-  it('of six changes within twenty seconds suspends the input, which the place does not confirm', () => {
+  it('of six changes within twenty seconds suspends the input, also at the parking place', () => {
     const input = flips(6, 1000).read(false, 60_000);
     expect([input.restS(), input.why()]).toEqual([null, 'chatter']);
     expect(input.restAtPlaceS()).toBe(null);
@@ -123,7 +123,7 @@ describe('chatter', () => {
     expect(flips(12, 4500).why()).toBe(null);
   });
 
-  it('is not looked for in a motion input, which pulses', () => {
+  it('is not detected on a motion input, which pulses', () => {
     const input = createInput(false).read(true, 1500);
     for (let flip = 0; flip < 30; flip += 1) input.read(flip % 2 === 1, 500);
     expect(input.why()).toBe(null);
@@ -131,7 +131,7 @@ describe('chatter', () => {
 });
 
 describe('an "on" that is too short for its debounce', () => {
-  it('ends when it was last read, although the input is reported off since long before', () => {
+  it('ends at its last reading, although the input reports "off" since before it', () => {
     const off = { value: false, sinceMs: 0 };
     const now = (atMs: number) => ({ atMs, countsFlips: true });
     const on = recordReading(
@@ -167,7 +167,7 @@ describe('a common loss', () => {
     expect(fallingAt(5000, 5000 + contactLimits.commonMs + 50)).toBe(false);
   });
 
-  it('is found however both are read: by different polls, at different moments, with different debounces', () => {
+  it('is detected with different polls, sample times and debounces of the two inputs', () => {
     const how = fc.record({
       debounceMs: fc.integer({ min: 0, max: 2000 }),
       periodMs: fc.integer({ min: 10, max: 2000 }),
@@ -186,17 +186,17 @@ describe('a common loss', () => {
     );
   });
 
-  it('is none where both samples show that one fell later', () => {
+  it('is not detected where the samples show that one input fell later', () => {
     const how = { debounceMs: 300, periodMs: 100, phaseMs: 0 };
     expect(isCommonLoss(fallingAs(how, 12_000), fallingAs({ ...how, debounceMs: 900 }, 12_450))).toBe(false);
   });
 
-  it('is none where an input never fell', () => {
+  it('is not detected where one input never fell', () => {
     const resting = createInput().read(false, 5000).contact();
     expect(isCommonLoss(resting, resting)).toBe(false);
   });
 
-  it('that happens while the board is silent for a moment is found all the same', () => {
+  it('is detected also during a short silence of the board', () => {
     const input = createInput().read(true, 5000).read(null, 1000).read(false, 5000);
     expect(Number.isFinite(input.contact().fellMs)).toBe(true);
     expect(isCommonLoss(input.contact(), input.contact())).toBe(true);

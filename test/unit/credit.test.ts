@@ -85,7 +85,7 @@ describe('credit is earned', () => {
     expect(late.for(6, rest).proven()).toEqual(['gnss', 'motion', 'ignition']);
   });
 
-  it('not by engine speed and voltage without a receiver, where two boards read them either: one line may repeat for both', () => {
+  it('not by engine speed and voltage without a receiver, even on two boards: one line may repeat for both', () => {
     const running = { rpm: 'active', voltage: 'active' } as const;
     const resting = { rpm: 'rest', voltage: 'rest' } as const;
     const apart: Causes = { ...plainCauses, voltage: ['sensor:voltage', 'board:analog'] };
@@ -93,7 +93,7 @@ describe('credit is earned', () => {
       expect(createCredit({}, causes).for(40, running).for(6, resting).proven()).toEqual([]);
   });
 
-  it('not by ignition and motion of one another: they come by the same input block', () => {
+  it('not by ignition and motion alone: they share one input block', () => {
     const both = { ignition: 'active', motion: 'active' } as const;
     expect(createCredit().for(60, both).for(60, { ignition: 'rest', motion: 'rest' }).proven()).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('credit is earned', () => {
     ).toEqual([]);
   });
 
-  it('by looks that come two seconds apart at most: a longer gap was not observed', () => {
+  it('only by steps at most two seconds apart: a longer gap was not observed', () => {
     const seldom = createCredit();
     for (let look = 0; look < 9; look += 1) seldom.wait(60_000).for(0.5, drive);
     expect(seldom.for(6, rest).proven()).toEqual([]);
@@ -115,7 +115,7 @@ describe('credit is earned', () => {
 });
 
 describe('credit is never earned', () => {
-  it('by a motion input that pulses for one second in 25, which counts as active for four', () => {
+  it('by a motion input that pulses for one second in 25 and so counts as active for four', () => {
     const pulsing = createCredit();
     for (let pulse = 0; pulse < 200; pulse += 1) pulsing.for(4, drive).for(21, { ...drive, motion: 'rest' });
     expect(pulsing.of('motion')).toBe('contradicted');
@@ -147,7 +147,7 @@ describe('credit is lost', () => {
     expect(credit.of('motion')).toBe('proven');
   });
 
-  it('by as much in all, over pauses of ten seconds at most: a line that loses sentences hides no failed input', () => {
+  it('by ten seconds in total over pauses of at most ten: lost sentences hide no failed input', () => {
     const credit = createCredit(provenAgo(dayMs));
     const [opposite, pause] = [{ gnss: 'active', ignition: 'rest' }, { ignition: 'rest' }] as const;
     // The first half second of each part may belong to the pause.
@@ -157,7 +157,7 @@ describe('credit is lost', () => {
     expect(credit.credits().ignition).toMatchObject({ kind: 'contradicted', against: 'gnss' });
   });
 
-  it('not by moments with more than ten seconds between them, nor when both agreed in between', () => {
+  it('not by disagreements more than ten seconds apart, nor if both agreed in between', () => {
     const credit = createCredit(provenAgo(dayMs));
     const opposite = { gnss: 'active', ignition: 'rest' } as const;
     for (let part = 0; part < 20; part += 1) credit.for(9, opposite).for(11, { ignition: 'rest' });
@@ -166,7 +166,7 @@ describe('credit is lost', () => {
     expect(credit.of('ignition')).toBe('proven');
   });
 
-  it('of a receiver that hangs, and of a motion input that is stuck, over such pauses too', () => {
+  it('by a receiver that hangs and by a stuck motion input, over such pauses too', () => {
     const pause = { ignition: 'active', motion: 'active' } as const;
     const hung = createCredit(provenAgo(dayMs));
     for (let part = 0; part < 15; part += 1) hung.for(2.5, { ...pause, gnss: 'rest' }).for(3, pause);
@@ -194,13 +194,13 @@ describe('credit is lost', () => {
     expect(stuck.for(2, { ...rest, motion: 'active' }).of('motion')).toBe('contradicted');
   });
 
-  it('until it is earned anew by a whole drive', () => {
+  it('until a whole drive earns it again', () => {
     const credit = createCredit(provenAgo(dayMs)).for(11, { gnss: 'active', ignition: 'rest' });
     expect(credit.for(6, rest).of('ignition')).toBe('contradicted');
     expect(credit.for(31, drive).for(6, rest).of('ignition')).toBe('proven');
   });
 
-  it('together with what was earned before the contradiction in the same drive', () => {
+  it('together with everything earned before the contradiction in the same drive', () => {
     const credit = createCredit()
       .for(60, drive)
       .for(11, { ...drive, motion: 'rest' });
@@ -213,7 +213,7 @@ describe('credit ages by driving', () => {
     expect(createCredit(provenAgo(3000 * dayMs)).proven()).toEqual(['gnss', 'motion', 'ignition']);
   });
 
-  it('and is written anew at most once a day, so that no stop wears the disk', () => {
+  it('and is written at most once a day, to spare the disk', () => {
     const credit = createCredit(provenAgo(dayMs / 2));
     const before = credit.credits();
     expect(credit.for(31, drive).for(6, rest).credits()).toBe(before);
@@ -277,7 +277,7 @@ describe('the record on disk', () => {
     expect(parseEvidence({ ...record, motion: 'driving' }, 'board-deadbeef').motion).toBe('driving');
   });
 
-  it('keeps the place until the vehicle drives, and knows none without a place on earth', () => {
+  it('keeps the parking place until the vehicle drives, and rejects impossible coordinates', () => {
     expect(parseEvidence({ ...record, motion: 'unknown' }, wiring).parkedAt).toEqual(record.parkedAt);
     expect(parseEvidence({ ...record, motion: 'driving' }, wiring).parkedAt).toBe(null);
     expect(parseEvidence({ ...record, parkedAt: { latitude: 91, longitude: 0 } }, wiring).parkedAt).toBe(
@@ -285,7 +285,7 @@ describe('the record on disk', () => {
     );
   });
 
-  it('is read without a fault whatever stands there, and gives no credit that is not spelled out', () => {
+  it('is parsed without an exception from any content, and yields only credit that is valid in full', () => {
     const hostile = fc.oneof(
       fc.anything(),
       fc.record({

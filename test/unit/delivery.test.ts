@@ -84,7 +84,7 @@ describe('a session', () => {
     expect(rig.ack(200_300, [[1, 2]]).kinds()).toContain('forget');
   });
 
-  it('gives a link up whose welcome stays out', () => {
+  it('abandons a link without a welcome', () => {
     const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' }).at(1000, { kind: 'greeted' });
     const dueMs = rig.wakeMs();
     expect(dueMs).toBe(1000 + deliveryLimits.ackTimeoutMs + 1);
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect(rig.at(1000, { kind: 'stored' }).kinds()).toEqual(['fetch']);
   });
 
-  it('is given up when acknowledgements stay out, and all counts as unsent', () => {
+  it('is abandoned without acknowledgements, and everything counts as unsent', () => {
     const rig = createRig().up(1000).send(1000, [1]).at(1000, { kind: 'empty' });
     const dueMs = rig.wakeMs();
     expect(dueMs).toBe(1000 + deliveryLimits.ackTimeoutMs + 1);
@@ -172,12 +172,12 @@ describe('a session', () => {
     expect(rig.at(1000 + 2 * renewMs).kinds()).toEqual(['renew']);
   });
 
-  it('is given up when no welcome comes', () => {
+  it('is abandoned when no welcome arrives', () => {
     const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' });
     expect(rig.at(1000 + deliveryLimits.ackTimeoutMs + 1).kinds()).toEqual(['destroy', 'rewind']);
   });
 
-  it('pauses ever longer between connections, and anew after a minute of one', () => {
+  it('doubles the pause between connections, and starts over after a connection of a minute', () => {
     const pauses: number[] = [];
     const rig = createRig();
     let ms = 1000;
@@ -231,7 +231,7 @@ describe('a session', () => {
     expect(rig.ack(1000, [[100, 100]]).kinds()).toEqual(['forget', 'fetch']);
   });
 
-  it('stops the backlog at amber and all but alarms at red, and goes on in the next month', () => {
+  it('stops the backlog at amber and everything except alarms at red, until the next month', () => {
     const rig = createRig(true, { monthlyMb: 1, amberPercent: 50 }).up(1000);
     rig.send(1000, [1], { bytes: 600_000 });
     expect(rig.state().light).toBe('amber');

@@ -306,12 +306,12 @@ describe('when an epoch ends', () => {
     ).toEqual(Array.from({ length: 9 }, () => [37.04, 0.9]));
   });
 
-  test('at 10 Hz each epoch that lost a sentence is one of its own', () => {
+  test('at 10 Hz each epoch that lost a sentence stays a separate epoch', () => {
     const bench = tenEpochs(100, (ms) => (ms % 200 === 0 ? [ggaAt(clock(ms))] : [rmcAt(clock(ms))]));
     expect(bench.fixes()).toHaveLength(10);
   });
 
-  test('VTG in front of GGA is of the epoch to come, also at 5 Hz', () => {
+  test('VTG in front of GGA belongs to the next epoch, also at 5 Hz', () => {
     const bench = createBench();
     for (let n = 0; n < 10; n += 1) {
       bench.hear(1000 + n * 200, vtg(`${30 + n}.0`), ggaAt(clock(36_900_000 + n * 200)));
@@ -343,7 +343,7 @@ describe('when an epoch ends', () => {
     expect(bench.silenceMs()).toBe(epochLimits.silenceMs);
   });
 
-  test('midnight between the sentences of one epoch sets the date by neither a day', () => {
+  test('midnight between the sentences of one epoch shifts no date', () => {
     const midnight = Date.UTC(2026, 2, 16);
     expect(epochOf(ggaAt('000000.00'), rmcAt('235959.99'))).toMatchObject([{ fix: { utcMs: midnight } }]);
     expect(epochOf(ggaAt('235959.99'), 'GNZDA,000000.02,16,03,2026,00,00')).toMatchObject([
@@ -351,7 +351,7 @@ describe('when an epoch ends', () => {
     ]);
   });
 
-  test('a late void takes the fix back', () => {
+  test('a late void sentence withdraws the fix', () => {
     const bench = createBench();
     bench.hear(1000, ggaAt('101500'));
     bench.flush(1200);
@@ -433,7 +433,7 @@ describe('the date of an epoch that brings only a time', () => {
     expect(bench.fixes().map((fix) => fix.utcMs)).toEqual([Date.UTC(2026, 2, 15, 10, 15), null]);
   });
 
-  test('is never that of a void epoch: the clock of a cold receiver is not set', () => {
+  test('is never taken from a void epoch: the clock of a cold receiver is not set', () => {
     const bench = createBench();
     bench.hear(0, 'GPRMC,101459,V,,,,,,,260799,,,N');
     bench.hear(1000, ggaAt('101500'));

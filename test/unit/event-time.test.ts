@@ -24,7 +24,7 @@ describe('an event that is about to be sent', () => {
     expect(timedEvent(event(5000, null, 'none'), null)).toEqual(event(5000, null, 'none'));
   });
 
-  it('with the guess of an RTC gets what is known by now, also from that clock once NTP stepped it', () => {
+  it('with the guess of an RTC gets the time known now, also from that clock after an NTP step', () => {
     expect(timedEvent(event(5000, trueMs - yearMs, 'rtc'), gnss)).toEqual(event(5000, trueMs + 5000, 'gnss'));
     const stepped: BootOrigin = { originMs: trueMs, quality: 'rtc' };
     expect(timedEvent(event(5000, trueMs - yearMs, 'rtc'), stepped).timestamp).toBe(trueMs + 5000);
@@ -37,7 +37,7 @@ describe('an event that is about to be sent', () => {
     expect(timedEvent(stamped, gnss)).toEqual(stamped);
   });
 
-  it('with the time of a receiver that was found to be false gets that of the server', () => {
+  it("with the time of a receiver that was found wrong gets the server's time", () => {
     const server: BootOrigin = { originMs: trueMs, quality: 'server' };
     const spoofed = event(5000, trueMs + 3_600_000, 'gnss');
     expect(timedEvent(spoofed, server)).toEqual(event(5000, trueMs + 5000, 'server'));
@@ -48,7 +48,7 @@ describe('an event that is about to be sent', () => {
     expect(timedEvent(stamped, { originMs: trueMs - yearMs, quality: 'rtc' })).toEqual(stamped);
   });
 
-  it('stands in the order of `upMs` among all whose time was not known at their moment', () => {
+  it('is in the order of `upMs` among all events without a time at their moment', () => {
     const guessed = fc.record({
       upMs: fc.integer({ min: 0, max: 100 * dayMs }),
       stamp: fc.option(fc.integer({ min: trueMs - 20 * yearMs, max: trueMs + 20 * yearMs })),
@@ -76,13 +76,13 @@ describe('the origin of a boot', () => {
   const server = (originMs: number): BootOrigin => ({ originMs, quality: 'server' });
   const rtc = (originMs: number): BootOrigin => ({ originMs, quality: 'rtc' });
 
-  it('is the first good one: nearest to the events that had none', () => {
+  it('is the first good origin, which is nearest to the events without a time', () => {
     expect(keptOrigin(null, server(trueMs), 0)).toEqual(server(trueMs));
     expect(keptOrigin(server(trueMs), server(trueMs - 20_000), dayMs)).toEqual(server(trueMs));
     expect(keptOrigin(server(trueMs), rtc(trueMs - yearMs), dayMs)).toEqual(server(trueMs));
   });
 
-  it('is another one if that is better, or shows that the first was wrong', () => {
+  it('is another origin if it is better, or shows that the first was wrong', () => {
     expect(keptOrigin(rtc(trueMs - yearMs), server(trueMs), 0)).toEqual(server(trueMs));
     expect(keptOrigin(rtc(trueMs - yearMs), rtc(trueMs), 0)).toEqual(rtc(trueMs));
     expect(keptOrigin(server(trueMs), gnss, dayMs)).toEqual(gnss);

@@ -32,7 +32,7 @@ describe('a vehicle fresh from the shop', () => {
     expect(drive.disk().parkedAt).not.toBe(null);
   });
 
-  it('has witnesses of what no configuration names never: they are absent, not at rest', () => {
+  it('reports witnesses that the configuration does not name as absent, not as at rest', () => {
     const drive = commissioned({ fitted: ['gnss', 'ignition'] }).for(60);
     expect(drive.of('motion').state).toBe('absent');
     expect([drive.of('rpm'), drive.of('voltage')]).toMatchObject([
@@ -43,14 +43,14 @@ describe('a vehicle fresh from the shop', () => {
 });
 
 describe('the motion state', () => {
-  it('is driving by the third moving fix, standing by an observed stop, and says by whom', () => {
+  it('is driving from the third moving fix, standing after an observed stop, and names the witness', () => {
     const drive = commissioned().for(20).set({ ignition: true }).for(2).for(4, 20);
     expect(drive.testimony().drive).toMatchObject({ state: 'driving', by: 'gnss' });
     drive.for(1, 13).for(1, 6).for(12, 0);
     expect(drive.testimony().drive).toMatchObject({ state: 'standing', by: 'gnss' });
   });
 
-  it('is unknown when all that shows movement is lost on the road, never standing', () => {
+  it('is unknown, never standing, when everything that shows movement is lost on the road', () => {
     const drive = commissioned().for(20).trip().for(1, 20).for(1, 40).for(10, 60);
     drive.receiver(() => null).for(30, 60);
     expect(drive.testimony().drive).toMatchObject({ state: 'driving', by: 'motion' });
@@ -75,7 +75,7 @@ describe('the motion state', () => {
     expect(towed.testimony().drive).toMatchObject({ state: 'unknown', by: 'motion' });
   });
 
-  it('is standing without a position only by two inputs that have earned it, and that no single fault makes zero', () => {
+  it('is standing without a position only by two proven inputs that no single fault sets to zero', () => {
     const parked = (causes = plainCauses) =>
       commissioned({ causes })
         .for(20)
@@ -105,12 +105,12 @@ describe('the motion state', () => {
 });
 
 describe('a start', () => {
-  it('begins at best with unknown after a drive', () => {
+  it('leaves the motion state unknown at best after a drive', () => {
     const drive = commissioned().for(20).trip().restart();
     expect(drive.testimony().drive.state).toBe('unknown');
   });
 
-  it('leaves what the inputs read without weight until the receiver shows the vehicle where it was parked', () => {
+  it('ignores the inputs until the receiver shows the vehicle at its parking place', () => {
     const drive = commissioned().for(9);
     expect(contactsOf(drive)).toEqual(['suspended', 'suspended']);
     drive.for(8);
@@ -118,7 +118,7 @@ describe('a start', () => {
     expect(drive.of('ignition')).toMatchObject({ claim: 'rest' });
   });
 
-  it('does so also after a lost board had left the vehicle unknown: nothing has shown it moving', () => {
+  it('uses the parking place also after a lost board left the state unknown without a movement', () => {
     const drive = commissioned().for(40).trip().for(5, 0).set({ ignition: false }).for(30);
     drive
       .receiver(() => null)
@@ -135,7 +135,7 @@ describe('a start', () => {
     ).toBe('proven');
   });
 
-  it('on the road leaves live contacts without weight too: one plug may have come off that carries them all', () => {
+  it('on the road ignores live contacts too: the plug that carries them all may have come off', () => {
     const plugged = commissioned({ causes: livingCauses }).for(20).trip();
     const drive = plugged
       .receiver(() => null)
@@ -168,7 +168,7 @@ describe('a start', () => {
     ).toBe('rest');
   });
 
-  it('leaves them without weight elsewhere, until the key was seen turned', () => {
+  it('ignores the inputs at another place until the key is turned', () => {
     const drive = commissioned()
       .receiver((fix) => ({ ...fix, ...north(40) }))
       .for(120);
@@ -178,13 +178,13 @@ describe('a start', () => {
     );
   });
 
-  it('leaves them without weight while the receiver itself has lost its credit', () => {
+  it('ignores the inputs while the receiver has no credit', () => {
     const { gnss: _gnss, ...credits } = commissionedRecord.credits;
     const drive = createEvidenceDrive({ record: { ...commissionedRecord, credits } }).for(300);
     expect(drive.of('ignition').state).toBe('suspended');
   });
 
-  it('with the ignition on forgets the place where it was parked', () => {
+  it('with the ignition on drops the parking place', () => {
     const drive = commissioned().set({ ignition: true }).for(2);
     expect(drive.disk().parkedAt).toBe(null);
   });
@@ -197,14 +197,14 @@ describe('a lost board', () => {
   ];
   const lost = () => commissioned().for(30).set({ ignition: null, motion: null });
 
-  it('of more than three seconds suspends both inputs, and the place confirms them', () => {
+  it('of more than three seconds suspends both inputs until the receiver shows the parking place', () => {
     const drive = lost().for(5);
     expect(drive.of('ignition').claim).toBe(null);
     drive.set({ ignition: false, motion: false }).for(5);
     expect(states(drive)).toEqual(['proven', 'proven']);
   });
 
-  it('and a lost receiver at once are one supply: the place confirms the inputs once it was held for a minute', () => {
+  it('together with a lost receiver is one lost supply: the inputs count after a minute at one place', () => {
     const drive = lost()
       .receiver(() => null)
       .for(5);
@@ -232,7 +232,7 @@ describe('a common loss', () => {
     });
   });
 
-  it('is found although the board was silent for the moment in which the inputs fell', () => {
+  it('is detected although the board was silent while the inputs fell', () => {
     const drive = onTheRoad()
       .receiver(() => null)
       .for(5)
@@ -243,13 +243,13 @@ describe('a common loss', () => {
     expect(drive.testimony().drive.state).toBe('unknown');
   });
 
-  it('is none where the receiver has shown the vehicle standing: a driver stops the engine', () => {
+  it('is not detected while the receiver shows standstill: a driver stops the engine', () => {
     const drive = commissioned().for(20).trip().for(15).set({ motion: true }).for(1);
     drive.set({ ignition: false, motion: false }).for(20);
     expect(drive.of('ignition').state).toBe('proven');
   });
 
-  it('is one of live contacts too: a plug that comes off takes both wires, and not the life input', () => {
+  it('suspends live contacts too: a plug that comes off carries both wires and not the life input', () => {
     const drive = commissioned({ causes: livingCauses }).for(20).trip().set({ motion: true }).for(30, 50);
     drive.receiver(() => null).for(5, 50);
     drive.set({ ignition: false, motion: false }).for(600, 50);
@@ -259,7 +259,7 @@ describe('a common loss', () => {
     expect(contactsOf(drive.set({ ignition: false }).for(5))).toEqual(['proven', 'proven']);
   });
 
-  it('is none where the receiver shows the stop a moment later: a driver turns the key as the vehicle stops', () => {
+  it('ends when the receiver shows the stop a moment later: a driver turns the key as the vehicle stops', () => {
     const drive = commissioned().for(20).set({ ignition: true }).for(3).for(60, 60);
     for (const kmh of brakingFrom(60).slice(0, -1)) drive.for(1, kmh);
     drive.set({ ignition: false });
@@ -267,20 +267,20 @@ describe('a common loss', () => {
     expect(contactsOf(drive.for(20))).toEqual(['proven', 'proven']);
   });
 
-  it('stays one for good where a fix since has shown movement, also at the stop that follows', () => {
+  it('does not end at the next stop if a fix since has shown movement', () => {
     const drive = onTheRoad().set({ ignition: false, motion: false }).for(2);
     for (const kmh of brakingFrom(60)) drive.for(1, kmh);
     expect(contactsOf(drive.for(120, 0))).toEqual(['suspended', 'suspended']);
   });
 
-  it('stays one where dead inputs twitch together at the stop that follows', () => {
+  it('does not end when dead inputs twitch together at the next stop', () => {
     const drive = onTheRoad().set({ ignition: false, motion: false }).for(2);
     for (const kmh of brakingFrom(60)) drive.for(1, kmh);
     drive.set({ ignition: true, motion: true }).for(0.5, 0).set({ ignition: false, motion: false });
     expect(contactsOf(drive.for(120))).toEqual(['suspended', 'suspended']);
   });
 
-  it('stays one where an analog value was lost with the inputs, also as the vehicle stops', () => {
+  it('does not end as the vehicle stops if an analog value was lost with the inputs', () => {
     const drive = commissioned(all).set({ rpm: 800, supplyV: 14 }).for(20).trip();
     drive.set({ ignition: false, rpm: null, supplyV: null }).for(60, 0).set({ rpm: 0, supplyV: 12.6 });
     expect(contactsOf(drive.for(60))).not.toContain('proven');
@@ -309,7 +309,7 @@ describe('a veto', () => {
     expect(drive.set({ supplyV: 0.4 }).for(15).of('voltage').claim).toBe(null);
   });
 
-  it('is a charging voltage with the key off until it has fallen, and for ten minutes when it rises: a charger says nothing of an engine', () => {
+  it('is a charging voltage with the key off until it falls, and for ten minutes after a rise: a charger is no engine', () => {
     const stopped = () =>
       commissioned(all).for(20).set({ ignition: true, supplyV: 14.4 }).for(10).set({ ignition: false });
     expect(stopped().for(600).of('voltage').claim).toBe('active');
@@ -320,7 +320,7 @@ describe('a veto', () => {
     expect(resting.for(30).of('voltage').claim).toBe('rest');
   });
 
-  it('is no battery that rests at a charging voltage and has fallen little: after ten minutes it says nothing', () => {
+  it('is no battery that rests at a charging voltage: after ten minutes it counts as neither', () => {
     const stopped = (supplyV: number) =>
       commissioned(all).for(20).set({ ignition: true, supplyV }).for(10).set({ ignition: false });
     for (const [chargingV, restingV] of [
@@ -335,7 +335,7 @@ describe('a veto', () => {
     expect(stopped(14.4).for(5).set({ supplyV: 14.2 }).for(900).of('voltage').claim).toBe('active');
   });
 
-  it('is a charging voltage after a restart on the road, and a charger of a parked vehicle is none', () => {
+  it('is a charging voltage after a restart on the road, but not a charger on a parked vehicle', () => {
     const onTheRoad = { ...commissionedRecord, motion: 'driving', parkedAt: null } as const;
     const started = commissioned({ ...all, record: onTheRoad });
     expect(started.set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe('active');
@@ -358,7 +358,7 @@ describe('a veto', () => {
 });
 
 describe('a motion input that was contradicted', () => {
-  it('speaks against rest when it works again, and says nothing once it has been active for ten minutes', () => {
+  it('contradicts rest when it works again, and is ignored after ten minutes of activity', () => {
     const drive = commissioned().for(40).set({ ignition: true, motion: false }).for(60, 30);
     expect(drive.of('motion')).toMatchObject({ state: 'contradicted' });
     drive.set({ motion: true }).for(30, 30);
@@ -367,7 +367,7 @@ describe('a motion input that was contradicted', () => {
     expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: null });
   });
 
-  it('says nothing either once it has pulsed for as long on a vehicle that is parked', () => {
+  it('is ignored after ten minutes of pulses on a parked vehicle', () => {
     const drive = commissioned().for(40).trip().for(5, 0).set({ ignition: false });
     const pulse = (seconds: number) => {
       for (let s = 0; s < seconds; s += 2)
@@ -387,13 +387,13 @@ describe('an ignition that chatters', () => {
     return drive.set({ ignition: false });
   };
 
-  it('counts again after a minute of off where the receiver showed the vehicle at rest: somebody tried the key', () => {
+  it('counts again after a minute off while the receiver shows rest: a person tried the key', () => {
     const drive = turned(4);
     expect(drive.for(50).of('ignition').state).toBe('suspended');
     expect(drive.for(15).of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
   });
 
-  it('does not while the receiver shows nothing, nor where it began on the road', () => {
+  it('does not count again without a position, nor if the chatter began on the road', () => {
     expect(
       turned(4)
         .receiver(() => null)
@@ -410,7 +410,7 @@ describe('an ignition that chatters', () => {
 describe('a tow', () => {
   const towed = () => commissioned().for(30).for(30, 40).for(1, 20).for(1, 8).for(30, 0);
 
-  it('with the key off leaves the ignition without weight until it was seen on, and takes no credit', () => {
+  it('with the key off suspends the ignition until it is seen on, and costs no credit', () => {
     const drive = towed();
     expect(drive.of('ignition').state).toBe('suspended');
     expect(drive.of('gnss')).toMatchObject({ state: 'proven', claim: 'rest' });
@@ -418,14 +418,14 @@ describe('a tow', () => {
     expect(drive.of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
   });
 
-  it('is none where the ignition was on before it fell on the road: its wire is broken', () => {
+  it('is not assumed if the ignition was on before it fell on the road: its wire is broken', () => {
     const drive = commissioned().for(20).trip(20).for(5, 30).set({ ignition: false }).for(11, 30);
     expect(drive.of('ignition').state).toBe('contradicted');
   });
 });
 
 describe('a drive of seconds', () => {
-  it('leaves live contacts that were off before it without weight: one plug carries the wires of both', () => {
+  it('suspends live contacts that were off before it: one plug carries both wires', () => {
     const drive = commissioned({ causes: livingCauses }).receiver(() => null);
     drive.set({ ignition: false, motion: false }).for(20);
     expect(contactsOf(drive)).toEqual(['proven', 'proven']);
@@ -436,12 +436,12 @@ describe('a drive of seconds', () => {
     expect(contactsOf(drive.set({ motion: false }).for(1))).toEqual(['proven', 'proven']);
   });
 
-  it('leaves a motion input its weight where the ignition shows the drive: it may pulse once in seconds', () => {
+  it('does not suspend the motion input if the ignition shows the drive: it may pulse rarely', () => {
     const drive = commissioned().for(20).trip().set({ motion: false }).for(6, 40);
     expect(contactsOf(drive)).toEqual(['proven', 'proven']);
   });
 
-  it('leaves what was active in it its weight, where a receiver that smooths its speed shows its end late', () => {
+  it('does not suspend inputs that were active in it, if a smoothing receiver shows its end late', () => {
     let shownKmh = 0;
     const smoothed = (fix: Fix): Fix => {
       shownKmh += ((fix.speedKmh ?? 0) - shownKmh) * 0.22;
@@ -502,7 +502,7 @@ describe('a parked vehicle with good sensors', () => {
     expect(drive.of('gnss').claim).toBe('rest');
   });
 
-  it('looks still in reports, also before that is proven', () => {
+  it('appears at rest in reports before that is proven', () => {
     const drive = createEvidenceDrive().for(20);
     expect(drive.claim().kind).toBe('unknown');
     expect(looksStill(drive.claim())).toBe(true);

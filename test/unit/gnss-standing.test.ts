@@ -96,7 +96,7 @@ describe('a fix beside those just before it', () => {
 });
 
 describe('a stop that was observed', () => {
-  it('proves standstill at once, and says for how long it has lasted', () => {
+  it('proves standstill at once, with its duration', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50));
     expect(watch.claim()).toMatchObject({ kind: 'still', forMs: 1000 });
     expect(watch.stand(12).claim()).toMatchObject({ kind: 'still', forMs: 13_000 });
@@ -107,7 +107,7 @@ describe('a stop that was observed', () => {
     expect(watch.claim()).toMatchObject({ kind: 'still', forMs: 12_000 });
   });
 
-  it('is none when the position of the last fix in motion comes again, to the last digit', () => {
+  it('is not accepted when the position of the last moving fix repeats to the last digit', () => {
     const road = createRoadReceiver();
     let state = createGnssState(0);
     const take = (fix: ReturnType<typeof road.next>): void => {
@@ -123,7 +123,7 @@ describe('a stop that was observed', () => {
     });
   });
 
-  it('proves nothing any more 20 s after the receiver froze: it would say the same of a vehicle that went on', () => {
+  it('proves nothing 20 s after the receiver froze: it would report the same for a moving vehicle', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(5);
     const freeze = (fixes: number) => watch.stand(fixes, () => ({ altitudeM: 91 }));
     expect(freeze(20).claim().kind).toBe('still');
@@ -147,7 +147,7 @@ describe('a stop that was observed', () => {
         expect(faultOf(holding(watch, 4.5, 1).claim())).not.toBe('still');
     });
 
-    it('proves nothing 3 s after the receiver began to hold, and goes on with the first fix that moves its place', () => {
+    it('proves nothing 3 s after the receiver began to hold its place, and counts again with the first fix that moves it', () => {
       const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(15);
       expect(faultOf(holding(watch, 0, 3).claim())).toBe('still');
       expect(faultOf(holding(watch, 0, 1).claim())).toBe('frozen');
@@ -155,7 +155,7 @@ describe('a stop that was observed', () => {
       expect(watch.at(0, { ...north(970.2), speedKmh: 0 }).claim().kind).toBe('still');
     });
 
-    it('is not taken for one whose speed of a standing vehicle is 0 while its place scatters', () => {
+    it('is distinguished from one that reports speed 0 at standstill while its place scatters', () => {
       const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50));
       const { latitude } = watch.state().last ?? { latitude: 0 };
       for (let second = 0; second < 15; second += 1)
@@ -164,7 +164,7 @@ describe('a stop that was observed', () => {
     });
   });
 
-  it('survives epochs of which RMC or GGA is lost, on the way and at its place', () => {
+  it('survives epochs without RMC or GGA, on the way and at its place', () => {
     const partial = (index: number): Partial<Fix> =>
       index % 3 === 1
         ? { speedKmh: null, mode: null, rmcValid: false }
@@ -179,7 +179,7 @@ describe('a stop that was observed', () => {
     }
   });
 
-  it('is not shown to vary, nor not to be held, by an epoch of which a sentence is lost', () => {
+  it('neither varies nor moves by an epoch with a lost sentence', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50));
     const { latitude, longitude } = watch.state().last ?? { latitude: 0, longitude: 0 };
     const held = { latitude, longitude, altitudeM: 90, satellites: 9, hdop: 0.9 };
@@ -210,7 +210,7 @@ describe('a stop that was observed', () => {
     expect(watch.at(3.5).claim()).toMatchObject({ kind: 'moving', speedKmh: 3.5, fixes: 1 });
   });
 
-  it('goes on with the next one where the vehicle has shunted for a second or two between them', () => {
+  it('continues at the next stop after a second or two of shunting', () => {
     const stopped = () => createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(10);
     for (const hop of [[3.5], [4, 6, 2.5]])
       expect(stopped().drive(hop).stand(12).claim()).toMatchObject({ kind: 'still' });
@@ -220,7 +220,7 @@ describe('a stop that was observed', () => {
     expect(faultOf(stopped().drive([50, 4]).stand(20).drive([4]).stand(20).claim())).toBe('no_stop_seen');
   });
 
-  it('survives one position that is far off, and not two', () => {
+  it('survives one distant position, but not two', () => {
     const outliers = (count: number) => {
       const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(15);
       for (let index = 0; index < count; index += 1) watch.fix({ ...watch.road.next(0), ...north(1000) });
@@ -229,7 +229,7 @@ describe('a stop that was observed', () => {
     expect([outliers(1), outliers(2)]).toEqual(['still', 'no_stop_seen']);
   });
 
-  it('survives the settling of the filter right after it, and no displacement later', () => {
+  it('survives the settling of the filter right after it, but no later displacement', () => {
     const settling = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(5);
     for (let index = 0; index < 12; index += 1) settling.fix({ ...settling.road.next(0), ...north(900) });
     expect(settling.claim().kind).toBe('still');
@@ -261,12 +261,12 @@ describe('what is no stop', () => {
     expect(watch.claim().kind).not.toBe('still');
   });
 
-  it('is one that follows a gap in the fixes: the drive before it was not this one', () => {
+  it('is a stop after a gap in the fixes, which may hide the drive', () => {
     const watch = createWatch().drive(minuteAt(50)).lose();
     expect(faultOf(watch.stand(20).claim())).toBe('no_stop_seen');
   });
 
-  it('is one after two fixes of noise above 3 km/h', () => {
+  it('is a stop after two noisy fixes above 3 km/h', () => {
     const watch = createWatch().drive([5, 2.5]).stand(20);
     expect(faultOf(watch.claim())).toBe('no_stop_seen');
   });
@@ -284,7 +284,7 @@ describe('a place without an observed stop', () => {
     expect(faultOf(createWatch(5000).stand(30).claim())).toBe('few_fixes');
   });
 
-  it('is not proven by one fix that is repeated bit by bit, however long', () => {
+  it('is not proven by one fix that is repeated without change, however long', () => {
     const watch = createWatch().stand(600, () => ({ altitudeM: 90 }));
     expect(faultOf(watch.claim())).toBe('frozen');
   });
@@ -297,7 +297,7 @@ describe('a place without an observed stop', () => {
     }
   });
 
-  it('is not proven any more when its place has walked on for 45 m, however long it stood there before', () => {
+  it('is no longer proven after its position has drifted by 45 m, however long it stood before', () => {
     for (const stoodS of [12, 30, 60, 600])
       for (const walkMs of [1.2, 2.4, 5, 8]) {
         const watch = createWatch().drive(brakingFrom(50)).stand(stoodS);
@@ -365,7 +365,7 @@ describe('a place without an observed stop', () => {
     }
   });
 
-  it('is not proven by a position that goes on by a metre a second, in whatever scatter', () => {
+  it('is not proven by a position that drifts by a metre a second, with any scatter', () => {
     for (const scatterM of [0, 1, 2, 4]) {
       const luck = createLuck(3);
       const walk = (second: number) => ({ x: second + scatterM * gauss(luck), y: scatterM * gauss(luck) });
@@ -390,13 +390,13 @@ describe('a place without an observed stop', () => {
 describe('the place where it was parked', () => {
   const parked = { at: home, engineOnMs: Number.NEGATIVE_INFINITY };
 
-  it('is standstill at once within 40 m, and elsewhere only after the hold', () => {
+  it('proves standstill at once within 40 m, and elsewhere only after a minute', () => {
     expect(createWatch().stand(12).claim(parked)).toMatchObject({ kind: 'still', forMs: 11_000 });
     expect(createWatch(1000, 39).stand(12).claim(parked).kind).toBe('still');
     expect(faultOf(createWatch(1000, 41).stand(12).claim(parked))).toBe('no_stop_seen');
   });
 
-  it('is not believed of fixes that have not varied since the ignition was switched on', () => {
+  it('does not count for fixes that have not varied since the ignition was switched on', () => {
     const watch = createWatch().stand(30);
     const frozen = watch.road.next(0);
     watch.fix(frozen);
@@ -458,7 +458,7 @@ describe('one fix', () => {
     expect(braking.claim().kind).toBe('unknown');
   });
 
-  it('of VTG says that the vehicle moves, and takes back no speed that RMC stated', () => {
+  it('of VTG shows movement, and overrides no speed of RMC', () => {
     const watch = createWatch().stand(90);
     expect(watch.at(40, { rmcValid: false, isSpeedOfVtg: true }).claim()).toMatchObject({ saidKmh: 40 });
     expect(watch.at(0, { rmcValid: false, isSpeedOfVtg: true }).claim()).toMatchObject({ saidKmh: 40 });
@@ -501,7 +501,7 @@ describe('one fix', () => {
     expect(after(36)).toBe('no_stop_seen');
   });
 
-  it('comes in the interval of its receiver, also where fixes before it were read at once: that heals within a hundred', () => {
+  it('restores the learned interval within a hundred fixes after several were read at once', () => {
     for (const ms of [100, 200, 1000, 2000]) {
       let intervalMs = ms;
       for (let read = 0; read < 4; read += 1) intervalMs = smoothedInterval(intervalMs, 0);
@@ -531,7 +531,7 @@ describe('one fix', () => {
     const usual = { onLineMs: 300, readMs: 150 };
     const lastOf = (last: typeof usual) => (index: number) => (index < 59 ? usual : last);
 
-    it('on the line or unread, and read but not taken in yet', () => {
+    it('on the line or unread, and read but not recorded yet', () => {
       expect(ageAfter(60, () => usual)).toBe(0);
       expect(ageAfter(60, lastOf({ onLineMs: 1200, readMs: 150 }))).toBeCloseTo(900, -2);
       expect(ageAfter(60, lastOf({ onLineMs: 300, readMs: 950 }))).toBeCloseTo(800, -2);
@@ -546,7 +546,7 @@ describe('one fix', () => {
     });
   });
 
-  it('that is later than 2 s against the soonest of this run, or against trusted time, says nothing', () => {
+  it('that is more than 2 s later than the soonest of this run, or than trusted time, proves nothing', () => {
     const late = (trusted: boolean, lateMs: number) => {
       let state = createGnssState(0);
       const road = createRoadReceiver();
@@ -568,7 +568,7 @@ describe('one fix', () => {
     expect(late(true, 20_000)).toBe('fix_late');
   });
 
-  it('is not late because two clocks part, nor after the receiver has set its clock back', () => {
+  it('is not late because two clocks drift apart, nor after the receiver has set its clock back', () => {
     let state = createGnssState(0);
     const road = createRoadReceiver();
     let behindMs = 0;
@@ -592,7 +592,7 @@ describe('one fix', () => {
     expect(faultOf(gnssClaim(state, unknownPlace, road.nowMs()))).toBe('still');
   });
 
-  it('that is estimated says nothing of standstill, and its speed is stated', () => {
+  it('that is estimated proves no standstill, but its speed is reported', () => {
     let { state } = { state: createWatch().stand(90).state() };
     state = recordGnssVoid(state, 91_000, 60);
     expect(gnssClaim(state, unknownPlace, 91_000)).toEqual({ kind: 'unknown', fault: 'no_fix', saidKmh: 60 });
@@ -605,7 +605,7 @@ describe('one fix', () => {
     expect(watch.stand(1).claim(parked).kind).toBe('still');
   });
 
-  it('says nothing about now after 2 s, and of a receiver of 0.5 Hz after 3.5 s', () => {
+  it('expires after 2 s, and from a 0.5 Hz receiver after 3.5 s', () => {
     const fast = createWatch().stand(90);
     expect(fast.claim(unknownPlace, 2000).kind).toBe('still');
     expect(faultOf(fast.claim(unknownPlace, 2001))).toBe('fix_old');
@@ -620,7 +620,7 @@ describe('one fix', () => {
     expect(faultOf(gnssClaim(state, unknownPlace, 0))).toBe('hdop');
   });
 
-  it('that is doubtful or moves without being evidence is suspect for a minute; an honest void is not', () => {
+  it('that is doubtful, or moves without being evidence, is suspect for a minute; a plain void is not', () => {
     const doubtful = createWatch()
       .stand(20)
       .at(0, { doubts: ['jump'] })

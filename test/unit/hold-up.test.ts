@@ -19,17 +19,17 @@ const times = (count: number, lateMs: number): readonly number[] =>
   Array.from({ length: count }, () => lateMs);
 
 describe('a hold-up', () => {
-  it('is a step that comes 100 ms late, and ends with it', () => {
+  it('is a step that is 100 ms late, and ends with that step', () => {
     expect(watchOf([0, 100])).toEqual([]);
     expect(watchOf([0, 101, 0])).toEqual([201]);
   });
 
-  it('is none while the steps of a busy machine come late by a tenth of a second in ten', () => {
+  it('is not detected while the steps of a busy machine are late by a tenth of a second in ten', () => {
     expect(watchOf(times(1000, 10))).toEqual([]);
     expect(watchOf([...times(30, 5), 70, ...times(30, 5), 70, ...times(30, 5)])).toEqual([]);
   });
 
-  it('is also a chain of shorter ones, none of which is one by itself', () => {
+  it('is also detected as a chain of delays that are each too short alone', () => {
     const ended = watchOf(times(40, 92));
     expect(ended.length).toBeGreaterThan(18);
     const apart = ended.slice(1).map((atMs, index) => atMs - (ended[index] ?? 0));
@@ -38,12 +38,12 @@ describe('a hold-up', () => {
     expect(watchOf(times(100, 40)).length).toBeGreaterThan(10);
   });
 
-  it('is followed by another, unless that is too short for bytes to be read later than is looked for', () => {
+  it('is followed by another one, unless that one is too short to delay the reading of bytes', () => {
     expect(watchOf([200, 80])).toEqual([250, 380]);
     expect(watchOf([200, interlockLimits.unreadMs - holdUpLimits.everyMs])).toHaveLength(2);
   });
 
-  it('is not looked for between two steps that time demands', () => {
+  it('is not detected between two steps that time demands', () => {
     const watch = holdUpWatchAfter(null, 1000);
     expect(holdUpWatchAfter(watch, 1049)).toBe(watch);
   });

@@ -69,7 +69,7 @@ describe('an input', () => {
     ]);
   });
 
-  it('is unknown when no good sample has come for its stale time, from that moment on', () => {
+  it('is unknown once its stale time has passed without a good sample', () => {
     const { sample, time, of, changes, state } = rig();
     for (let atMs = 0; atMs <= 400; atMs += 40) sample(atMs, { ignition: true });
     expect(state().wakeAtMs).toBe(2400);
@@ -83,14 +83,14 @@ describe('an input', () => {
     expect(of('ignition')).toBe('unknown');
   });
 
-  it('says unknown between two runs of samples even without a wake-up', () => {
+  it('is unknown between two runs of samples even without a wake-up', () => {
     const { sample, of } = rig();
     for (let atMs = 0; atMs <= 400; atMs += 40) sample(atMs, { ignition: true });
     sample(5000, { ignition: true });
     expect(of('ignition')).toBe('unknown');
   });
 
-  it('never shows a state that its last samples did not, whatever comes', () => {
+  it('never shows a state that its last samples did not show, in any sequence', () => {
     const step = fc.record({
       afterMs: fc.integer({ min: 1, max: 3000 }),
       value: fc.constantFrom(true, false, null),

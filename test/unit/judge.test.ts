@@ -183,7 +183,7 @@ describe('the verdict', () => {
     expect(judged.filter((name) => !table.some(([code]) => code === name))).toEqual([]);
   });
 
-  it('lists each witness that lacks, with its state', () => {
+  it('lists each missing witness with its state', () => {
     const { rules } = judge(
       cut,
       at({ states: { ignition: 'stale' }, motion: { value: false, sinceMs: ago(5000) } }),
@@ -197,12 +197,12 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('says in words what lacks, whatever the rule', () => {
+  it('describes every unmet rule in a sentence', () => {
     for (const [code, change, readings, rules] of table)
       expect(verdictText(judge(change, at(readings), rules)) === '').toBe(code === 'allowed');
   });
 
-  it('looks at every rule, so that everything missing is reported at once', () => {
+  it('checks every rule, so that everything missing is reported at once', () => {
     const { rules } = judge(cut, at({ boardAlive: false, ignition: on, gnss: moving(60), rpm: 'active' }));
     const unmet = rules.filter(({ isMet }) => !isMet).map(({ rule }) => rule);
     expect(unmet).toEqual(
@@ -210,12 +210,12 @@ describe('the verdict', () => {
     );
   });
 
-  it('asks a person to insist after six changes within the hour, and nothing else', () => {
+  it('needs a person to repeat the command after six changes within the hour, and nothing else', () => {
     const changesUtcMs = [1, 2, 3, 4, 5, 6].map((index) => utcAgo(index * 60_000));
     expect(isAllowed(judge({ ...cut, changesUtcMs, isReconfirmed: true }, at()))).toBe(true);
   });
 
-  it('wants the warning only when all else is proven', () => {
+  it('requests the warning only when everything else is proven', () => {
     const silent = { soundsForMs: null, hasFault: false };
     const verdict = (readings: Readings) =>
       judge(cut, at({ ...warned, warning: silent, ...readings }), standstillRules);
@@ -224,7 +224,7 @@ describe('the verdict', () => {
     expect(wantsWarningOnly(verdict({ motion: null }))).toBe(false);
   });
 
-  it('holds for 500 ms, as what was proven is about this moment only; a safe state has its usual time', () => {
+  it('is valid for 500 ms, because the proof holds for this moment only; a safe state has its usual time', () => {
     expect(interlockLimits.promptDriveMs).toBe(500);
     for (const feature of featureNames) {
       expect(orderWithinMs({ feature, state: '1' }, 1500)).toBe(500);
@@ -304,7 +304,7 @@ const anyChange = fc.record({
 const anyBus = fc.record({ isMoving: fc.boolean(), isEngineRunning: fc.boolean() });
 
 describe('an ignition that does not count', () => {
-  it('says whether it must be seen on, or was switched too often', () => {
+  it('names the reason: it must be seen on, or was switched too often', () => {
     const valueOf = (ignitionSuspension: Evidence['ignitionSuspension']) =>
       judge(cut, evidenceAt(nowMs, { ignitionSuspension })).rules.find(({ rule }) => rule === 'ignition_off');
     expect(valueOf('chatter')).toMatchObject({ isMet: false, value: 'unsteady' });

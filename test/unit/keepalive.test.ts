@@ -69,7 +69,7 @@ describe('the keep-alive', () => {
     expect(live({ holdS: 7200, speakS: 3600, mostS: 600 }).keepalive.nextS).toBe(600);
   });
 
-  it('shrinks below what the network holds, and then loses no link any more', () => {
+  it('shrinks below the limit of the network, and then loses no more links', () => {
     for (const holdS of [90, 150, 200, 239]) {
       const { keepalive, losses } = live({ holdS, speakS: 3600 });
       expect(keepalive.everyS).toBeLessThanOrEqual(holdS);
@@ -78,7 +78,7 @@ describe('the keep-alive', () => {
     }
   });
 
-  it('finds out by what got no answer, too', () => {
+  it('learns also from a packet without an answer', () => {
     const { keepalive } = live({ holdS: 150, speakS: 200 });
     expect(Math.min(200, keepalive.everyS)).toBeLessThanOrEqual(150);
   });

@@ -447,7 +447,7 @@ describe('what must be safe again', () => {
     }
   });
 
-  it('is written again after a restart where a cut was taken back and nothing was read since', async () => {
+  it('is written again after a restart if a cut was withdrawn and nothing was read since', async () => {
     const rig = await createVehicleRig({
       onLog: (event) => void (event === 'relay_order' && rig.board.setFaults({ silent: true })),
     });

@@ -83,7 +83,7 @@ describe('the loop-back', () => {
     expect(rig.contact).toBe(false);
   });
 
-  it('leaves the output alone while it is not wanted, and switches it off where it was found on', () => {
+  it('does not toggle the output while no change waits, and switches off one that is on', () => {
     const rig = createRig();
     rig.isWanted = false;
     expect(rig.run(20_000).orders).toEqual([]);
@@ -94,7 +94,7 @@ describe('the loop-back', () => {
     expect(rig.contact).toBe(false);
   });
 
-  it('never answers with a board that repeats its last reading, whenever that begins', () => {
+  it('never answers on a board that repeats its last reading, from whatever moment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 400 }), fc.boolean(), (samples, isSilentToo) => {
         const rig = createRig().run(samples * sampleMs);
@@ -109,7 +109,7 @@ describe('the loop-back', () => {
     );
   });
 
-  it('never answers by bits that no order of its own has made', () => {
+  it('never answers by edges that it did not order', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(true, false, null), { minLength: 1, maxLength: 60 }), (bits) => {
         const rig = createRig();
@@ -124,7 +124,7 @@ describe('the loop-back', () => {
     );
   });
 
-  it('names only a moment at which the input had shown both edges of one toggle, each within two seconds of its order', () => {
+  it('answers only after the input showed both edges of one toggle, each within two seconds of its order', () => {
     const lag = fc.integer({ min: 0, max: 4000 });
     fc.assert(
       fc.property(fc.array(lag, { minLength: 1, maxLength: 4 }), (lags) => {
@@ -155,7 +155,7 @@ describe('the loop-back', () => {
     );
   });
 
-  it('forgets its answer with a loss of the board, a silent input, a wrong bit at rest, and an output that does not follow', () => {
+  it('voids its answer after a loss of the board, a silent input, a wrong bit at rest, or an output that does not follow', () => {
     const losses: readonly ((rig: ReturnType<typeof createRig>) => void)[] = [
       (rig) => rig.lose(),
       (rig) => {
@@ -183,7 +183,7 @@ describe('the loop-back', () => {
     }
   });
 
-  it('answers again after the board came back, by a toggle that was ordered since', () => {
+  it('answers again after the board returned, by a toggle ordered since', () => {
     const rig = createRig().run(12_000);
     rig.lose();
     const lostMs = rig.now();

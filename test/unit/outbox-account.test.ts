@@ -58,7 +58,7 @@ const histories = fc
   .map(([steps, before]) => live(steps, before));
 
 describe('an account', () => {
-  it('says how many are left, and their sum', () => {
+  it('derives the number of remaining events and their sum', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const sum = [...history.live].reduce((all, seq) => all + seq, 0);
@@ -100,7 +100,7 @@ describe('an account', () => {
   });
 });
 
-it('a set of numbers holds what was put in, once', () => {
+it('a set of numbers holds each added number once', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 200_000 })), (seqs) => {
       const set = createSeqSet();
@@ -131,7 +131,7 @@ describe('a page of rows', () => {
     return page;
   }
 
-  it('with any one bit flipped gives all rows but one at most, and none that is false', () => {
+  it('with any one bit flipped yields all rows except at most one, and no false row', () => {
     const page = leafPage();
     const whole = carveRows(page, () => null);
     expect(whole).toHaveLength(6);

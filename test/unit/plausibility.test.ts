@@ -72,7 +72,7 @@ describe('an honest drive', () => {
 });
 
 describe('jumps', () => {
-  test('one stray fix is doubted, and the drive afterwards is not', () => {
+  test('one stray fix raises a doubt, the drive afterwards does not', () => {
     const fixes = seconds(60).map((s) => fixAt(s, s === 30 ? 9000 : s * 10, { speedKmh: null }));
     const doubts = judgeAll(fixes);
     expect(doubts[30]).toEqual(['jump']);

@@ -63,7 +63,7 @@ describe('a board with wires that prove its contacts', () => {
     expect(rig.isCut()).toBe(false);
   });
 
-  it('that is lost, repeats old bits or has lost its common cuts nothing, and goes on when it is mended', async () => {
+  it('that is lost, repeats old bits or has lost its common cuts nothing until it is repaired', async () => {
     for (const faults of [{ repeatsBits: true }, { silent: true }, { commonLost: true }]) {
       const rig = await garageRig();
       rig.run(60);
@@ -94,7 +94,7 @@ describe('a board with wires that prove its contacts', () => {
     expect(rig.isCut(), rig.reasons().at(-1)).toBe(isDone);
   });
 
-  it('cuts after a bus in trouble and a port that was pulled, each time anew', async () => {
+  it('cuts again after each bus failure and each unplugged port', async () => {
     const rig = await garageRig();
     for (let round = 0; round < 3; round += 1) {
       rig.run(60);
@@ -170,7 +170,7 @@ describe('a board with wires that prove its contacts', () => {
     expect(rig.said()).toContain('Panic');
   });
 
-  it('never orders a loop-back where none is wired', async () => {
+  it('never orders a loop-back if none is wired', async () => {
     const rig = await garageRig({ wiring: 'plain' });
     rig.command('enginecutoff', '1');
     rig.run(60);

@@ -100,7 +100,7 @@ it.each(['bytes', 'time'] as const)(
   },
 );
 
-it('is not cut by an agent that runs for a fifth of each second only, as a hog in step with the receiver leaves it', async () => {
+it('is not cut by an agent that a CPU hog lets run for only a fifth of each second', async () => {
   for (let phaseS = 0; phaseS < 1; phaseS += extent({ gate: 0.3, nightly: 0.1 }))
     for (const setOffS of [0.05, 0.25, 0.45, 0.65]) {
       const { rig, cutKmh } = await standAtLight(0, 8 + phaseS);
@@ -125,7 +125,7 @@ it('is not cut by an agent that runs for a fifth of each second only, as a hog i
     }
 });
 
-it('is not cut in a garage by an agent that was held up as it set off', async () => {
+it('is not cut in a garage by an agent that was held up as the vehicle set off', async () => {
   let decided = 0;
   for (const [holdS, orderS] of [0.25, 0.35, 0.45, 0.57].flatMap((one) =>
     fifths(0.5, 12).map((at) => [one, at] as const),

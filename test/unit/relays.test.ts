@@ -58,12 +58,12 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
 }
 
 describe('a relay', () => {
-  it('that is as it should be is left alone', () => {
+  it('that is in its required state is not written', () => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: true }, true).look(0);
     expect([...rig.told, ...rig.repairs]).toEqual([]);
   });
 
-  it('that is cut although it should not be is repaired whatever the vehicle does, and never given up', () => {
+  it('that wrongly cuts the engine is repaired in any state of the vehicle, without end', () => {
     const rig = createRig({ enginecutoff: '0' });
     for (let ms = 0; ms < 3_600_000; ms += 5000) {
       rig.read(ms, { enginecutoff: true }).look(ms, { ...on(ms), gnss: moving(80) });
@@ -82,7 +82,7 @@ describe('a relay', () => {
 });
 
 describe('a confirmed cut that fell off', () => {
-  it('comes back at once after the board started', () => {
+  it('is re-applied at once after the board started', () => {
     const rig = createRig({ enginecutoff: '1' });
     rig.read(0, { enginecutoff: false }, true).look(0);
     expect(rig.repairs).toEqual(['enginecutoff 1']);
@@ -90,7 +90,7 @@ describe('a confirmed cut that fell off', () => {
     expect(rig.told).toEqual(['Relay_Restored']);
   });
 
-  it('comes back without a position where two inputs show standstill that no single fault makes zero', () => {
+  it('is re-applied without a position if two inputs that no single fault sets to zero show standstill', () => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true);
     const blind = { gnss: noSky, motion: { value: false, sinceMs: -120_000 } } as const;
     rig.look(0, blind);
@@ -127,7 +127,7 @@ describe('a confirmed cut that fell off', () => {
     expect(rig.repairs).toEqual([]);
   });
 
-  it('comes back neither on the road nor after it until all of a new cut is proven', () => {
+  it('is re-applied neither on the road nor after it, until everything for a new cut is proven', () => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true).look(0, on(0));
     // In a tunnel the ignition wire drops for a moment: this must not stop the engine.
     const glitch: Readings = { ignition: { value: false, sinceMs: 5000 }, gnss: noSky };
@@ -147,12 +147,12 @@ describe('a confirmed cut that fell off', () => {
 });
 
 describe('without a record', () => {
-  it('the engine is left as it is found, and that is reported', () => {
+  it('keeps the engine relay as found, and reports it', () => {
     expect(createRig({}).read(0, { enginecutoff: true }).look(0).told).toEqual(['Vehicle_Disable']);
     expect(createRig({}).read(0, { enginecutoff: false }).look(0).told).toEqual(['Vehicle_Enable']);
   });
 
-  it('an open cargo lock is locked', () => {
+  it('locks an open cargo lock', () => {
     const rig = createRig({}).read(0, { cargoaccess: true }).look(0).look(500);
     expect(rig.told).toEqual(['Relay_Mismatch']);
     expect(rig.repairs).toEqual(['cargoaccess 0']);

@@ -140,7 +140,7 @@ describe('an excerpt of a log', () => {
   const text = fc.array(character, { maxLength: 200 }).map((parts) => parts.join(''));
   const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
-  it('comes in parts that fit into one event each and give the text back', () => {
+  it('is split into parts that fit into one event each and join to the text', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 120 }), (line, times) => {
         const log = `${line}\n`.repeat(times);
@@ -165,7 +165,7 @@ describe('an excerpt of a log', () => {
     expect(kept.length).toBeGreaterThan(500);
   });
 
-  it('of one endless line is its end, and of nothing one empty part', () => {
+  it('of one endless line is its end, of an empty log one empty part', () => {
     const parts = cutExcerpt(`${'x'.repeat(200_000)}END`);
     expect(parts.join('').endsWith('END')).toBe(true);
     expect(parts.length).toBeLessThanOrEqual(requestLimits.parts);

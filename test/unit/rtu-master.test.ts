@@ -137,7 +137,7 @@ describe('the RTU master', () => {
     });
   });
 
-  it('never sends a write twice, and calls an unanswered one unknown', () => {
+  it('never sends a write twice, and reports an unanswered one as unknown', () => {
     const unit = board();
     let writes = 0;
     unit.onWrite = () => {
@@ -212,7 +212,7 @@ describe('the RTU master', () => {
     expect((bus.sent[0]?.atMs ?? 0) - startMs).toBeLessThan(3400);
   });
 
-  it('takes a glitch after an answer for a glitch', () => {
+  it('does not count a glitch after an answer as a frame', () => {
     const { bus, submit, feed, run, now, results } = rig([board()]);
     submit(poll(1));
     const sentMs = bus.sent[0]?.atMs ?? 0;
@@ -245,7 +245,7 @@ describe('the RTU master', () => {
     });
   }
 
-  it('never takes an answer of one unit for another, nor one to a wrong function, however sound it is', () => {
+  it('never accepts an answer of another unit or function, even with a correct checksum', () => {
     const { bus, submit, run, now, results, state, feed } = rig([]);
     const replies: Uint8Array[] = [
       // Unit 2 answers what unit 1 was asked; unit 1 answers a read of input registers; a broadcast answers.

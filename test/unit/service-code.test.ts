@@ -98,7 +98,7 @@ describe('guessing', () => {
     expect(renewed).toMatchObject({ keyID: 'another', counter: 0, isLocked: true });
   });
 
-  it('begins anew after a right code', () => {
+  it('restarts the count after a right code', () => {
     const rig = createRig();
     for (let tries = 0; tries < serviceLimits.wrongMost - 1; tries += 1) rig.enter(wrongCode());
     rig.enter(codes.codeAt(0));
@@ -148,7 +148,7 @@ describe('the push button', () => {
     expect(news.at(-1)).toEqual({ kind: 'code', code: '90317204' });
   });
 
-  it('does nothing without the long press, and forgets what is not gone on with', () => {
+  it('does nothing without the long press, and discards an unfinished entry', () => {
     expect(press([['off', 1000], ...digit(3), ...digit(4)])).toEqual([]);
     expect(press([...begin, ...digit(3), ['off', 31_000]]).at(-1)).toEqual({ kind: 'dropped' });
   });

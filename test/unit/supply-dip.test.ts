@@ -32,7 +32,7 @@ describe('a dip of the supply at the start of the engine', () => {
     });
   };
 
-  it('leaves no rest that the receiver showed before it, for a minute', () => {
+  it('voids the rest that the receiver showed before it, for a minute', () => {
     for (const lostS of [2, 3, 4, 8]) {
       const drive = dip(lostS);
       for (let s = 0; s < 55; s += 1)
@@ -40,7 +40,7 @@ describe('a dip of the supply at the start of the engine', () => {
     }
   });
 
-  it('is found as well behind a line that loses every other RMC: what it lets through shows how often the receiver speaks', () => {
+  it('is detected on a line that loses every other RMC: the rest shows the interval of the receiver', () => {
     for (const lostS of [2, 3]) {
       const drive = dip(lostS, false, true);
       for (let s = 0; s < 55; s += 1)
@@ -49,12 +49,12 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(dip(0, false, true).for(11, 0).of('gnss').claim).toBe('rest');
   });
 
-  it('is none when one fix is missing, and costs a parked vehicle a minute at most', () => {
+  it('is not assumed after one missing fix, and delays a parked vehicle by a minute at most', () => {
     for (const lostS of [0, 1]) expect(dip(lostS).for(11, 0).of('gnss').claim).toBe('rest');
     expect(dip(2).for(75, 0).of('gnss').claim).toBe('rest');
   });
 
-  it('leaves no such rest where the ignition was never read as on: its board was silent, or it is not proven', () => {
+  it('voids that rest if the ignition was never read as on: its board was silent, or it is not proven', () => {
     const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
     const { ignition: _ignition, ...credits } = commissionedRecord.credits;
     const unproven = () => createEvidenceDrive({ record: { ...commissionedRecord, credits } }).for(30);
@@ -71,7 +71,7 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(restarted(unproven(), 1)).toBe('rest');
   });
 
-  it('leaves no such rest where it restarts the unit too, for a minute after that', () => {
+  it('voids that rest for a minute if it restarts the unit too', () => {
     const drive = dip(2).restart(true);
     for (let s = 0; s < 58; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
     const parked = (isPower: boolean) => commissioned().for(60).restart(isPower).for(20).of('gnss').claim;
@@ -82,7 +82,7 @@ describe('a dip of the supply at the start of the engine', () => {
     expect([started.for(42).of('gnss').claim, started.for(5).of('gnss').claim]).toEqual([null, 'rest']);
   });
 
-  it('leaves no such rest where no fix before it was whole', () => {
+  it('voids that rest if no fix before it was complete', () => {
     const isDipped = (lostS: number) =>
       commissioned({ fitted: ['gnss', 'ignition'] })
         .receiver((fix) => ({ ...fix, speedKmh: null, mode: null, rmcValid: false }))
@@ -97,7 +97,7 @@ describe('a dip of the supply at the start of the engine', () => {
     expect([isDipped(3), isDipped(0)]).toEqual([null, 'rest']);
   });
 
-  it('leaves no such rest where nothing of the receiver was read before it, since the run began', () => {
+  it('voids that rest if the receiver sent nothing between the start of the run and the dip', () => {
     const isDipped = (before: null | 'silent', beforeS: number, lostS: number) =>
       commissioned({ fitted: ['gnss', 'ignition'] })
         .receiver(() => before)
@@ -114,12 +114,12 @@ describe('a dip of the supply at the start of the engine', () => {
     expect([isDipped(null, 17, 3), isDipped(null, 17, 0)]).toEqual([null, 'rest']);
   });
 
-  it('is none when a receiver of 0.5 Hz speaks a moment after the agent began: that says nothing of its interval', () => {
+  it('is not assumed when a 0.5 Hz receiver sends soon after the start: that is not its interval', () => {
     for (const beforeS of [61, 61.5, 61.9])
       expect(commissioned({ fixMs: 2000 }).for(beforeS).restart().for(20).of('gnss').claim).toBe('rest');
   });
 
-  it('leaves no such rest after one missing fix, where the ignition fell while its board was silent', () => {
+  it('voids that rest after one missing fix, if the ignition fell while its board was silent', () => {
     const drive = dip(1, true);
     for (let s = 0; s < 55; s += 1) expect(drive.for(1, 50).of('gnss').claim).not.toBe('rest');
     // A silence of the board alone, and a missing fix alone, are none.
@@ -127,7 +127,7 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(dip(1, true).for(75, 0).of('gnss').claim).toBe('rest');
   });
 
-  it('is told from a stall of this process, after which fixes are read late and none is missing', () => {
+  it('is distinguished from a stall of this process, after which fixes are late but complete', () => {
     const parked = () => commissioned({ fitted: ['gnss', 'ignition'] }).for(30);
     const stalled = (lateMs: number) => {
       const drive = parked().set({ ignition: null });
@@ -144,7 +144,7 @@ describe('a dip of the supply at the start of the engine', () => {
     expect(stalled(0)).not.toBe('rest');
   });
 
-  it('is told from a receiver that loses its fix long after the key', () => {
+  it('is distinguished from a receiver that loses its fix long after the key', () => {
     const drive = commissioned().for(20).trip().for(2).set({ ignition: false }).for(20);
     drive
       .receiver(() => null)

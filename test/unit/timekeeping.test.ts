@@ -70,7 +70,7 @@ describe('the time that a fix is late against', () => {
     expect(at(fast(agreeing, -20_000))).toBe(-20_000);
   });
 
-  it('is not that of a broker whose clock is hours ahead either, which disputes the time of the receiver', () => {
+  it('is not the time of a broker hours ahead either, which disputes the time of the receiver', () => {
     const system = { monoMs: 1000, utcMs: trueUtcMs };
     const hours = 2 * 3_600_000;
     const before = fast(gnss(offerSystemTime(fresh, system), 9), hours);
@@ -83,14 +83,14 @@ describe('the time that a fix is late against', () => {
     expect(at(gnss(fast(offerSystemTime(fresh, system), 0), 9, trueUtcMs - hours))).toBe(0);
   });
 
-  it('is that of the broker where the system clock is no second opinion: a stream that is late is late', () => {
+  it('is the time of the broker if the system clock does not confirm the receiver: a late stream is late', () => {
     expect(at(fast(gnss(fresh, 9), 20_000))).toBe(20_000);
     const other = offerSystemTime(gnss(fresh, 9), { monoMs: 9000, utcMs: trueUtcMs + 28_000 });
     expect(at(fast(other, 20_000))).toBe(20_000);
     expect(fixReferenceUtcMs(fresh, 9000)).toBeNull();
   });
 
-  it('grants our clock the drift since the broker was asked, and no more than three seconds of it', () => {
+  it("allows for the drift since the broker's answer, up to three seconds", () => {
     const asked = fast(fresh, 0);
     const grantedMs = (hours: number): number => {
       const monoMs = 9000 + hours * 3_600_000;
@@ -144,7 +144,7 @@ describe('a clock that cannot be right', () => {
     expect(bestOrigin(gnss(fresh, 9, lateMs - 60_000))?.quality).toBe('gnss');
   });
 
-  it('takes a wall clock that was stepped away out of use, and back in when it is mended', () => {
+  it('rejects a wall clock that was stepped, and accepts it again after its correction', () => {
     const good = offerSystemTime(fresh, { monoMs: 1000, utcMs: trueUtcMs });
     const stepped = offerSystemTime(good, { monoMs: 2000, utcMs: 5000 });
     expect(bestOrigin(stepped)).toBeNull();
@@ -154,7 +154,7 @@ describe('a clock that cannot be right', () => {
 });
 
 describe('the latest that it can be', () => {
-  it('includes the whole way of a welcome that was long on the way', () => {
+  it('includes the whole transit time of a slow welcome', () => {
     // Asked at 1 s, answered by the server at once, received at 21 s: it is 20 s later than the welcome says.
     const state = welcome(fresh, 1000, 21_000);
     expect(trustedUtcMs(state, 21_000)).toBe(trueUtcMs);
@@ -174,7 +174,7 @@ describe('the latest that it can be', () => {
     expect(latest - trueUtcMs - 4000 - dayMs).toBeGreaterThanOrEqual((dayMs * timeLimits.driftPpm) / 1e6);
   });
 
-  it('is at least what a newer signed envelope says, until the next welcome', () => {
+  it('is at least the time of a newer signed envelope, until the next welcome', () => {
     const behind = offerServerTime(fresh, {
       askedMs: 1000,
       monoMs: 1000,
@@ -189,7 +189,7 @@ describe('the latest that it can be', () => {
     expect(latestUtcMs(mended, 200_000)).toBeLessThan(trueUtcMs + 100);
   });
 
-  it('is never before the true time, and after it by the stated bound only, whatever quartz, way and source', () => {
+  it('is never before the true time, and after it only by the stated bound, for any quartz, transit and source', () => {
     const ppm = fc.integer({ min: -timeLimits.driftPpm, max: timeLimits.driftPpm });
     const world = fc.record({
       ppm,

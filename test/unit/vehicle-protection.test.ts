@@ -207,7 +207,7 @@ describe('a cut with ignition on', () => {
     expect((cut?.atMs ?? 0) - (sound?.atMs ?? 0)).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('begins its warning anew after the vehicle has moved, and never happens while it moves', async () => {
+  it('restarts its warning after the vehicle has moved, and is never carried out while it moves', async () => {
     const rig = await ignitionOn({ cutMode: 'at_standstill' });
     rig.command('enginecutoff', '1');
     rig.run(20);
@@ -418,7 +418,7 @@ describe('a geozone', () => {
     expect(energised(rig, 'cargoaccess')).toHaveLength(1);
   });
 
-  it('a person replaces what it asked for', async () => {
+  it('has its request superseded by a person', async () => {
     const rig = await createVehicleRig({ protection: { zoneCuts: true } });
     rig.board.setSignal('ignition', true);
     rig.run(400);

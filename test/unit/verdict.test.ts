@@ -77,7 +77,7 @@ describe('the least wait of a verdict', () => {
     sinceMs: null,
   });
 
-  test('is the longest time that a rule lacks, the whole of it where it has not begun', () => {
+  test('is the longest missing time of a rule, and its full time if it has not begun', () => {
     expect(leastWaitS(verdictOf([lasting('ignition_off_s', 4, 10), lasting('standstill_s', 20, 60)]))).toBe(
       40,
     );
@@ -86,7 +86,7 @@ describe('the least wait of a verdict', () => {
     );
   });
 
-  test('is not known where no rule lacks time alone', () => {
+  test('is unknown if no rule lacks only time', () => {
     expect(leastWaitS(verdictOf([ignitionOn, timeKnown, slow, lasting('warning_s', 30, 30)]))).toBeNull();
   });
 });
@@ -213,11 +213,11 @@ describe('decoding a verdict', () => {
     expect(verdictFrom(attributes)).toBeNull();
   });
 
-  test('takes a rule that only newer vehicles know', () => {
+  test('accepts a rule that only newer vehicles know', () => {
     expect(encoded([['bus_speed_kmh', 0, 3, 0, null]])?.rules).toHaveLength(1);
   });
 
-  test('never throws and stays within the limits, and what it gives has words', () => {
+  test('never throws, stays within the limits, and yields a verdict with a text', () => {
     const odd = fc.oneof(fc.anything(), fc.tuple(oddName, fc.constantFrom(0, 1), hostile, hostile, anyTime));
     const attributes = fc.record({
       code: oddName,
@@ -241,7 +241,7 @@ describe('decoding a verdict', () => {
 });
 
 describe('the words of a rule', () => {
-  test('are there for every rule that is not met, whatever was seen', () => {
+  test('exist for every unmet rule and any value', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ruleNames), hostile, hostile, (rule, value, needed) => {
         const sentence = ruleText({ rule, isMet: false, value, needed, sinceMs: null });
@@ -270,7 +270,7 @@ describe('the words of a rule', () => {
     },
   );
 
-  test('of a value that every object has as a name are those of an unknown value', () => {
+  test('of a value such as `constructor` are those of an unknown value', () => {
     const finding = { rule: 'standstill', isMet: false, value: 'constructor', needed: null, sinceMs: null };
     expect(ruleText(finding)).toBe('Standstill is not proven');
     expect(ruleText({ ...finding, rule: 'witness_gnss' })).toBe('GNSS is not proven');
@@ -298,7 +298,7 @@ describe('the words of a rule', () => {
 });
 
 describe('the words of a verdict', () => {
-  test('begin with its code and leave out what is met', () => {
+  test('begin with its code and omit rules that are met', () => {
     const moving: RuleFinding = { rule: 'speed_kmh', isMet: false, value: 53.6, needed: 1, sinceMs };
     expect(verdictText({ code: 'speed_kmh', rules: [timeKnown, ignitionOn, moving] })).toBe(
       'The vehicle moves at 54 km/h; Ignition is on',
@@ -310,7 +310,7 @@ describe('the words of a verdict', () => {
     expect(verdictText({ code: 'bus_speed_kmh', rules: [] })).toBe('Rule bus_speed_kmh is not met');
   });
 
-  test('come with a hint where something can be done', () => {
+  test('come with a hint if there is a remedy', () => {
     expect(verdictHint(verdictOf([ignitionOn]))).toMatch(/^Switch the ignition off/);
     // Who turns the key again begins the wait anew.
     expect(verdictHint(verdictOf([{ ...ignitionOn, value: 'unsteady' }]))).toBeNull();

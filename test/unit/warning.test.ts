@@ -42,7 +42,7 @@ function createRig(start: { readonly on: boolean }) {
 }
 
 describe('the warning output', () => {
-  it('is left alone while it is silent and not wanted', () => {
+  it('is not written while it is silent and not demanded', () => {
     expect(createRig({ on: false }).run(0, 60_000, false).orders).toEqual([]);
   });
 
@@ -59,7 +59,7 @@ describe('the warning output', () => {
     expect(rig.evidence(42_000).soundsForMs).toBeNull();
   });
 
-  it('starts to count anew after every break', () => {
+  it('restarts its time after every break', () => {
     const rig = createRig({ on: false })
       .run(0, 20_000, true)
       .run(20_000, 20_500, false)

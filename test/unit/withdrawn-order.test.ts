@@ -54,7 +54,7 @@ type Judged = Awaited<ReturnType<typeof createJudgedVehicle>>;
 const moved = ['closes for drive:c1', 'opens for withdraw:enginecutoff', 'closes for drive:c1'];
 
 describe('a cut that is taken back on the wires', () => {
-  it('opens again, and is carried out when all is proven anew: that is no second execution', async () => {
+  it('opens again, and is carried out once everything is proven again: this is no second execution', async () => {
     const judged = await createJudgedVehicle();
     const { rig, moves, breaches } = judged;
     cutInSilence(judged);
@@ -71,7 +71,7 @@ describe('a cut that is taken back on the wires', () => {
     expect(breaches()).toEqual([]);
   });
 
-  it('that closes only after it was taken back, because the computer stalled, closes for the command all the same', async () => {
+  it('that closes only after its withdrawal, because the computer stalled, still belongs to the command', async () => {
     const { rig, moves, stall, breaches } = await createJudgedVehicle();
     stall.orderLateMs = 1500;
     rig.command('enginecutoff', '1');
@@ -125,7 +125,7 @@ describe('a cut that is taken back on the wires', () => {
     expect(rig.disk.record.confirmed.enginecutoff?.state).toBe('1');
   });
 
-  it('waits for the true reason, and goes on waiting however often that happens: the relay did not fail', async () => {
+  it('waits with the true reason after any number of withdrawals: the relay did not fail', async () => {
     const { rig, breaches } = await createJudgedVehicle();
     rig.command('enginecutoff', '1');
     const tries = (): number => rig.said().filter((text) => text === 'executing').length;

@@ -1,6 +1,5 @@
-// From the registers of one poll to samples of signals and relays, as the profile describes. Pure. A register that
-// means neither on nor off must never become a state. Where a second contact or a life input is wired, the 0 of a lost
-// supply or wire must never become "inactive".
+// Converts the registers of one poll to samples of signals and relays, as the profile describes. Pure. A register that means neither on nor off must
+// never become a state. With a second contact or a life input, the 0 of a lost supply or wire must never become "inactive".
 import {
   analogValue,
   type BoardContact,
@@ -12,23 +11,22 @@ import {
 } from './board-profile.ts';
 import type { BoardOutput } from './board-types.ts';
 
-/** The answer to one poll; `values` null = nothing is known. */
+/** The answer to one poll; `values` null: nothing is known. */
 interface PollReading {
   readonly values: readonly number[] | null;
   readonly atMs: number;
-  /** What the life input said lately, for contacts of its unit that another poll reads; null and absent = not known. */
+  /** Recent reading of the life input, for contacts of its unit in another poll; null or absent: unknown. */
   readonly life?: boolean | null;
 }
 
 type BitAt = (address: number) => boolean | null;
 
-/** The bit or register behind each address of a poll's range. */
 function bitsOf(profile: BoardProfile, poll: string, values: PollReading['values']): BitAt {
   const first = profile.polls[poll]?.first ?? 0;
   return (address) => bitOf(values?.[address - first] ?? null);
 }
 
-/** Samples of all signals and relays in one poll's range. */
+/** Samples of all signals and relays in the range of one poll. */
 export function decodePoll(profile: BoardProfile, name: string, read: PollReading): readonly BoardOutput[] {
   const { atMs, values } = read;
   const first = profile.polls[name]?.first ?? 0;
@@ -74,7 +72,7 @@ export function decodePoll(profile: BoardProfile, name: string, read: PollReadin
   return outputs;
 }
 
-/** Whether the life input in this poll is active; null = not known, or it is in another poll. */
+/** True when the life input in this poll is active; null: unknown, or it is in another poll. */
 export function decodeLife(
   profile: BoardProfile,
   name: string,
@@ -85,14 +83,13 @@ export function decodeLife(
   return meaningOf(bitsOf(profile, name, values)(life.address), life.invert);
 }
 
-/** What is known of the supply of the contacts in a poll. */
 interface Life {
   readonly isAlive: boolean | null;
-  /** What any contact reads while it has no supply. */
+  /** Bit of any contact without supply. */
   readonly deadBit: boolean;
 }
 
-/** Null where no life input speaks for these contacts. */
+/** Null: no life input covers these contacts. */
 function lifeFor(profile: BoardProfile, name: string, read: PollReading): Life | null {
   const { life } = profile;
   if (life === undefined || !isSameUnit(profile, life.poll, name)) return null;
@@ -101,9 +98,9 @@ function lifeFor(profile: BoardProfile, name: string, read: PollReading): Life |
 }
 
 /**
- * The raw bit of a contact; null = it says nothing. Of an antivalent pair exactly one contact is closed. Without a
- * supply every contact reads the same, so that only the other bit is made by a current; it is believed where it means
- * "active", which is the safe side for ignition and motion and loses no press of a panic button.
+ * Raw bit of a contact; null: it means nothing. In an antivalent pair exactly one contact is closed. Without a supply every contact reads `deadBit`,
+ * so only the other bit needs a current. That bit is believed if it means "active": this is the safe side for ignition and motion, and loses no press
+ * of a panic button.
  */
 function contactBit(signal: BoardContact, bits: BitAt, life: Life | null): boolean | null {
   const bit = bits(signal.address);
@@ -118,18 +115,17 @@ function contactBit(signal: BoardContact, bits: BitAt, life: Life | null): boole
   return isActive && bit !== life.deadBit ? bit : null;
 }
 
-/** A bit after inversion. */
 function meaningOf(bit: boolean | null, invert: boolean): boolean | null {
   return bit === null ? null : bit !== invert;
 }
 
-/** A bit, or a register that holds one; anything else is not a state. */
+/** A bit, or a register that holds one; anything else is no state. */
 function bitOf(raw: number | null): boolean | null {
   if (raw === 1) return true;
   return raw === 0 ? false : null;
 }
 
-/** True = energised; null = not known. */
+/** True: energised; null: unknown. */
 export function decodeRelay(relay: BoardRelay, raw: number | null): boolean | null {
   if (relay.kind === 'coil' || raw === null) return bitOf(raw);
   if (raw === (relay.readOn ?? 1)) return true;

@@ -1,6 +1,5 @@
-// Board profiles: which units are on the bus, what is polled, what each bit means, how relays are driven. Profiles
-// are data (`agent/boards/*.toml`); this file holds their schema and what follows from it. `profile-parsing.ts` checks
-// them.
+// Board profiles: units on the bus, polls, the meaning of each bit, and the way to drive relays. Profiles are data (`agent/boards/*.toml`); this file
+// holds their schema and what follows from it. `profile-parsing.ts` checks them.
 import { type Static, Type } from 'typebox';
 import {
   type FeatureName,
@@ -32,7 +31,7 @@ const pollSchema = Type.Object(
     first: word,
     count: Type.Integer({ minimum: 1, maximum: 2000 }),
     periodMs: Type.Integer({ minimum: 10, maximum: 60_000 }),
-    /** The unit sends the bytes of its bits last first. */
+    /** The unit sends the bytes of its bits in reverse order. */
     reversed: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -52,7 +51,7 @@ const setupSchema = Type.Object(
 const digitalSchema = Type.Object(
   {
     poll: name,
-    /** Address on the wire of the bit, or of a register that holds 0 or 1. */
+    /** Address on the wire of a bit, or of a register that holds 0 or 1. */
     address: word,
     /** The input reads 0 while the signal is active. */
     invert: Type.Boolean(),
@@ -60,13 +59,12 @@ const digitalSchema = Type.Object(
   },
   closed,
 );
-/** The contact of a changeover switch that is closed while ignition is off. Its poll is that of the other contact. */
+/** Contact of a changeover switch that is closed while ignition is off. It is in the poll of the other contact. */
 const offContactSchema = Type.Object({ address: word, invert: Type.Boolean() }, closed);
 const ignitionSchema = Type.Object(
   { ...digitalSchema.properties, off: Type.Optional(offContactSchema) },
   closed,
 );
-/** One bit, as it is sampled. */
 const pointSchema = Type.Object({ poll: name, address: word, invert: Type.Boolean() }, closed);
 const analogSchema = Type.Object(
   {
@@ -77,7 +75,7 @@ const analogSchema = Type.Object(
     offset: Type.Number(),
     /** A measure outside is unknown: a broken wire must not read as an empty tank. */
     valid: Type.Tuple([Type.Number(), Type.Number()]),
-    /** Pairs of measure and value, measures rising; straight lines between, flat outside. */
+    /** Pairs of measure and value, measures rising; linear between them, flat outside. */
     table: Type.Optional(
       Type.Array(Type.Tuple([Type.Number(), Type.Number()]), { minItems: 2, maxItems: 64 }),
     ),
@@ -89,31 +87,31 @@ const relaySchema = Type.Object(
     unit: name,
     kind: Type.Union([Type.Literal('coil'), Type.Literal('register')]),
     address: word,
-    /** What FC06 writes; only for `register`. */
+    /** Values for FC06; only for `register`. */
     on: Type.Optional(word),
     off: Type.Optional(word),
-    /** Where the relay is read back. */
+    /** Read-back of the relay. */
     poll: name,
     readAddress: Type.Optional(word),
     readOn: Type.Optional(word),
     readOff: Type.Optional(word),
-    /** FC05 with value x 100 ms: the board closes the relay for that time, then opens it; only for `coil`. */
+    /** FC05 with value x 100 ms: the board closes the relay for this time, then opens it; only for `coil`. */
     flashAddress: Type.Optional(word),
-    /** De-energised = engine can start, cargo locked. There is no other choice (edge-agents 2.3 rule 8). */
+    /** De-energised: the engine can start, the cargo is locked. There is no other choice (edge-agents 2.3 rule 8). */
     safe: Type.Literal('de-energised'),
   },
   closed,
 );
 
-/** A spare output and the input that it is wired to. */
+/** A spare output, and the input wired to it. */
 const loopbackSchema = Type.Object({ output: relaySchema, input: pointSchema }, closed);
 
 const analogNames = ['fuel', 'supplyVoltage', 'backupVoltage', 'rpm', 'passengers'] as const;
 export type AnalogName = (typeof analogNames)[number];
 
-/** Outputs that are not vehicle features: no command controls them, and de-energised is off. */
+/** Outputs that are no vehicle features: no command controls them, and de-energised means off. */
 const outputNames = ['warning'] as const;
-/** Everything that the agent switches. `loopback` is the spare output of a loop-back, and no vehicle feature either. */
+/** Every output that the agent switches. `loopback` is the spare output of a loop-back and no vehicle feature either. */
 export type RelayName = FeatureName | (typeof outputNames)[number] | 'loopback';
 
 const optionalKeys = <Name extends string, Schema extends Type.TSchema>(
@@ -147,7 +145,7 @@ export const boardProfileSchema = Type.Object(
     analogs: analogsSchema,
     relays: relaysSchema,
     outputs: Type.Optional(outputsSchema),
-    /** An input that is tied to the supply of the contacts of its unit. */
+    /** An input tied to the supply of its unit's contacts. */
     life: Type.Optional(pointSchema),
     loopback: Type.Optional(loopbackSchema),
   },
@@ -166,7 +164,7 @@ const loopbackPatch = Type.Partial(
   closed,
 );
 
-/** Overrides in the agent's own configuration; `false` removes a signal, a contact or a relay. */
+/** Overrides in the agent's configuration; `false` removes a signal, a contact or a relay. */
 export const boardOverridesSchema = Type.Object(
   {
     serial: Type.Optional(patch(serialSchema)),
@@ -193,12 +191,11 @@ export const boardOverridesSchema = Type.Object(
 export type BoardProfile = Static<typeof boardProfileSchema>;
 export type BoardOverrides = Static<typeof boardOverridesSchema>;
 type BoardPoll = Static<typeof pollSchema>;
-/** Ignition; any other input has no second contact. */
+/** Ignition; no other input has a second contact. */
 export type BoardContact = Static<typeof ignitionSchema>;
 export type BoardRelay = Static<typeof relaySchema>;
 export type BoardAnalog = Static<typeof analogSchema>;
 
-/** All that the agent switches, by name. */
 export function wiringsOf(profile: BoardProfile): readonly (readonly [RelayName, BoardRelay])[] {
   return [...featureNames, ...outputNames, 'loopback' as const].flatMap((key) => {
     const relay = wiringOf(profile, key);
@@ -206,23 +203,23 @@ export function wiringsOf(profile: BoardProfile): readonly (readonly [RelayName,
   });
 }
 
-/** The wiring of one relay; undefined when it is not fitted. */
+/** Wiring of one relay; undefined: not fitted. */
 export function wiringOf(profile: BoardProfile, relay: RelayName): BoardRelay | undefined {
   if (relay === 'loopback') return profile.loopback?.output;
   return relay === 'warning' ? profile.outputs?.warning : profile.relays[relay];
 }
 
-/** What lets an input say "inactive" by more than the absence of a current. */
+/** Wires that let an input read "inactive" by more than the absence of a current. */
 export interface ContactProof {
   /** Two contacts, exactly one of which is closed. */
   readonly isAntivalent: boolean;
   /** A life input is tied to the supply of its unit's contacts. */
   readonly hasLife: boolean;
-  /** A loop-back comes back through its unit. */
+  /** A loop-back returns through its unit. */
   readonly hasLoopback: boolean;
 }
 
-/** Which wires prove an input; null: it is not fitted. */
+/** Wires that prove an input; null: not fitted. */
 export function proofOf(profile: BoardProfile, input: InputName): ContactProof | null {
   const signal: BoardContact | undefined = profile.inputs[input];
   if (signal === undefined) return null;
@@ -234,12 +231,12 @@ export function proofOf(profile: BoardProfile, input: InputName): ContactProof |
   };
 }
 
-/** Two polls of one unit: what they read fails together. */
+/** True for two polls of one unit: their readings fail together. */
 export function isSameUnit({ polls }: Pick<BoardProfile, 'polls'>, one: string, other: string): boolean {
   return polls[one] !== undefined && polls[one].unit === polls[other]?.unit;
 }
 
-/** The read request of a poll; null when its unit does not exist. */
+/** Read request of a poll; null: its unit does not exist. */
 export function pollRequest(profile: BoardProfile, poll: BoardPoll): ModbusRequest | null {
   const unit = profile.units[poll.unit]?.address;
   if (unit === undefined) return null;
@@ -250,7 +247,7 @@ export function pollRequest(profile: BoardProfile, poll: BoardPoll): ModbusReque
     : { kind: 'readRegisters', unit, function: poll.function as 3 | 4, first, count };
 }
 
-/** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
+/** Absolute write of a relay, or with null the read of its range. Never a toggle. */
 export function relayRequest(
   profile: BoardProfile,
   name: RelayName,
@@ -270,12 +267,11 @@ export function relayRequest(
   return value === undefined ? null : { kind: 'writeRegister', unit, address, value };
 }
 
-/** Where a relay is read back. */
 export function readAddress(relay: BoardRelay): number {
   return relay.readAddress ?? relay.address;
 }
 
-/** The value of an analog signal from a register, in the table's unit (fuel: 0 to 1; supply: volts); null = unknown. */
+/** Value of an analog signal from a register, in the table's unit (fuel: 0 to 1; supply: volts); null: unknown. */
 export function analogValue(signal: Omit<BoardAnalog, 'poll' | 'address'>, raw: number): number | null {
   const measure = raw * signal.scale + signal.offset;
   if (measure < signal.valid[0] || measure > signal.valid[1]) return null;
@@ -292,32 +288,31 @@ export function bitsPerChar(serial: BoardProfile['serial']): number {
   return 1 + serial.dataBits + (serial.parity === 'none' ? 0 : 1) + serial.stopBits;
 }
 
-/** The poll that shows the panic button, else the crash contact: the one that must not be late; null when neither is fitted. */
+/** Poll of the panic button, else of the crash contact, which must not be late; null: neither is fitted. */
 export function urgentPoll(profile: BoardProfile): string | null {
   return profile.inputs.panic?.poll ?? profile.inputs.crash?.poll ?? null;
 }
 
-/** Timers go off on whole milliseconds, at either end of an exchange. */
+/** Timers fire on whole milliseconds, at both ends of an exchange. */
 const timerMs = 2;
 
-/** How long one exchange of a poll holds the bus, in ms, including `turnaroundMs` of processing time in the board. */
+/** Time for which one exchange of a poll holds the bus, ms, including `turnaroundMs` of processing in the board. */
 export function exchangeMs(profile: BoardProfile, name: string, turnaroundMs: number): number {
   const poll = profile.polls[name];
   const request = poll === undefined ? null : pollRequest(profile, poll);
   if (request === null) return 0;
   const charMs = (bitsPerChar(profile.serial) * 1000) / profile.serial.baudRate;
   const silenceMs = Math.max(3.5 * charMs, 1.75);
-  // The board waits for the silence that ends a request (SL 2.5.1.1), and the master for the one that ends the answer.
+  // The board waits for the silence that ends a request (SL 2.5.1.1), the master for the silence that ends the answer.
   const pausesMs = silenceMs + turnaroundMs + silenceMs + 1 + timerMs;
   return (encodeRequest(request).length + expectedLength(request)) * charMs + pausesMs;
 }
 
 /**
- * The longest time between two good samples of an input on an undisturbed bus, in ms. For the urgent poll that is
- * its own period or, if longer, its exchange and the longest other one, because at most one exchange is ever
- * interposed (`poll-order.ts`); for any other poll it is an estimate. A shorter pulse may be missed; faster serial
- * settings shorten it. Relay orders go first and are not included, nor is the latency of a USB adapter, which adds
- * to `turnaroundMs`.
+ * Longest time between two good samples of an input on an undisturbed bus, ms. For the urgent poll it is its period or, if longer, its exchange and
+ * the longest other one, because at most one exchange is interposed (`poll-order.ts`). For any other poll it is an estimate. A shorter pulse may be
+ * missed; faster serial settings reduce the time. Relay orders go first and are not included. The latency of a USB adapter is not included either; it
+ * adds to `turnaroundMs`.
  */
 export function worstSampleGapMs(profile: BoardProfile, input: InputName, turnaroundMs = 5): number {
   const own = profile.inputs[input]?.poll;

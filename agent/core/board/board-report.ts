@@ -1,22 +1,20 @@
-// Damps the reports of board losses and returns to operators. A loss is reported at once; a return
-// only when it has lasted, longer after each relapse (route flap damping, RFC 2439, in its simplest form). Pure. It
-// must not be used to decide whether the board is alive: evidence and inputs follow the board machine itself, which
-// is immediate.
+// Damps the reports of board losses and returns to operators. A loss is reported at once. A return is reported only when it has lasted, longer after
+// each relapse (the simplest form of route flap damping, RFC 2439). Pure. Never use it to decide whether the board is alive: evidence and inputs
+// follow the board machine itself, which is immediate.
 
 export interface BoardReportState {
-  /** State by the board machine at this moment. */
+  /** Present state of the board machine. */
   readonly isLost: boolean;
-  /** State as last reported. */
   readonly isReportedLost: boolean;
-  /** When `isLost` became what it is. */
+  /** Monotonic time of the last change of `isLost`, ms. */
   readonly changedMs: number;
-  /** When the reported loss began; null when that was before this start. */
+  /** Monotonic start of the reported loss, ms; null: before this start. */
   readonly lostMs: number | null;
-  /** How often it was lost since then, that one included. */
+  /** Number of losses since then, including that one. */
   readonly losses: number;
-  /** For how long it must answer before its return is reported. */
+  /** Time for which it must answer before its return is reported, ms. */
   readonly holdMs: number;
-  /** When its return was last reported; null: never. */
+  /** Monotonic time of the last reported return, ms; null: none. */
   readonly restoredMs: number | null;
 }
 
@@ -24,26 +22,26 @@ export type BoardReportInput =
   | { readonly kind: 'lost' | 'answers'; readonly atMs: number; readonly reason: string }
   | { readonly kind: 'time'; readonly atMs: number };
 
-/** What is to be reported, as of `atMs`. */
+/** Report as of `atMs`. */
 export type BoardReport =
   | { readonly kind: 'lost'; readonly atMs: number; readonly reason: string }
   | {
       readonly kind: 'restored';
       readonly atMs: number;
       readonly losses: number;
-      /** From the first loss to the last return; null when the loss was before this start. */
+      /** Time from the first loss to the last return, ms; null: the loss was before this start. */
       readonly lostForMs: number | null;
     };
 
 export const boardReportLimits = {
-  /** First delay before a return is reported; doubled by each relapse. */
+  /** First delay before a return is reported; each relapse doubles it, up to `holdMostMs`. */
   holdMs: 10_000,
   holdMostMs: 600_000,
   /** A loss within this many hold times after a return is a relapse. */
   relapsePauses: 6,
 } as const;
 
-/** @param isReportedLost the state that was last reported before this start. */
+/** @param isReportedLost state last reported before this start. */
 export function createBoardReport(atMs: number, isReportedLost: boolean): BoardReportState {
   return {
     isLost: isReportedLost,
@@ -61,7 +59,7 @@ interface Step {
   readonly report: BoardReport | null;
 }
 
-/** One input; `atMs` is monotonic. However bad the bus: one loss and one return in any `holdMostMs`, in the long run. */
+/** One step; `atMs` is monotonic. In the long run, any bus causes at most one loss and one return per `holdMostMs`. */
 export function stepBoardReport(before: BoardReportState, input: BoardReportInput): Step {
   switch (input.kind) {
     case 'lost':

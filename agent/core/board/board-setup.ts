@@ -1,6 +1,5 @@
-// Asserts the set-up registers of a profile: read, write what differs, read again. Pure. A register that already
-// holds its value is never written (they are in flash), and a failure is always reported: with the wrong control mode
-// an input switches a relay inside the board, without the agent.
+// Asserts the set-up registers of a profile: read, write where different, read again. Pure. A register that already holds its value is never written,
+// because it is in flash. A failure is always reported: in the wrong control mode an input switches a relay inside the board, without the agent.
 import type { Static } from 'typebox';
 import type { boardProfileSchema } from './board-profile.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
@@ -9,11 +8,11 @@ import type { RtuResult } from './rtu-types.ts';
 type SetupRule = Static<typeof boardProfileSchema>['setup'][number];
 
 export interface SetupProgress {
-  /** Null: not now; the unit is not up, or all is well. */
+  /** Monotonic time of the next request, ms; null: the unit is not up, or all is well. */
   readonly dueAtMs: number | null;
   readonly isPending: boolean;
   readonly tries: number;
-  /** The register to write next; null = read. */
+  /** Register to write next; null: read. */
   readonly write: number | null;
 }
 
@@ -30,11 +29,11 @@ export function setupRequest(rule: SetupRule, unit: number, progress: SetupProgr
 
 interface SetupVerdict {
   readonly progress: SetupProgress;
-  /** A text: could not be set. Null: set. Undefined: not decided yet. */
+  /** Text: could not be set. Null: set. Undefined: undecided. */
   readonly problem?: string | null;
 }
 
-/** Handles the result of `request`. Stops after a few tries, reports it, and tries again a minute later. */
+/** Handles the result of `request`. After a few failed tries it reports the failure, and tries again a minute later. */
 export function afterSetup(
   rule: SetupRule,
   progress: SetupProgress,

@@ -1,5 +1,5 @@
-// The types of the board machine: inputs, outputs and state. The rules are in `board.ts`. A relay's state must never
-// be part of it: that is only ever read from the board.
+// Types of the board machine: inputs, outputs and state. The rules are in `board.ts`. The state must never hold the state of a relay, which is only
+// ever read from the board.
 import type { InputName } from '../../../src/core/events/event.ts';
 import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
 import type { SetupProgress } from './board-setup.ts';
@@ -16,41 +16,41 @@ export type BoardInput =
       readonly kind: 'setRelay';
       readonly relay: RelayName;
       readonly energised: boolean;
-      /** The board opens the relay by itself after this long, where it can; the caller orders it all the same. */
+      /** The board opens the relay by itself after this time, if it can; the caller orders the opening as well. */
       readonly holdMs?: number;
-      /** Returned in the result; chosen by the caller. */
+      /** Chosen by the caller; returned in the result. */
       readonly token: string;
-      /** The write is not sent after this moment (monotonic). */
+      /** Monotonic time after which the write is not sent, ms. */
       readonly deadlineMs: number;
       readonly atMs: number;
     };
 
 export type BoardOutput =
   | { readonly kind: 'write'; readonly bytes: Uint8Array }
-  /** Raw bits of one poll, before inversion and debouncing (`inputs.ts`); null = not known. */
+  /** Raw bits of one poll, before inversion and debouncing (`inputs.ts`); null: unknown. */
   | {
       readonly kind: 'inputs';
       readonly atMs: number;
       readonly values: Readonly<Partial<Record<InputName, boolean | null>>>;
     }
-  /** Fuel as a fraction of the tank, supply in volts; null = not known or outside its valid range. */
+  /** Fuel as a fraction of the tank, supply in volts; null: unknown or outside the valid range. */
   | {
       readonly kind: 'analogs';
       readonly atMs: number;
       readonly values: Readonly<Partial<Record<AnalogName, number | null>>>;
     }
-  /** As just read from the board; true = energised. */
+  /** As just read from the board; true: energised. */
   | {
       readonly kind: 'relays';
       readonly atMs: number;
       readonly values: Readonly<Partial<Record<RelayName, boolean | null>>>;
     }
-  /** The input of the loop-back after inversion: true = it reads the output as energised; null = not known. */
+  /** Input of the loop-back after inversion; true: it reads the output as energised; null: unknown. */
   | { readonly kind: 'loopback'; readonly atMs: number; readonly on: boolean | null }
   | { readonly kind: 'boardUp'; readonly unit: number; readonly reason: string }
   /** One unit is silent, or (`unit` null) the link is down. */
   | { readonly kind: 'boardDown'; readonly unit: number | null; readonly reason: string }
-  /** Board and profile do not fit at this place; `reason` null = they do again. */
+  /** Board and profile disagree at this place; `reason` null: they agree again. */
   | { readonly kind: 'problem'; readonly place: string; readonly reason: string | null }
   | {
       readonly kind: 'relayResult';
@@ -75,12 +75,12 @@ export interface PendingJob {
 interface PollState {
   readonly nextAtMs: number;
   readonly isPending: boolean;
-  /** When the request was sent that was answered last: what it read is no older. Null: none was answered. */
+  /** Monotonic time at which the last answered request was sent, ms; its data is no older. Null: none was answered. */
   readonly askedMs: number | null;
 }
 
 export interface UnitState {
-  /** Null: neither answered nor timed out since the link came up. */
+  /** Null: neither an answer nor a time-out since the link came up. */
   readonly isUp: boolean | null;
   readonly failures: number;
   /** Its relays were read since it came up, so they may be written. */
@@ -89,16 +89,15 @@ export interface UnitState {
 
 interface ActiveOrder extends RelayOrder {
   readonly jobId: number;
-  /** What the order does next, once the urgent poll lets it; null = its job is with the master. */
+  /** Next move of the order, which waits for the urgent poll; null: its job is with the master. */
   readonly held: RelayMove | null;
 }
 
-/** The life input as last read. */
 export interface LifeState {
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly isAlive: boolean | null;
   readonly atMs: number;
-  /** Since when it has read 0 without a break; null = it does not. */
+  /** Monotonic start of an unbroken row of 0 readings, ms; null: it does not read 0. */
   readonly deadSinceMs: number | null;
 }
 
@@ -107,7 +106,7 @@ export interface BoardState {
   readonly master: RtuMasterState;
   readonly isLinkUp: boolean;
   readonly nextId: number;
-  /** With the master; a few at most. */
+  /** Jobs at the master; a few at most. */
   readonly jobs: readonly PendingJob[];
   readonly polls: Readonly<Record<string, PollState>>;
   readonly units: Readonly<Record<string, UnitState>>;
@@ -115,8 +114,8 @@ export interface BoardState {
   readonly orders: Readonly<Partial<Record<RelayName, ActiveOrder>>>;
   readonly problems: Readonly<Record<string, string>>;
   readonly life: LifeState;
-  /** The urgent poll has just ended: one other exchange may go before it is due again (`board-turns.ts`). */
+  /** The urgent poll has just ended: one other exchange may go before it is due again (`poll-order.ts`). */
   readonly mayInterpose: boolean;
-  /** When a `time` input is due. */
+  /** Monotonic time at which a `time` input is due, ms; null: never. */
   readonly wakeAtMs: number | null;
 }

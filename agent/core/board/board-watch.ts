@@ -1,5 +1,5 @@
-// Which units of the board are alive, whether board and profile match, and what the answers mean. Part of the board
-// machine. A relay that was not read since its unit came up must never be written.
+// Tracks which units of the board are alive and whether board and profile match, and interprets the answers. Part of the board machine. A relay that
+// was not read since its unit came up must never be written.
 import { decodeLife, decodePoll } from './board-decode.ts';
 import { wiringsOf } from './board-profile.ts';
 import { idleSetup } from './board-setup.ts';
@@ -9,7 +9,6 @@ import type { RtuResult } from './rtu-types.ts';
 
 export type BoardDraft = { -readonly [Key in keyof BoardState]: BoardState[Key] };
 
-/** One step of the board machine under way. */
 export interface BoardStep {
   readonly draft: BoardDraft;
   readonly outputs: BoardOutput[];
@@ -18,12 +17,12 @@ export interface BoardStep {
 
 export const freshUnit: UnitState = { isUp: null, failures: 0, areRelaysRead: false };
 const failuresToDown = 3;
-/** A life input that was read longer ago says nothing about contacts in another poll. */
+/** Maximum age of a life reading that counts for contacts in another poll. */
 const lifeMostMs = 1000;
-/** A life input that reads 0 for this long is reported: a loose wire must not fill the outbox. */
+/** Time for which a life input must read 0 before it is reported: a loose wire must not fill the outbox. */
 const deadReportMs = 10_000;
 
-/** Samples of everything in a poll's range; null = not known. */
+/** Emits samples of everything in a poll's range; null: unknown. */
 export function emit(step: BoardStep, poll: string, values: readonly number[] | null): void {
   const { draft, atMs } = step;
   const { profile } = draft;
@@ -71,11 +70,11 @@ export function recordAnswer(
   }
 }
 
-/** The unit answered; `poll` is the range it gave, null when it refused. */
+/** Records an answer of the unit; `poll` is the range that it returned, null: it refused. */
 function markUnitUp(step: BoardStep, name: string, poll: string | null): void {
   const { draft, atMs } = step;
   const unit = draft.units[name] ?? freshUnit;
-  // Nearly every answer: nothing changes.
+  // Fast path for nearly every answer: nothing changes.
   if (unit.isUp === true && unit.failures === 0 && unit.areRelaysRead) return;
   const relays = wiringsOf(draft.profile).filter(([, relay]) => relay.unit === name);
   const areRelaysRead = unit.areRelaysRead || relays.some(([, relay]) => relay.poll === poll);
@@ -100,7 +99,7 @@ function miss(step: BoardStep, name: string, reason: string): void {
   const failures = unit.failures + 1;
   draft.units = { ...draft.units, [name]: { ...unit, failures } };
   if (failures < failuresToDown || unit.isUp === false) return;
-  // The state after its return is unknown: its relays are read again before they are written.
+  // The state after its return is unknown, so its relays are read again before they are written.
   draft.units = { ...draft.units, [name]: { isUp: false, failures, areRelaysRead: false } };
   const address = draft.profile.units[name]?.address ?? null;
   step.outputs.push({ kind: 'boardDown', unit: address, reason });
@@ -109,7 +108,7 @@ function miss(step: BoardStep, name: string, reason: string): void {
   }
 }
 
-/** True when the problem changed. */
+/** @returns whether the problem changed. */
 export function setProblem(step: BoardStep, place: string, reason: string | null): boolean {
   const { draft } = step;
   if ((draft.problems[place] ?? null) === reason) return false;

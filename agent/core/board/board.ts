@@ -1,7 +1,7 @@
-// The I/O board as a pure machine on top of the RTU master: polls, decodes, drives relays and proves it by reading
-// back. It must never report a relay from memory, never energise one before it was read after a (re)connect (edge-agents
-// 2.3 rule 9) nor in the step that brings new readings, before the vehicle has judged these, and never keep an order for
-// a board that is not connected. The safe state needs no conversation: it is written whatever the board says.
+// The I/O board as a pure machine on top of the RTU master: polls, decodes, drives relays and proves it by reading back. It never reports a relay
+// from memory and never keeps an order for a board that is not connected. It never energises a relay before it was read after a (re)connect
+// (edge-agents 2.3 rule 9), nor in a step that brings new readings, which the vehicle must judge first. The safe state needs no answer: it is written
+// whatever the board sends.
 
 import { featureNames } from '../../../src/core/events/event.ts';
 import { decodeRelay } from './board-decode.ts';
@@ -33,14 +33,14 @@ import {
 import { createRtuMaster, stepRtuMaster } from './rtu-master.ts';
 import type { RtuInput, RtuJob, RtuMasterOptions, RtuResult } from './rtu-types.ts';
 
-/** A range the board refuses is asked this seldom: it will not grow the register, but may be reconfigured. */
+/** Interval of requests for a range that the board refuses: it gains no register, but may be reconfigured. */
 const refusedPeriodMs = 5000;
-/** Ids of jobs begin at 1. */
+/** Job ids begin at 1. */
 const noJob = 0;
-/** How long after its request a good answer may wait for the step that the next poll needs anyway: one step less. */
+/** Maximum delay of a good result, until the step that the next poll needs anyway. This saves one step. */
 const resultLatestMs = 40;
 
-/** A board whose link is down. `options` are those of the master; speed and framing come from the profile. */
+/** A board with its link down. `options` are those of the master; speed and framing come from the profile. */
 export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOptions> = {}): BoardState {
   return {
     profile,
@@ -63,7 +63,7 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
   };
 }
 
-/** One input; `atMs` is monotonic and never decreases. Every `setRelay` gets exactly one `relayResult`. */
+/** One step; `atMs` is monotonic and never decreases. Every `setRelay` gets exactly one `relayResult`. */
 export function stepBoard(
   state: BoardState,
   input: BoardInput,
@@ -85,7 +85,7 @@ export function stepBoard(
       break;
   }
   schedule(step);
-  // The master sends nothing in a step that ends a job, so that jobs that follow from its result can go first.
+  // The master sends nothing in a step that ends a job, so that jobs that follow from the result can go first.
   feedMaster(step, { kind: 'time', atMs: input.atMs });
   step.draft.wakeAtMs = nextWakeMs(step.draft, input.atMs);
   return { state: step.draft, outputs: step.outputs };
@@ -130,7 +130,7 @@ function feedMaster(step: BoardStep, input: RtuInput): void {
   const { draft, outputs } = step;
   const { phase } = draft.master;
   const sentMs = 'exchange' in phase ? phase.exchange.sentAtMs : input.atMs;
-  // New readings must be judged before a relay is energised: the vehicle does so at the end of this step.
+  // New readings must be judged before a relay is energised; the vehicle judges them at the end of this step.
   const hasReadings = outputs.some(({ kind }) => kind !== 'write' && kind !== 'relayResult');
   const stepped = stepRtuMaster(draft.master, input, { mayRestrict: !hasReadings });
   draft.master = stepped.state;
@@ -191,7 +191,7 @@ function finishPoll(step: BoardStep, name: string, { job, result, sentMs }: Fini
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
   if (poll === undefined || state === undefined) return;
-  // An exchange with the loop-back output that is queued behind it takes the place of the other one.
+  // A queued exchange with the loop-back output takes the one place behind the urgent poll.
   if (name === urgentPoll(draft.profile)) draft.mayInterpose = draft.orders.loopback?.held !== null;
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
@@ -236,7 +236,7 @@ function setRelay(step: BoardStep, input: BoardInput & { readonly kind: 'setRela
   });
 }
 
-/** The newest order of a relay wins; the outcome of the older one is unknown unless nothing was written. */
+/** The newest order of a relay wins. The outcome of the older one is unknown unless nothing was written. */
 function supersede(step: BoardStep, relay: RelayName): void {
   const { draft, atMs } = step;
   const old = draft.orders[relay];
@@ -277,13 +277,12 @@ function perform(
   const { draft } = step;
   const { move } = judged;
   if (move.kind === 'end') return endOrder(step, relay, { order: judged.order, move });
-  // A loop-back is no order of a person: it must not delay a sample of the panic button.
+  // A loop-back must not delay a sample of the panic button, because no person ordered it.
   if (relay === 'loopback')
     draft.orders = { ...draft.orders, loopback: { ...judged.order, jobId: noJob, held: move } };
   else exchange(step, relay, { ...judged, priority: 'relay' });
 }
 
-/** Submits the write or the read that an order does next. */
 function exchange(
   step: BoardStep,
   relay: RelayName,
@@ -294,16 +293,16 @@ function exchange(
   const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order : null);
   if (request === null) return;
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
-  // Known before it is submitted: the result may come within the same step.
+  // Stored before the submission, because the result may come within the same step.
   draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId, held: null } };
-  // Only the restrictive write waits for a line that answers: a restore is sent into any.
+  // Only the restrictive write waits for a line that answers; a restore is sent into any.
   const { deadlineMs, energised: needsAnswer, isSafe: isBlind } = order;
   const conditions = move.kind === 'write' ? { deadlineMs, needsAnswer, isBlind } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
   submit(step, { kind, relay }, { request, priority, ...conditions });
 }
 
-/** Goes on with a loop-back order, in the place of another poll. */
+/** Continues a loop-back order in the place of another poll. */
 function resumeHeld(step: BoardStep): void {
   const { draft, atMs } = step;
   const order = draft.orders.loopback;
@@ -342,7 +341,7 @@ function finishOrder(
   return perform(step, relay, afterNoReading(order, { reason, atMs }));
 }
 
-/** Submits what is due. One job of each poll and each set-up entry at a time. */
+/** Submits what is due: one job at a time for each poll and each set-up entry. */
 function schedule(step: BoardStep): void {
   const { draft, atMs } = step;
   if (!draft.isLinkUp) return;

@@ -1,26 +1,25 @@
-// Makes steady sensor states of raw samples: inversion, debouncing, and `unknown` when no good sample has arrived for
-// too long. Pure. It must never report an old state as current, and never miss a panic press that was sampled. Panic
-// is on at its first asserted sample; the debounce only delays its release. Whether a short press meets a sample at
-// all depends on the bus: see `worstSampleGapMs` of `board-profile.ts`.
+// Converts raw samples to steady sensor states: inversion, debouncing, and `unknown` after too long without a good sample. Pure. It must never report
+// an old state as current, and never miss a panic press that was sampled. Panic is on at its first asserted sample; the debounce only delays its
+// release. A short press may still fall between two samples: see `worstSampleGapMs` of `board-profile.ts`.
 
 export type SensorReading = 'on' | 'off' | 'unknown';
 
 export interface InputRule {
   /** The raw bit is 0 while the signal is active. */
   readonly invert: boolean;
-  /** A new state must be seen in every sample for this long. */
+  /** Time for which every sample must show a new state, ms. */
   readonly debounceMs: number;
-  /** Without a good sample for this long the state is unknown. */
+  /** Time without a good sample after which the state is unknown, ms. */
   readonly staleMs: number;
-  /** On at once, at the first sample that shows it (panic). */
+  /** On at the first sample that shows it (panic). */
   readonly immediate: boolean;
 }
 
 interface Sensor {
   readonly reading: SensorReading;
-  /** When the state began: of the first sample that showed it, or when it went stale. */
+  /** Monotonic start of the state, ms: its first sample, or the time at which it went stale. */
   readonly sinceMs: number;
-  /** The sample before that one: it changed after this. */
+  /** Monotonic time of the sample before that one, ms: the change came after it. */
   readonly afterMs: number;
   readonly candidate: {
     readonly reading: 'on' | 'off';
@@ -33,12 +32,12 @@ interface Sensor {
 export interface InputsState<Name extends string> {
   readonly rules: Readonly<Partial<Record<Name, InputRule>>>;
   readonly sensors: Readonly<Partial<Record<Name, Sensor>>>;
-  /** When a `time` input is due: the next state to go stale. */
+  /** Monotonic time at which a `time` input is due, ms: the next state to go stale; null: none. */
   readonly wakeAtMs: number | null;
 }
 
 export type InputsInput<Name extends string> =
-  /** Raw bits as on the wire, before inversion; null and absent are no sample. */
+  /** Raw bits as on the wire, before inversion; null or absent: no sample. */
   | {
       readonly kind: 'sample';
       readonly atMs: number;
@@ -52,7 +51,7 @@ export interface InputChange<Name extends string> {
   readonly sinceMs: number;
 }
 
-/** All unknown since `atMs`. */
+/** State with all inputs unknown since `atMs`. */
 export function createInputs<Name extends string>(
   rules: Readonly<Partial<Record<Name, InputRule>>>,
   atMs: number,
@@ -74,7 +73,7 @@ function namesOf<Name extends string>(table: Readonly<Partial<Record<Name, unkno
   return Object.keys(table) as Name[];
 }
 
-/** One sample or the passing of time; `changes` in the order of the rules. Times are monotonic. */
+/** One sample, or the passing of time; `changes` are in the order of the rules. Times are monotonic. */
 export function stepInputs<Name extends string>(
   state: InputsState<Name>,
   input: InputsInput<Name>,
@@ -93,7 +92,7 @@ export function stepInputs<Name extends string>(
       raw === null ? fresh : withSample(fresh, rule, { on: raw !== rule.invert, atMs: input.atMs });
     sensors[signal] = after;
     isSame &&= after === before;
-    // Unknown and back within one step is a change too: the old state was not proved in between.
+    // Unknown and back within one step is a change too: nothing proved the old state in between.
     if (after.reading !== before.reading || after.sinceMs !== before.sinceMs) {
       changes.push({ signal, reading: after.reading, sinceMs: after.sinceMs });
     }
@@ -132,7 +131,7 @@ function withSample(
 
 const unfitted = { reading: 'unknown', sinceMs: -Infinity, afterMs: -Infinity } as const;
 
-/** The state of one sensor, unknown when it is not fitted. */
+/** State of one sensor; unknown if not fitted. */
 export function readingOf<Name extends string>(
   state: InputsState<Name>,
   signal: Name,
@@ -140,22 +139,21 @@ export function readingOf<Name extends string>(
   return state.sensors[signal] ?? unfitted;
 }
 
-/** An input as a value: null while it is not known. */
+/** An input as a value; null: unknown. */
 export interface InputValue {
   readonly value: boolean | null;
   readonly sinceMs: number;
   readonly afterMs: number;
 }
 
-/** A debounced input as it is now. */
 export function inputValue<Name extends string>(state: InputsState<Name>, signal: Name): InputValue {
   const { reading, sinceMs, afterMs } = readingOf(state, signal);
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs, afterMs };
 }
 
 /**
- * An input as evidence: a contact that closes counts at its first sample. The debounce delays its opening only, as
- * no relay may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ * An input as evidence: a closing contact counts at its first sample, and the debounce only delays its opening. No relay may be written in the 300 ms
+ * between the turn of the key and the end of the debounce.
  */
 export function alertTo<Name extends string>(state: InputsState<Name>, signal: Name): InputValue {
   const candidate = state.sensors[signal]?.candidate;

@@ -1,16 +1,16 @@
-// The loop-back: a spare output that is wired to a spare input. The agent switches the output on and off and expects
-// the input to follow, which a board that repeats its last bits cannot do. Pure. It must never call a board alive by an
-// edge that it did not order, by an answer that came too late, or by one from before a loss of the board.
+// The loop-back: a spare output wired to a spare input. The agent switches the output on and off and expects the input to follow, which a board that
+// repeats its last bits cannot do. Pure. Three things never prove a live board: an edge that the agent did not order, a late answer, and an answer
+// from before a loss of the board.
 import type { RelayOutcome } from './relay-order.ts';
 
 const loopbackLimits = {
-  /** From one toggle to the next. */
+  /** Minimum time from one toggle to the next. */
   periodMs: 5000,
-  /** From the confirmation of an order until the input shows it. */
+  /** Maximum time from the confirmation of an order until the input shows it. */
   followMs: 2000,
-  /** Without a sample of the input for this long nothing is known of it. */
+  /** Time without a sample of the input after which its state is unknown. */
   silenceMs: 2000,
-  /** From a failed order back to rest until the next one. */
+  /** Pause after a failed order back to rest. */
   retryMs: 2000,
 } as const;
 
@@ -19,29 +19,28 @@ interface Reading {
   readonly atMs: number;
 }
 
-/** Half a toggle. */
+/** Half of a toggle. */
 interface Edge {
-  /** What was ordered. */
   readonly on: boolean;
-  /** When the output was read back so; null: not yet. */
+  /** Monotonic time of the read-back of the output in this state, ms; null: not yet. */
   readonly confirmedMs: number | null;
-  /** When the input was sampled so after that; null: not yet. */
+  /** Monotonic time of the first sample of the input in this state after that, ms; null: not yet. */
   readonly followedMs: number | null;
 }
 
 export interface LoopbackState {
-  /** The output as read back; null: not known. */
+  /** Output as read back; null: unknown. */
   readonly output: Reading | null;
-  /** The input as sampled; null: not known. */
+  /** Input as sampled; null: unknown. */
   readonly input: Reading | null;
-  /** Null: no toggle is under way. */
+  /** Null: no toggle in progress. */
   readonly edge: Edge | null;
-  /** An order is with the board. */
+  /** An order is at the board. */
   readonly isOrdered: boolean;
-  /** When the input was last seen to follow both edges of a toggle; null: not since the last loss or mismatch. */
+  /** Monotonic time at which the input last followed both edges of a toggle, ms; null: not since the last loss or mismatch. */
   readonly answeredMs: number | null;
   readonly nextToggleMs: number;
-  /** When an output that is on without a toggle is next ordered off. */
+  /** Monotonic time of the next "off" order to an output that is on without a toggle, ms. */
   readonly nextRestMs: number;
 }
 
@@ -57,10 +56,10 @@ export function createLoopback(): LoopbackState {
   };
 }
 
-/** The toggle under way proves nothing, nor does any before it. */
+/** Voids the toggle in progress and the proof before it. */
 const failed = (state: LoopbackState): LoopbackState => ({ ...state, edge: null, answeredMs: null });
 
-/** A reading of the output; null = unknown, as when its unit is lost. */
+/** Records a reading of the output; null: unknown, as after the loss of its unit. */
 export function recordLoopbackOutput(state: LoopbackState, on: boolean | null, atMs: number): LoopbackState {
   if (on === null) return { ...failed(state), output: null };
   const next = { ...state, output: { on, atMs } };
@@ -68,7 +67,6 @@ export function recordLoopbackOutput(state: LoopbackState, on: boolean | null, a
   return on === (state.edge?.on ?? false) ? next : failed(next);
 }
 
-/** An order has ended. */
 export function recordLoopbackOrder(
   state: LoopbackState,
   result: { readonly outcome: RelayOutcome; readonly readBack: boolean | null },
@@ -82,7 +80,7 @@ export function recordLoopbackOrder(
   return { ...next, edge: { ...state.edge, confirmedMs: atMs } };
 }
 
-/** A sample of the input; null = unknown, as when its unit is lost. */
+/** Records a sample of the input; null: unknown, as after the loss of its unit. */
 export function recordLoopbackInput(state: LoopbackState, on: boolean | null, atMs: number): LoopbackState {
   if (on === null) return { ...failed(state), input: null };
   const { edge, output, isOrdered } = state;
@@ -93,17 +91,17 @@ export function recordLoopbackInput(state: LoopbackState, on: boolean | null, at
       ? { ...next, edge: { ...edge, followedMs: atMs } }
       : next;
   }
-  // The input shows what nothing has ordered.
+  // The input shows a state that nothing has ordered.
   return !isOrdered && output?.on === false && on ? failed(next) : next;
 }
 
 interface LoopbackStep {
   readonly state: LoopbackState;
-  /** Switch the output so; null = leave it. */
+  /** State to switch the output to; null: no change. */
   readonly order: boolean | null;
 }
 
-/** What to do now. @param isWanted a restrictive change waits for the answer. */
+/** One step. @param isWanted a restrictive change waits for the answer. */
 export function stepLoopback(before: LoopbackState, isWanted: boolean, nowMs: number): LoopbackStep {
   const { silenceMs, followMs } = loopbackLimits;
   const isSilent = before.input !== null && nowMs - before.input.atMs > silenceMs;
@@ -128,11 +126,11 @@ function begin(state: LoopbackState, on: boolean): LoopbackStep {
   };
 }
 
-/** No toggle is under way: the output is off, and a new toggle begins where one is wanted and due. */
+/** Without a toggle in progress, the output is off, and a new toggle begins if it is wanted and due. */
 function rest(state: LoopbackState, isWanted: boolean, nowMs: number): LoopbackStep {
   const { output, input, nextToggleMs, nextRestMs } = state;
   const { periodMs, retryMs } = loopbackLimits;
-  // It is not written before it was read; the board's first reading arrives within seconds.
+  // It is never written before it was read; the board's first reading arrives within seconds.
   if (output === null) return { state, order: null };
   if (output.on) {
     if (nowMs < nextRestMs) return { state, order: null };
@@ -142,7 +140,7 @@ function rest(state: LoopbackState, isWanted: boolean, nowMs: number): LoopbackS
   return begin({ ...state, nextToggleMs: nowMs + periodMs }, true);
 }
 
-/** When the board last answered a loop-back, monotonic; null: it did not, or it was lost or wrong since. */
+/** Monotonic time of the last answer to a loop-back, ms; null: none, or the board was lost or wrong since. */
 export function boardAnsweredMs(state: LoopbackState): number | null {
   return state.answeredMs;
 }

@@ -1,6 +1,6 @@
-// Codec of Modbus RTU frames: encodes requests and checks answers. Pure and stateless. It must never accept an answer
-// that does not match its request in unit, function, length, checksum and echo. Sources: MODBUS Application Protocol
-// V1.1b3 ("AP") and MODBUS over Serial Line V1.02 ("SL"), modbus.org.
+// Codec of Modbus RTU frames: encodes requests and checks answers. Pure and stateless. It must never accept an answer that differs from its request
+// in unit, function, length, checksum or echo. Sources: MODBUS Application Protocol V1.1b3 ("AP") and MODBUS over Serial Line V1.02 ("SL"),
+// modbus.org.
 
 export type ModbusRequest =
   | {
@@ -9,7 +9,7 @@ export type ModbusRequest =
       readonly function: 1 | 2;
       readonly first: number;
       readonly count: number;
-      /** The unit sends the bytes last first, against AP 6.1 (Waveshare Relay 32CH). */
+      /** The unit sends the bytes in reverse order, against AP 6.1 (Waveshare Relay 32CH). */
       readonly isReversed?: boolean;
     }
   | {
@@ -21,8 +21,8 @@ export type ModbusRequest =
     }
   | { readonly kind: 'writeCoil'; readonly unit: number; readonly address: number; readonly on: boolean }
   /**
-   * Not in the standard: FC05 with a time in 100 ms, after which the board opens the relay by itself. Waveshare's
-   * manual: 01 05 02 00 00 07 8D B0 closes relay 0 for 700 ms.
+   * Not in the standard: FC05 with a time in 100 ms, after which the board opens the relay by itself. Waveshare's manual: 01 05 02 00 00 07 8D B0
+   * closes relay 0 for 700 ms.
    */
   | {
       readonly kind: 'pulseCoil';
@@ -52,23 +52,23 @@ export type ModbusRequest =
 export type InvalidReason = 'wrongUnit' | 'wrongFunction' | 'wrongLength' | 'crc' | 'wrongEcho' | 'tooLong';
 
 export type DecodedResponse =
-  /** Reads: one number a bit (0 or 1) or a register (0 to 65535), in address order. Writes: empty. */
+  /** Reads: one number per bit (0 or 1) or register (0 to 65535), in address order. Writes: empty. */
   | { readonly kind: 'ok'; readonly values: readonly number[] }
   /** AP 7: the unit refused; 1 illegal function, 2 illegal data address, 3 illegal data value, 4 device failure. */
   | { readonly kind: 'exception'; readonly code: number }
-  /** So far it could still become an answer. */
+  /** The bytes may still become an answer. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid'; readonly reason: InvalidReason };
 
 const exceptionFlag = 0x80;
 const exceptionLength = 5;
-/** The answer to a write; a request to read has the same length. */
+/** Length of the answer to a write, and of a request to read. */
 const echoLength = 8;
 const coilOn = 0xff00;
 /** SL 2.5.1.1: the longest RTU frame. */
 export const maxFrameLength = 256;
 
-/** CRC-16 of SL 2.5.1.2 and appendix B (polynomial 0xA001 reflected, start 0xFFFF); sent low byte first. */
+/** CRC-16 of SL 2.5.1.2 and appendix B (polynomial 0xA001 reflected, start 0xFFFF), sent low byte first. */
 export function crc16(bytes: Uint8Array): number {
   let crc = 0xffff;
   for (const byte of bytes) {
@@ -85,20 +85,19 @@ const writeCodes = {
   writeCoils: 15,
   writeRegisters: 16,
 } as const;
-/** The longest time that the boards take; a value from here on would mean "on". */
+/** Longest time that the boards accept; any larger value could mean "on". */
 const pulseMost = 0x7fff;
 
-/** The function code on the wire (AP 6). */
 function functionCode(request: ModbusRequest): number {
   return 'function' in request ? request.function : writeCodes[request.kind];
 }
 
-/** Whether the request changes something on the unit. */
+/** True when the request changes something on the unit. */
 export function isWrite(request: ModbusRequest): boolean {
   return request.kind !== 'readBits' && request.kind !== 'readRegisters';
 }
 
-/** Most items one request may name (AP 6.1 to 6.12). */
+/** Maximum number of items in one request (AP 6.1 to 6.12). */
 const limits = {
   readBits: 2000,
   readRegisters: 125,
@@ -114,7 +113,7 @@ function span(request: ModbusRequest): { first: number; count: number } {
   return { first: request.first, count: 'count' in request ? request.count : request.values.length };
 }
 
-/** Why the request cannot be sent (AP 6.1 to 6.12: counts and addresses; SL 2.2: units 1 to 247, no broadcast), or null. */
+/** Reason why the request cannot be sent (AP 6.1 to 6.12: counts and addresses; SL 2.2: units 1 to 247, no broadcast); null: none. */
 export function checkRequest(request: ModbusRequest): string | null {
   const { first, count } = span(request);
   const limit = limits[request.kind];
@@ -161,7 +160,7 @@ function requestBody(request: ModbusRequest): number[] {
   return [...head, data.length, ...data];
 }
 
-/** The frame of a request for which `checkRequest` is null: unit, function, body, CRC (SL 2.5.1, AP 6.1 to 6.12). */
+/** Frame of a request for which `checkRequest` is null: unit, function, body, CRC (SL 2.5.1, AP 6.1 to 6.12). */
 export function encodeRequest(request: ModbusRequest): Uint8Array {
   const body = [request.unit, functionCode(request), ...requestBody(request)];
   const frame = new Uint8Array(body.length + 2);
@@ -172,22 +171,21 @@ export function encodeRequest(request: ModbusRequest): Uint8Array {
   return frame;
 }
 
-/** Bytes of data in a good answer to a read (AP 6.1 to 6.4), 0 for a write. */
+/** Number of data bytes in a good answer to a read (AP 6.1 to 6.4); 0 for a write. */
 function dataLength(request: ModbusRequest): number {
   if (request.kind === 'readBits') return Math.ceil(request.count / 8);
   return request.kind === 'readRegisters' ? request.count * 2 : 0;
 }
 
-/** Length in bytes of the good answer to a request, unit and CRC included. */
+/** Length of the good answer to a request in bytes, including unit and CRC. */
 export function expectedLength(request: ModbusRequest): number {
   return isWrite(request) ? echoLength : 5 + dataLength(request);
 }
 
 /**
- * Checks the bytes received since the request was sent. An answer is good only if unit, function, byte count
- * (reads) or echoed address and value or quantity (writes; AP 6.5, 6.6, 6.11, 6.12), total length and CRC all
- * match. Faults show as early as the bytes allow. A read's answer does not name its address: see `rtu-master.ts`
- * for that danger.
+ * Checks the bytes received since the request was sent. Unit, function, total length and CRC of an answer must match. So must the byte count of a
+ * read, or the echoed address and value or quantity of a write (AP 6.5, 6.6, 6.11, 6.12). Faults show as early as the bytes allow. The answer to a
+ * read does not name its address: see `rtu-master.ts` for that danger.
  */
 export function decodeResponse(request: ModbusRequest, bytes: Uint8Array): DecodedResponse {
   const code = functionCode(request);
@@ -216,7 +214,7 @@ function decodeException(bytes: Uint8Array): DecodedResponse {
   return { kind: 'exception', code: bytes[2] ?? 0 };
 }
 
-/** Whether a whole frame ends with the CRC of the bytes before it. */
+/** True when a whole frame ends with the CRC of the bytes before it. */
 function hasGoodCrc(frame: Uint8Array): boolean {
   const crc = crc16(frame.subarray(0, -2));
   return frame[frame.length - 2] === (crc & 0xff) && frame[frame.length - 1] === crc >> 8;
@@ -233,20 +231,20 @@ function readValues(request: ModbusRequest, data: Uint8Array): number[] {
   return values;
 }
 
-/** How long an answer that starts with these bytes is: an exception is shorter than what was asked for. */
+/** Length of an answer that starts with these bytes; an exception is shorter than the expected answer. */
 export function announcedLength(request: ModbusRequest, bytes: Uint8Array): number {
   const isException = bytes.length > 1 && bytes[1] === (functionCode(request) | exceptionFlag);
   return isException ? exceptionLength : expectedLength(request);
 }
 
-/** Whether the bytes begin as the answer does, so far as they go: it has come, cut short or with a wrong checksum. */
+/** True when the bytes so far begin like the answer: it has arrived, cut short or with a wrong checksum. */
 export function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
   if (bytes.length < 4) return false;
   const verdict = decodeResponse(request, bytes.subarray(0, announcedLength(request, bytes)));
   return verdict.kind === 'incomplete' || (verdict.kind === 'invalid' && verdict.reason === 'crc');
 }
 
-/** Lengths that a frame with this head can have, of any unit: answers and requests of AP 6.1 to 6.12. */
+/** Possible lengths of a frame with this head, for any unit: answers and requests of AP 6.1 to 6.12. */
 function lengthsOf([unit = 0, code = 0, third = 0]: Uint8Array): readonly number[] {
   if (!isWithin(unit, 1, 247)) return [];
   if ((code & exceptionFlag) !== 0) return [exceptionLength];
@@ -254,7 +252,7 @@ function lengthsOf([unit = 0, code = 0, third = 0]: Uint8Array): readonly number
   return [5, 6, 15, 16].includes(code) ? [echoLength] : [];
 }
 
-/** Length of the sound frame, of whatever unit, that the bytes begin with; 0: there is none. */
+/** Length of a valid frame of any unit at the start of the bytes; 0: none. */
 export function soundLength(bytes: Uint8Array): number {
   const isSound = (length: number): boolean =>
     bytes.length >= length && hasGoodCrc(bytes.subarray(0, length));

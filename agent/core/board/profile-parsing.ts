@@ -1,5 +1,5 @@
-// Checks of board profiles, and the installer's overrides laid over one. A profile in which a signal or relay refers to
-// a register that is not polled must never pass, nor one in which the wire that is to prove another is the same wire.
+// Checks board profiles and applies the installer's overrides. A profile must never pass if a signal or relay refers to a register that is not
+// polled. Neither must one in which a wire is to prove itself.
 import { Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import {
@@ -16,16 +16,16 @@ import {
 } from './board-profile.ts';
 import { checkRequest } from './modbus-frame.ts';
 
-/** Relays are read back at least this often (edge-agents 2.3 rule 10). */
+/** Maximum interval of a relay's read-back (edge-agents 2.3 rule 10). */
 const readBackMostMs = 5000;
-/** Ignition, motion, life and loop-back inputs are read at least this often: what they say must not be old. */
+/** Maximum poll interval of ignition, motion, life and loop-back inputs, whose readings must be recent. */
 const proofMostMs = 500;
 
 export type ProfileVerdict =
   | { readonly kind: 'ok'; readonly profile: BoardProfile }
   | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
 
-/** Keys that the schema allows at the place an error names. */
+/** Keys that the schema allows at the place of an error. */
 function allowedKeys(schemaPath: string): readonly string[] {
   let place: unknown = boardProfileSchema;
   for (const step of schemaPath.split('/').slice(1)) {
@@ -37,10 +37,7 @@ function allowedKeys(schemaPath: string): readonly string[] {
     : [];
 }
 
-/**
- * Parses any value as a profile: schema first, then references. Every fault names its place; unknown keys name the
- * allowed ones.
- */
+/** Parses any value as a profile: schema first, then references. Every fault names its place; unknown keys name the allowed ones. */
 export function parseProfile(value: unknown): ProfileVerdict {
   const faults: ErrorDetail[] = [];
   for (const error of Errors(boardProfileSchema, value)) {
@@ -127,7 +124,7 @@ function pointerOf(relay: RelayName): string {
   return relay === 'warning' ? '/outputs/warning' : `/relays/${relay}`;
 }
 
-/** A place that is not in its poll, or in a poll of the wrong function. */
+/** Faults of a place that is outside its poll, or in a poll of the wrong function. */
 function placeFaults(
   profile: BoardProfile,
   pointer: string,
@@ -152,13 +149,13 @@ function placeFaults(
   return faults;
 }
 
-/** The unit, function and address behind a place; undefined when its poll does not exist. */
+/** Unit, function and address of a place; undefined: its poll does not exist. */
 function terminalOf({ polls }: BoardProfile, { poll, address }: Place): string | undefined {
   const read = polls[poll];
   return read === undefined ? undefined : `${read.unit}:${read.function}:${address}`;
 }
 
-/** Faults of inputs that are one wire, which would confirm itself, and of the wires that prove others where they are read too seldom. */
+/** Faults of inputs that share one wire, which would confirm itself, and of proving wires that are read too rarely. */
 function proofFaults(profile: BoardProfile): Faults {
   const { inputs, life, loopback } = profile;
   const { ignition } = inputs;
@@ -192,8 +189,8 @@ function proofFaults(profile: BoardProfile): Faults {
 }
 
 /**
- * Faults of the off contact. A fault of its poll is that of the ignition, which is reported already. Without their
- * supply both contacts read the same bit: with one inversion that is "neither" or "both", with two it could be "off".
+ * Faults of the off contact. A fault of its poll is also one of the ignition and is reported there. Without a supply both contacts read the same bit.
+ * With one common inversion that means "neither" or "both"; with two different ones it could mean "off".
  */
 function offFaults(profile: BoardProfile, { poll, invert, off }: BoardContact): Faults {
   if (off === undefined) return [];
@@ -209,8 +206,8 @@ function offFaults(profile: BoardProfile, { poll, invert, off }: BoardContact): 
 }
 
 /**
- * A point that speaks for others: read often, in one answer with them, and never an output that reads what was written
- * to it.
+ * Faults of a point that proves others. It must be read often, in one answer with them, and must not be an output that reads back what was written to
+ * it.
  */
 function pointFaults(profile: BoardProfile, pointer: string, place: Place): Faults {
   return [
@@ -220,7 +217,7 @@ function pointFaults(profile: BoardProfile, pointer: string, place: Place): Faul
   ];
 }
 
-/** Ignition and motion of the same unit in another poll: one poll may repeat old bits while the other is read anew. */
+/** Faults if ignition or motion of the same unit is in another poll: one poll may repeat old bits while the other is read again. */
 function answerFaults(profile: BoardProfile, pointer: string, poll: string): Faults {
   return (['ignition', 'motion'] as const).flatMap((name) => {
     const contact = profile.inputs[name];
@@ -230,7 +227,7 @@ function answerFaults(profile: BoardProfile, pointer: string, poll: string): Fau
   });
 }
 
-/** A poll that is too seldom for what a cut depends on: a vehicle would be under way before it is seen. */
+/** Faults of a poll that is too slow for a cut: a vehicle would move before it is seen. */
 function slowFaults(profile: BoardProfile, pointer: string, poll: string): Faults {
   const periodMs = profile.polls[poll]?.periodMs ?? 0;
   const message = `poll "${poll}" reads every ${periodMs} ms, not within ${proofMostMs} ms`;
@@ -238,8 +235,8 @@ function slowFaults(profile: BoardProfile, pointer: string, poll: string): Fault
 }
 
 /**
- * Where an open contact reads 0 and means "inactive", the supply reads 1: a life input that is on at 0 is on for ever once its wire is off, and makes
- * every other proof worthless. Ignition and motion decide on a cut, so that theirs must be alike; the others are warned of.
+ * Faults of an inverted life input beside contacts that read 0 when open and "inactive". Such a life input reads on for ever once its wire is off,
+ * which voids every other proof. Ignition and motion decide on a cut, so their inversion must be the same; the other inputs only cause a warning.
  */
 function deadLifeFaults({ inputs, polls }: BoardProfile, life: Place & { readonly invert: boolean }): Faults {
   if (!life.invert) return [];
@@ -280,7 +277,7 @@ function loopbackFaults(
   return faults;
 }
 
-/** Faults of one relay other than those of its reading. */
+/** Faults of one relay other than those of its read-back place. */
 function relayFaults(profile: BoardProfile, relay: BoardRelay): readonly string[] {
   const faults: string[] = [];
   const poll = profile.polls[relay.poll];
@@ -310,11 +307,11 @@ function merge(base: Entries, patches: Entries | undefined): Record<string, obje
 
 type Entry = object | undefined;
 
-/** One member with its change laid over it; undefined: there is none, or `false` takes it away. */
+/** One member with its override applied; undefined: there is none, or `false` removes it. */
 const mergeOne = (base: Entry, change: Entry | false): Entry =>
   change === false ? undefined : change === undefined ? base : { ...base, ...change };
 
-/** A member under its name; none when there is no member. */
+/** The member under its name; empty without a member. */
 const named = (name: string, member: Entry): object => (member === undefined ? {} : { [name]: member });
 
 function mergeInputs(profile: BoardProfile, overrides: BoardOverrides['inputs']): Record<string, object> {

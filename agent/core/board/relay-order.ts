@@ -1,9 +1,8 @@
-// One order to a relay, from the first write to the proof: the next step, decided from the board's answers. Pure. An
-// order is confirmed only after the board has shown it twice. A restrictive one is written again only after a reading
-// showed that the relay is not as ordered (edge-agents 2.3 rule 6); one to the safe state needs no conversation: it is
-// written again and again until a reading is understood. Why two readings: CRC-16 accepts 1 of 65 536 random frames. A
-// reading that disagrees with the one before restarts the count, so a false confirmation needs two such frames in a
-// row with the same bit.
+// One order to a relay, from the first write to the proof: decides the next move from the board's answers. Pure. An order is confirmed only after the
+// board has shown it twice. A restrictive order is written again only after a reading showed that the relay is not as ordered (edge-agents 2.3 rule
+// 6). An order to the safe state needs no answer: it is written repeatedly until a reading is understood.
+// Two readings, because CRC-16 accepts 1 of 65 536 random frames. A reading that disagrees with the one before restarts the count, so a false
+// confirmation needs two such frames in a row with the same bit.
 import type { RtuResult } from './rtu-types.ts';
 
 export type RelayOutcome = 'confirmed' | 'mismatch' | 'unknown' | 'refused';
@@ -11,17 +10,17 @@ export type RelayOutcome = 'confirmed' | 'mismatch' | 'unknown' | 'refused';
 export interface RelayOrder {
   readonly token: string;
   readonly energised: boolean;
-  /** De-energises a relay of the vehicle: it is written before anything is read, and repeated while nothing is. */
+  /** De-energises a relay of the vehicle: written before any reading, and repeated while there is none. */
   readonly isSafe: boolean;
-  /** The board opens the relay by itself after this long. */
+  /** The board opens the relay by itself after this time, ms. */
   readonly holdMs?: number;
-  /** The write is not sent after this moment. */
+  /** Monotonic time after which the write is not sent, ms. */
   readonly deadlineMs: number;
   readonly writes: number;
   readonly wroteAtMs: number;
-  /** How the last write ended; text = the board refused it. */
+  /** Result of the last write; text: the board refused it. */
   readonly lastWrite: 'none' | 'ok' | 'unknown' | { readonly refused: string };
-  /** The last reading since the last write, and how often in a row it was the same. */
+  /** Last reading since the last write, and the length of its row of equal readings. */
   readonly seen: { readonly on: boolean; readonly times: number } | null;
 }
 
@@ -37,11 +36,14 @@ export type RelayMove =
 
 const readingsToAgree = 2;
 const maxWrites = 3;
-/** A relay and its firmware may take this long to show a written state. */
+/** Maximum time in which a relay and its firmware show a written state. */
 const settleMs = 300;
-/** How long after a write (or the deadline) a silent board is still polled for the relay state. */
+/**
+ * Time after a restrictive write for which a silent board is still polled for the relay state. Before a write, and for the safe state, the limit is
+ * the deadline.
+ */
 const askMs = 3000;
-/** From one write to the safe state that no reading has followed to the next, at least. */
+/** Minimum time between two writes to the safe state without a reading in between. */
 const againMs = 500;
 
 export function newOrder(
@@ -50,7 +52,7 @@ export function newOrder(
   return { ...order, writes: 0, wroteAtMs: -Infinity, lastWrite: 'none', seen: null };
 }
 
-/** An order whose write is about to be queued. */
+/** The order at the moment its write is queued. */
 export function withWriteQueued(order: RelayOrder): RelayOrder {
   return { ...order, seen: null };
 }
@@ -64,7 +66,7 @@ function end(outcome: RelayOutcome, reason: string | null, readBack: boolean | n
   return { kind: 'end', outcome, reason, readBack };
 }
 
-/** After the result of a write. `describe` formats an exception. */
+/** Handles the result of a write. `describe` formats an exception. */
 export function afterWrite(
   order: RelayOrder,
   result: RtuResult,
@@ -87,7 +89,7 @@ export function afterWrite(
     case 'invalid':
       return wrote('unknown');
     case 'unanswered':
-      // Written once a reading was answered: what is written into a line that stalls may arrive when the vehicle drives.
+      // Reads first and writes after an answer: a write into a line that stalls may arrive when the vehicle drives.
       return { order, move: { kind: 'read' } };
     case 'linkDown':
     case 'queueFull':
@@ -106,7 +108,7 @@ const unsent = {
   expired: 'the deadline passed before it could be sent',
 } as const;
 
-/** After a reading of the relay; `on` is null when the register means neither on nor off. */
+/** Handles a reading of the relay; `on` null: the register means neither on nor off. */
 export function afterReading(
   order: RelayOrder,
   reading: { readonly on: boolean | null; readonly atMs: number },
@@ -137,7 +139,7 @@ function judge(order: RelayOrder, atMs: number): RelayMove {
   return end('mismatch', reason, seen.on);
 }
 
-/** After a failed reading: retry for a while, the write to the safe state too, then report the outcome as unknown. */
+/** Handles a failed reading: retries for a while, including the write to the safe state, then reports the outcome as unknown. */
 export function afterNoReading(
   order: RelayOrder,
   fault: { readonly reason: string; readonly atMs: number },

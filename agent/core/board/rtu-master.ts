@@ -1,14 +1,13 @@
-// Modbus RTU master as a pure machine: jobs, bytes and time in; bytes and results out; timers are data (`wakeAtMs`).
-// It must never return a value that belongs to another request, and never repeat a write by itself. The danger it is
-// built around: an answer to a read names unit, function and length, but not the address. A late answer to a read of
-// register n is a valid answer to the next read of register m, and from then on every answer is one request late, for
-// ever: both masters on npm do this (first read answered after 350 ms, the others after 60 ms, time-out 300 ms, five
-// registers: reads 2 to 5 each return the register before). So one request at a time; after any fault the bus is
-// silent for the shortest response time-out, restarted by each byte, and the unit is not polled again before
-// `lateGuardMs` (longer than any time-out) have passed since the unanswered request. Bytes that arrive meanwhile are
-// discarded and only show the master how slow the unit is. The bound: no RTU master can recognise an answer later
-// than `lateGuardMs`; boards answer within 100 ms. Serial Line V1.02 ("SL") 2.4 (one request at a time, response
-// time-out, turn-around), 2.5.1.1 (3.5 characters).
+// Modbus RTU master as a pure machine: jobs, bytes and time in; bytes and results out; timers are data (`wakeAtMs`). It must never return a value
+// that belongs to another request, and never repeat a write by itself.
+// The danger: an answer to a read names unit, function and length, but not the address. A late answer to a read of register n is a valid answer to
+// the next read of register m. From then on every answer is one request late, for ever. Both masters on npm do this. First read answered after 350
+// ms, the others after 60 ms, time-out 300 ms, five registers: reads 2 to 5 each return the register before.
+// The rules: one request at a time. After any fault the bus is silent for the shortest response time-out, restarted by each byte. The unit is not
+// polled again before `lateGuardMs` (longer than any time-out) have passed since the unanswered request. Bytes that arrive meanwhile are discarded;
+// they only show how slow the unit is.
+// The bound: no RTU master can recognise an answer later than `lateGuardMs`; boards answer within 100 ms. Sources: Serial Line V1.02 ("SL") 2.4 (one
+// request at a time, response time-out, turn-around), 2.5.1.1 (3.5 characters).
 import { checkRequest, encodeRequest, expectedLength, isWrite, maxFrameLength } from './modbus-frame.ts';
 import { findAnswer, type RtuFinding } from './rtu-search.ts';
 import {
@@ -44,14 +43,14 @@ interface MasterStep {
 
 const noBytes = new Uint8Array(0);
 const priorities: readonly RtuPriority[] = ['relay', 'poll', 'config'];
-/** A write to a safe state goes before all else. */
+/** A write to a safe state goes first. */
 const rankOf = ({ isBlind, priority }: RtuJob): number =>
   isBlind === true ? -1 : priorities.indexOf(priority);
-/** Line glitches when a driver lets the bus go; more than this may be a frame. */
+/** Longest glitch on the line when a driver releases the bus, in bytes; more may be a frame. */
 const glitchBytes = 2;
 const aliveMs = 5000;
 
-/** A master whose link is down. Missing options are those of `defaultRtuOptions`. */
+/** A master with its link down. Missing options come from `defaultRtuOptions`. */
 export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMasterState {
   const full = { ...defaultRtuOptions, ...options };
   return {
@@ -81,7 +80,7 @@ export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMas
 }
 
 /**
- * One input; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled.
+ * One step; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled.
  * @param mayRestrict false: jobs that need an answer stay in the queue, and a further step is due at once.
  */
 export function stepRtuMaster(
@@ -110,7 +109,7 @@ export function stepRtuMaster(
     case 'time':
       break;
   }
-  // After a result the caller speaks first: a relay's read-back must not queue behind a poll that happens to wait.
+  // After a result the caller goes first: a relay's read-back must not queue behind a waiting poll.
   if (!step.outputs.some((output) => output.kind === 'done')) sendNext(step, mayRestrict);
   step.draft.wakeAtMs = nextWakeMs(step.draft);
   return { state: step.draft, outputs: step.outputs };
@@ -162,7 +161,7 @@ function handleLinkDown(step: MasterStep): void {
   if (phase.kind === 'waiting') {
     const { job, sentAtMs } = phase.exchange;
     done(step, job.id, isWrite(job.request) ? { kind: 'unknown', reason: 'linkDown' } : { kind: 'linkDown' });
-    // The unit may answer into the next open.
+    // The unit may still answer after the next open.
     const unit = unitOf(draft, job);
     const holdUntilMs = Math.max(unit.holdUntilMs, sentAtMs + draft.options.lateGuardMs, atMs);
     setUnit(draft, job, { ...unit, holdUntilMs });
@@ -190,17 +189,17 @@ function setUnit(draft: Draft, job: RtuJob, unit: RtuUnit): void {
   draft.units = new Map(draft.units).set(job.request.unit, unit);
 }
 
-/** Time that `bytes` characters take on the wire. */
+/** Time of `bytes` characters on the wire, ms. */
 function wireMs(options: RtuMasterOptions, bytes: number): number {
   return (bytes * options.bitsPerChar * 1000) / options.baudRate;
 }
 
-/** SL 2.5.1.1: 3.5 characters, fixed at 1.75 ms above 19200 baud; 1 ms more because some boards count long. */
+/** SL 2.5.1.1: 3.5 characters, fixed at 1.75 ms above 19200 baud; plus 1 ms, because some boards count long. */
 function gapMs(options: RtuMasterOptions): number {
   return Math.max(wireMs(options, 3.5), 1.75) + 1;
 }
 
-/** What happened only because time went by. */
+/** Handles what time alone ends. */
 function passTime(step: MasterStep): void {
   const { phase } = step.draft;
   if (phase.kind === 'settling' && step.atMs >= phase.untilMs) accept(step, phase);
@@ -213,7 +212,7 @@ const lookAt = (
   { exchange, received }: RtuPhase & { kind: 'waiting' | 'settling' },
 ): RtuFinding => findAnswer(exchange, received.bytes, { mode: draft.options.echo, hasEcho: draft.hasEcho });
 
-/** A blind write may be sent before a read has shown whether the adapter echoes: its answer does not prove that the unit answers. */
+/** A blind write may go out before a read has shown whether the adapter echoes, so its answer does not prove that the unit answers. */
 const isEvidence = ({ isBlind }: RtuJob): boolean => isBlind !== true;
 
 function accept(step: MasterStep, phase: RtuPhase & { kind: 'settling' }): void {
@@ -242,7 +241,7 @@ function fail(
   const unit = unitOf(draft, job);
   const found = lookAt(step, phase);
   draft.hasEcho = found.hasEcho;
-  // When the answer has come, only spoilt, no other is due and the silence has begun; else it may still be on its way.
+  // A spoilt answer has arrived: no other is due and the silence has begun. Otherwise the answer may still be on its way.
   const hasCome = found.isSpoilt;
   const quietUntilMs = Math.max(atMs, (hasCome ? received.lastMs : atMs) + timeoutMinMs);
   const holdUntilMs = Math.max(quietUntilMs, exchange.sentAtMs + (hasCome ? 0 : lateGuardMs));
@@ -268,7 +267,7 @@ function receive(step: MasterStep, bytes: Uint8Array): void {
   learnLate(step, bytes);
   const { timeoutMinMs, silenceCeilingMs } = draft.options;
   const noiseBytes = phase.noiseBytes + bytes.length;
-  // A glitch needs no longer silence than a frame does, unless it may be the beginning of an answer that is due.
+  // After a glitch the silence need not be longer than between frames, unless the glitch may begin an answer that is due.
   const isGlitch = noiseBytes <= glitchBytes && !isAnswerDue(step);
   const silenceMs = isGlitch ? gapMs(draft.options) : timeoutMinMs;
   const isFirst = atMs >= phase.quietUntilMs;
@@ -277,7 +276,7 @@ function receive(step: MasterStep, bytes: Uint8Array): void {
   draft.phase = { kind: 'idle', quietUntilMs, ceilingMs, noiseBytes };
 }
 
-/** The answer to an earlier request may still come. */
+/** True when the answer to an earlier request may still come. */
 const isAnswerDue = ({ draft, atMs }: MasterStep): boolean =>
   [...draft.units.values()].some(({ holdUntilMs }) => holdUntilMs > atMs);
 
@@ -294,7 +293,7 @@ function receiveAnswer(
   learnLate(step, chunk);
   const found = lookAt(step, waiting);
   if (found.answer === null) return;
-  // Two answers to one request: one of them belongs to another request, and it is unknown which.
+  // Two answers to one request: one belongs to another request, and it is unknown which.
   if (found.isTwice) return fail(step, waiting, 'tooLong');
   if (phase.kind === 'waiting' && isEvidence(exchange.job)) {
     const wire = wireMs(draft.options, exchange.sent.length + expectedLength(exchange.job.request));
@@ -325,7 +324,7 @@ function learnLate(step: MasterStep, chunk: Uint8Array): void {
 
 const bytesMost = 2 * maxFrameLength;
 
-/** The newest bytes of both: what came before them is noise. */
+/** Keeps the newest bytes of both; older ones are noise. */
 function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
   const all = new Uint8Array(head.length + tail.length);
   all.set(head);
@@ -339,7 +338,7 @@ const joined = ({ bytes, count: before }: RtuReceived, chunk: Uint8Array, atMs: 
   lastMs: atMs,
 });
 
-/** When a queued job may go out, as far as line and unit are concerned. */
+/** Monotonic time from which line and unit let a queued job go, ms. */
 function readyAtMs(draft: Draft, job: RtuJob): number {
   if (job.isBlind === true) return Number.NEGATIVE_INFINITY;
   const unit = unitOf(draft, job);
@@ -360,7 +359,7 @@ function sendNext(step: MasterStep, mayRestrict: boolean): void {
   if (unanswered.length > 0) {
     draft.queue = draft.queue.filter((job) => !unanswered.includes(job));
     for (const job of unanswered) done(step, job.id, { kind: 'unanswered' });
-    // The caller speaks first, as after any result.
+    // The caller goes first, as after any result.
     return;
   }
   if (draft.phase.kind !== 'idle') return;

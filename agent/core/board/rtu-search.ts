@@ -1,8 +1,8 @@
-// Finds the answer to a request among all bytes that arrived since it was sent: noise of a line without bias or termination may stand
-// before, behind and within. Pure. What is found matches in unit, function, length and CRC (SL 2.5.1). It must never be
-// - the adapter's echo of the request: the answer to FC05 and FC06 equals its request, byte for byte, and the echo would confirm a write
-//   that no board has received;
-// - a part of another sound frame: a late answer of another range may hold bytes that look like one;
+// Finds the answer to a request among all bytes since it was sent. On a line without bias or termination, noise may stand before, behind and within
+// it. Pure. The result matches in unit, function, length and CRC (SL 2.5.1). It must never be
+// - the adapter's echo of the request: the answer to FC05 and FC06 equals its request byte for byte, so an echo would confirm a write that no board
+//   received;
+// - a part of another valid frame: a late answer of another range may hold bytes that look like an answer;
 // - one of two answers: one of them belongs to an earlier request, and it is unknown which.
 import {
   announcedLength,
@@ -18,25 +18,25 @@ import type { RtuExchange, RtuMasterOptions } from './rtu-types.ts';
 
 interface EchoKnowledge {
   readonly mode: RtuMasterOptions['echo'];
-  /** Whether the adapter echoes, as far as is known. */
+  /** True when the adapter echoes, as far as known. */
   readonly hasEcho: boolean;
 }
 
 export interface RtuFinding {
   /** Null: none so far. */
   readonly answer: Extract<DecodedResponse, { kind: 'ok' | 'exception' }> | null;
-  /** More than one answer. */
+  /** There is more than one answer. */
   readonly isTwice: boolean;
   /** Bytes of the answer and the echo; all others are noise. */
   readonly usedBytes: number;
   readonly hasEcho: boolean;
-  /** What is wrong with the bytes while there is no answer; null: there are none. */
+  /** Fault of the bytes while there is no answer; null: there are no bytes. */
   readonly fault: InvalidReason | 'cut' | null;
-  /** The answer has come, only spoilt. */
+  /** The answer has arrived but is spoilt. */
   readonly isSpoilt: boolean;
 }
 
-/** The place of `part` in `bytes`, or -1. */
+/** Position of `part` in `bytes`, or -1. */
 function placeOf(part: Uint8Array, bytes: Uint8Array): number {
   for (let at = 0; at + part.length <= bytes.length; at += 1)
     if (part.every((byte, index) => bytes[at + index] === byte)) return at;
@@ -44,9 +44,9 @@ function placeOf(part: Uint8Array, bytes: Uint8Array): number {
 }
 
 /**
- * Where the search for the answer begins; null: the echo that must come first is not whole. Most echoes of reads are no answers and are
- * found wherever they stand. One that would pass for the answer is looked for only once the adapter is known to echo, which reads show
- * before any write.
+ * Position where the search for the answer begins; null: the echo that must come first is incomplete. The echo of most reads is no answer and is
+ * found wherever it stands. An echo that would pass for the answer is searched only once the adapter is known to echo, which reads show before any
+ * write.
  */
 function bodyOf(
   { sent, job }: RtuExchange,
@@ -60,7 +60,7 @@ function bodyOf(
   return { at: isAlike ? null : 0, isEchoed: false };
 }
 
-/** Searches `bytes`: all that arrived since the request was sent. */
+/** Searches `bytes`, which hold all that arrived since the request was sent. */
 export function findAnswer(exchange: RtuExchange, bytes: Uint8Array, knowledge: EchoKnowledge): RtuFinding {
   const { request } = exchange.job;
   const { at: bodyAt, isEchoed } = bodyOf(exchange, bytes, knowledge);
@@ -83,7 +83,7 @@ export function findAnswer(exchange: RtuExchange, bytes: Uint8Array, knowledge: 
     if (otherLength > 0 && verdict.kind === 'invalid') foreign ??= verdict.reason;
     at += Math.max(1, otherLength);
   }
-  // A clean answer without an echo before it: this adapter has none (any more). Noise may have spoilt the echo.
+  // A clean answer without an echo before it: the adapter does not echo (any more). Otherwise noise may have spoilt the echo.
   const isClean = answer !== null && !isEchoed && usedBytes === bytes.length;
   return {
     answer,
@@ -95,7 +95,7 @@ export function findAnswer(exchange: RtuExchange, bytes: Uint8Array, knowledge: 
   };
 }
 
-/** What is wrong with bytes that hold no answer; null: none came but an echo. */
+/** Fault of bytes without an answer; null: there was only an echo. */
 function faultOf(request: ModbusRequest, bytes: Uint8Array, bodyAt: number | null): RtuFinding['fault'] {
   if (bodyAt === null) return bytes.length === 0 ? null : 'wrongEcho';
   const body = bytes.subarray(bodyAt);

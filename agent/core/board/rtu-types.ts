@@ -1,28 +1,25 @@
-// The types of the RTU master: jobs, results, inputs, outputs, options and state, with defaults. The rules are in
-// `rtu-master.ts`. A result must always show whether a write may have been carried out.
+// Types of the RTU master: jobs, results, inputs, outputs, options and state, with defaults. The rules are in `rtu-master.ts`. A result must always
+// show whether a write may have been carried out.
 import type { InvalidReason, ModbusRequest } from './modbus-frame.ts';
 import type { RtuTiming, RtuUnit } from './rtu-unit.ts';
 
-/** In this order; first in, first out within one. */
+/** Highest priority first; first in, first out within one. */
 export type RtuPriority = 'relay' | 'poll' | 'config';
 
 export interface RtuJob {
   readonly id: number;
   readonly priority: RtuPriority;
   readonly request: ModbusRequest;
-  /** Not sent after this moment: the result is then `expired`. */
+  /** Monotonic time after which it is not sent, ms; the result is then `expired`. */
   readonly deadlineMs?: number;
-  /** Sent only while the unit answered the exchange before; else not sent at all: the result is then `unanswered`. */
+  /** Sent only if the unit answered the exchange before. Otherwise it is not sent and the result is `unanswered`. */
   readonly needsAnswer?: boolean;
   /**
-   * Sent as soon as no other exchange is under way, whatever the line does: a write to a safe state waits for neither silence nor answers.
-   * What it changes must not depend on its answer.
+   * Sent as soon as no other exchange is in progress, in any state of the line: a write to a safe state waits for neither silence nor answers. Its
+   * effect must not depend on its answer.
    */
   readonly isBlind?: boolean;
-  /**
-   * The result may wait until this moment, when the caller wakes anyway; without it, it comes once the line is
-   * silent.
-   */
+  /** Monotonic time until which the result may wait, because the caller wakes then anyway, ms; absent: it comes once the line is silent. */
   readonly resultByMs?: number;
 }
 
@@ -33,7 +30,7 @@ export type RtuResult =
   | { readonly kind: 'exception'; readonly code: number }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'invalid'; readonly reason: InvalidReason | 'cut' }
-  /** A write was sent without a good answer: it may or may not have been carried out. Read back first. */
+  /** A write was sent without a good answer and may have been carried out. Read back first. */
   | { readonly kind: 'unknown'; readonly reason: RtuFault }
   | { readonly kind: 'linkDown' }
   | { readonly kind: 'queueFull' }
@@ -44,7 +41,7 @@ export type RtuResult =
 
 export type RtuInput =
   | { readonly kind: 'submit'; readonly job: RtuJob; readonly atMs: number }
-  /** Forgets a job that has not been sent; without effect on one that has. No result follows. */
+  /** Drops a job that was not sent, without a result; no effect on one that was. */
   | { readonly kind: 'cancel'; readonly id: number; readonly atMs: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly atMs: number }
   | { readonly kind: 'time'; readonly atMs: number }
@@ -75,9 +72,9 @@ export interface RtuMasterOptions extends RtuTiming {
   /** Start, data, parity and stop bits together: 10 for 8N1, 11 for 8E1. */
   readonly bitsPerChar: number;
   readonly queueLimit: number;
-  /** A bus that babbles without end is asked again after this long. */
+  /** Time after which a bus that never falls silent is asked again. */
   readonly silenceCeilingMs: number;
-  /** Whether the adapter echoes its own request; `auto` detects it on reads, which are always first. */
+  /** Echo of the adapter; `auto` detects it on reads, which always come first. */
   readonly echo: 'auto' | 'on' | 'off';
 }
 
@@ -105,7 +102,7 @@ export type RtuPhase =
       readonly kind: 'idle';
       readonly quietUntilMs: number;
       readonly ceilingMs: number;
-      /** Bytes that arrived since the last exchange. */
+      /** Number of bytes since the last exchange. */
       readonly noiseBytes: number;
     }
   | {
@@ -114,7 +111,7 @@ export type RtuPhase =
       readonly timeoutAtMs: number;
       readonly received: RtuReceived;
     }
-  /** A whole answer is here; it counts once the line falls silent (SL 2.5.1.1: silence ends a frame), or babbles until the time-out. */
+  /** A whole answer is here. It counts once the line falls silent (SL 2.5.1.1: silence ends a frame), or at the time-out if the line babbles. */
   | {
       readonly kind: 'settling';
       readonly exchange: RtuExchange;
@@ -124,9 +121,9 @@ export type RtuPhase =
       readonly untilMs: number;
     };
 
-/** What arrived since a request was sent. */
+/** Bytes since a request was sent. */
 export interface RtuReceived {
-  /** The newest of it. */
+  /** The newest of these bytes. */
   readonly bytes: Uint8Array;
   readonly count: number;
   readonly lastMs: number;
@@ -139,9 +136,9 @@ export interface RtuMasterState {
   /** By address. */
   readonly units: ReadonlyMap<number, RtuUnit>;
   readonly hasEcho: boolean;
-  /** The last unanswered request, and the bytes received since: they show how late the answer is. */
+  /** Last unanswered request, and the bytes since, which show how late the answer is; null: none. */
   readonly late: { readonly exchange: RtuExchange; readonly bytes: Uint8Array } | null;
   readonly counters: RtuCounters;
-  /** When a `time` input is due; null when only bytes or a job can change anything. */
+  /** Monotonic time at which a `time` input is due, ms; null: only bytes or a job can change anything. */
   readonly wakeAtMs: number | null;
 }

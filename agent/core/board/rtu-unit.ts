@@ -1,22 +1,22 @@
-// State of one unit on the bus in the RTU master: how fast it answers, and how long to wait after a fault. Pure. The
-// pause that keeps a late answer from matching the next request must never be shortened.
+// State of one unit on the bus in the RTU master: its response time, and the pauses after a fault. Pure. The pause that keeps a late answer from
+// matching the next request must never be shortened.
 
 export interface RtuTiming {
-  /** Time-out limits without the time the bytes spend on the wire. */
+  /** Time-out limits without the time of the bytes on the wire. */
   readonly timeoutMinMs: number;
   readonly timeoutMaxMs: number;
   readonly timeoutInitialMs: number;
-  /** An answer may come this long after its request; the same unit is not asked anything else before. */
+  /** Maximum delay of an answer after its request; the same unit is not asked anything else before. */
   readonly lateGuardMs: number;
 }
 
 export interface RtuUnit {
-  /** High-water mark of the turn-around, decaying slowly: close to the 99th percentile. Null before any answer. */
+  /** High-water mark of the turn-around, ms, decaying slowly: close to the 99th percentile; null: no answer yet. */
   readonly turnaroundMs: number | null;
   readonly failures: number;
-  /** Nothing is sent to the unit before: answers to earlier requests may still arrive. */
+  /** Monotonic time before which nothing is sent to the unit, ms: answers to earlier requests may still arrive. */
   readonly holdUntilMs: number;
-  /** Polls and configuration wait until then while the unit is dead and another is alive (circuit breaker). */
+  /** Monotonic time until which polls and configuration wait, ms, while the unit is dead and another is alive (circuit breaker). */
   readonly pollsHeldUntilMs: number;
   readonly breakerMs: number;
   readonly lastOkMs: number | null;
@@ -36,7 +36,7 @@ export const newRtuUnit: RtuUnit = {
   lastOkMs: null,
 };
 
-/** How long to wait for an answer that needs `wireMs` on the wire (request and longest answer together). */
+/** Time to wait for an answer, ms; `wireMs` is the time of request and longest answer together on the wire. */
 export function unitTimeoutMs(unit: RtuUnit, timing: RtuTiming & { readonly wireMs: number }): number {
   const estimate = unit.turnaroundMs;
   const wanted =
@@ -45,8 +45,8 @@ export function unitTimeoutMs(unit: RtuUnit, timing: RtuTiming & { readonly wire
 }
 
 /**
- * Adds one observed turn-around to the estimate, late answers included: otherwise a slow board would time out for
- * ever. Rises at once, falls by 1 % a sample.
+ * Adds one observed turn-around to the estimate, late answers included: otherwise a slow board would time out for ever. Rises at once, falls by 1 %
+ * per sample.
  */
 export function withTurnaround(unit: RtuUnit, sampleMs: number): RtuUnit {
   const sample = Math.max(0, sampleMs);
@@ -55,14 +55,14 @@ export function withTurnaround(unit: RtuUnit, sampleMs: number): RtuUnit {
   return { ...unit, turnaroundMs };
 }
 
-/** After an answer that matches, exceptions included: the unit is alive. */
+/** Handles an answer that matches, exceptions included: the unit is alive. */
 export function withAnswer(unit: RtuUnit, atMs: number): RtuUnit {
   return { ...unit, failures: 0, breakerMs: 0, pollsHeldUntilMs: -Infinity, lastOkMs: atMs };
 }
 
 /**
- * After a failed exchange. The breaker opens only when another unit answers: on a bus without a live unit polling
- * costs nothing and finds the board again at once.
+ * Handles a failed exchange. The breaker opens only when another unit answers. On a bus without a live unit polling costs nothing and finds the board
+ * again at once.
  */
 export function withFailure(
   unit: RtuUnit,

@@ -1,5 +1,5 @@
-// Content of one of the two slots of a vehicle's configuration: the content, whether it is on trial, and which
-// contents failed. Pure. A slot that does not parse exactly is damaged; none of it is guessed.
+// One of the two slots of a vehicle's configuration: its content, whether it is on trial, and the contents that failed. Pure. A slot that does not
+// parse exactly is damaged; none of it is guessed.
 import { parseObject } from '../../../src/core/wire/wire-checks.ts';
 
 export const slotNames = ['a', 'b'] as const;
@@ -7,7 +7,6 @@ export type SlotName = (typeof slotNames)[number];
 
 export const otherSlot = (slot: SlotName): SlotName => (slot === 'a' ? 'b' : 'a');
 
-/** How often a content failed. */
 export interface Failure {
   readonly sha256: string;
   readonly count: number;
@@ -20,17 +19,16 @@ export interface SlotRecord {
   readonly serial: number;
   readonly state: 'trial' | 'good' | 'failed';
   readonly version: number;
-  /** SHA-256 of the content. */
   readonly sha256: string;
-  /** Further starts of the agent since it is on trial. */
+  /** Starts of the agent since the trial began. */
   readonly starts: number;
   /** The newest contents that failed, newest last. */
   readonly failures: readonly Failure[];
-  /** The configuration's canonical text; '' when it failed. */
+  /** Canonical text of the configuration; '' when it failed. */
   readonly content: string;
 }
 
-/** A slot as the store found it. */
+/** A slot as read by the store. */
 export type SlotFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged'; readonly reason: string }
@@ -62,7 +60,7 @@ function failuresOf(value: unknown): readonly Failure[] | null {
   return failures;
 }
 
-/** Null when the bytes are not a slot of this version of the agent. Never throws. */
+/** Null: the bytes are not a slot of this version of the agent. Never throws. */
 export function decodeSlot(bytes: Uint8Array): SlotRecord | null {
   const value = parseObject(bytes);
   if (value === null || value['format'] !== format) return null;
@@ -75,7 +73,7 @@ export function decodeSlot(bytes: Uint8Array): SlotRecord | null {
   return { serial, state, version, sha256, starts, failures, content };
 }
 
-/** Counts one more failure of a content; forgets the oldest when there are too many. */
+/** Counts one more failure of a content; drops the oldest when there are too many. */
 export function withFailure(failures: readonly Failure[], sha256: string): readonly Failure[] {
   const count = failureCount(failures, sha256) + 1;
   const others = failures.filter((failure) => failure.sha256 !== sha256);

@@ -1,7 +1,7 @@
-// The vehicle's configuration as a pure machine with two slots: a new content is checked completely, written to the
-// inactive slot, tried, and kept only when the broker has acknowledged the event that reports it; otherwise the
-// previous one is restored. The vehicle always has a configuration that works: the installer's file is the last
-// resort. Rules: edge-agents 1d (Config) and section 5, failure 1. Startup is in `config-start.ts`.
+// The vehicle's configuration as a pure machine with two slots. The order matters: a new content is checked completely, written to the inactive slot,
+// and tried. It is kept only when the broker has acknowledged the event that reports it; otherwise the previous one is restored. The vehicle always
+// has a working configuration: the installer's file is the last resort. Rules: edge-agents 1d (Config) and section 5, failure 1. Startup is in
+// `config-start.ts`.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type ContentVerdict, readConfigContent } from '../../../src/core/wire/config-content.ts';
@@ -25,7 +25,7 @@ interface Versioned {
   readonly sha256: string;
 }
 
-/** CONFIG_COMPLETE: this version holds. */
+/** CONFIG_COMPLETE: this version is active. */
 function completeEvent({ version, sha256 }: Versioned, isAwaited: boolean): ConfigEffect {
   const attributes = { configVersion: version, configSha256: sha256 };
   return { kind: 'event', draft: { statusCode: statusCodes.CONFIG_COMPLETE.code, attributes }, isAwaited };
@@ -35,11 +35,11 @@ interface Refusal {
   readonly reason: string;
   /** False: the same content need not be sent again. */
   readonly retry: boolean;
-  /** What holds instead; null: the installer's file. */
+  /** Active version instead; null: the installer's file. */
   readonly held: Versioned | null;
 }
 
-/** CONFIG_FAILED: this version does not hold. */
+/** CONFIG_FAILED: this version is not active. */
 function failedEvent({ version, sha256 }: Versioned, { reason, retry, held }: Refusal): ConfigEffect {
   const attributes = {
     configVersion: version,
@@ -62,12 +62,12 @@ const logged = (
   fields: Readonly<Record<string, unknown>>,
 ): ConfigEffect => ({ kind: 'log', level, event, fields });
 
-/** What holds now; null: the installer's file. */
+/** The active slot; null: the installer's file. */
 export function activeRecord({ slots, active }: ConfigState): SlotRecord | null {
   return active === null ? null : slots[active];
 }
 
-/** Begins a write; the next serial is its own. */
+/** Begins a write with the next serial. */
 export function beginWrite(
   state: ConfigState,
   wanted: Pick<SlotWrite, 'slot' | 'record' | 'aim' | 'isStubborn'> & { readonly reason?: string },
@@ -82,7 +82,6 @@ export function beginWrite(
   };
 }
 
-/** Text for the first few faults of a content. */
 export function faultText(faults: Extract<ContentVerdict<never>, { kind: 'faults' }>['faults']): string {
   const words = faults
     .slice(0, 5)
@@ -107,7 +106,7 @@ function receive(
     return answer(logged('warn', 'old configuration ignored', { version, held: held.version }));
   if (held !== null && sha256 === held.sha256) {
     if (version === held.version) return answer(completeEvent(held, false));
-    // An identical content: its number is recorded, and the active configuration is untouched.
+    // The content is identical: records its version and leaves the active configuration untouched.
     const slot = state.active ?? 'a';
     return beginWrite(state, { slot, record: { ...held, version }, aim: 'note', isStubborn: false });
   }
@@ -136,7 +135,6 @@ function contentOf(record: SlotRecord | null, given: ConfigGiven): Content {
   return verdict?.kind === 'ok' ? verdict : { kind: 'ok', settings: given.base, zones: [], chosen: [] };
 }
 
-/** The write is durable. */
 function finishWrite(state: ConfigState, write: SlotWrite, given: ConfigGiven): ConfigStep {
   const { slot, record, aim } = write;
   const written: ConfigState = { ...state, slots: { ...state.slots, [slot]: record }, write: null };
@@ -156,7 +154,7 @@ function finishWrite(state: ConfigState, write: SlotWrite, given: ConfigGiven): 
         state: { ...written, active: slot, trial },
         effects: [
           apply(contentOf(record, given)),
-          // The broker's acknowledgement of it ends the trial.
+          // The broker's acknowledgement of this event ends the trial.
           completeEvent(record, true),
           logged('info', 'configuration on trial', { version }),
         ],
@@ -193,13 +191,13 @@ function handleWritten(
     const retryAtMs = given.nowMs + trialLimits.retryMs;
     return { state: { ...state, write: { ...write, retryAtMs } }, effects: [logEntry] };
   }
-  // The target slot was inactive, unless only a version was to be recorded: that one is unchanged.
+  // The target slot was inactive, except for a write that only records a version: that slot is unchanged.
   const slots = write.aim === 'note' ? state.slots : { ...state.slots, [write.slot]: null };
   const failed = failedEvent(write.record, { reason, retry: true, held: activeRecord(state) });
   return { state: { ...state, slots, write: null }, effects: [logEntry, failed] };
 }
 
-/** Ends a trial: the previous content is active again at once, then that is written, then reported. */
+/** Ends a trial: activates the previous content at once, then writes it, then reports. */
 export function rollBack(state: ConfigState, reason: string, given: ConfigGiven): ConfigStep {
   const slot = state.active ?? 'a';
   const record = state.slots[slot];
@@ -277,7 +275,6 @@ function passTime(
   return rollBack(state, 'the broker did not acknowledge it in time', given);
 }
 
-/** One step. */
 export function stepConfig(state: ConfigState, input: ConfigInput, given: ConfigGiven): ConfigStep {
   switch (input.kind) {
     case 'start':

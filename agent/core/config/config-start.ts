@@ -1,6 +1,5 @@
-// Which configuration is active when the agent starts: an interrupted trial gets one further start, counted on disk
-// before it is tried; an unreadable slot falls back to the other one, and both to the installer's file. Pure. It must
-// never fail, whatever is in the slots.
+// Selects the active configuration when the agent starts. An interrupted trial gets one further start, counted on disk before it is tried. An
+// unreadable slot falls back to the other one, and both to the installer's file. Pure. It must never fail, whatever the slots hold.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
@@ -20,13 +19,13 @@ import { type ConfigEffect, type ConfigGiven, type ConfigState, trialLimits } fr
 
 export interface StartedConfig {
   readonly state: ConfigState;
-  /** Hold from the first moment; zones are applied at the event `start`. */
+  /** Apply from the first moment; zones are applied at the event `start`. */
   readonly settings: Settings;
 }
 
 interface Found {
   readonly record: SlotRecord | null;
-  /** Why there is none although there is something; null when all is well. */
+  /** Reason why an existing slot is unusable; null: none. */
   readonly fault: string | null;
   readonly settings?: Settings;
   readonly zones?: readonly ZoneConfig[];
@@ -47,7 +46,7 @@ function newestFailures(records: readonly SlotRecord[]): readonly Failure[] {
   return records.toSorted((one, other) => other.serial - one.serial)[0]?.failures ?? [];
 }
 
-/** One event for each slot that cannot be used, which names what holds instead. */
+/** One event for each unusable slot, which names the configuration used instead. */
 function losses(
   found: Readonly<Record<SlotName, Found>>,
   active: SlotRecord | null,
@@ -97,7 +96,7 @@ export function startConfig(files: SlotFiles, given: ConfigGiven): StartedConfig
     return { state: { ...after, atStart: [...state.atStart, ...effects] }, settings: holds.settings };
   }
   const applied = { ...state, atStart: [...state.atStart, ...taken] };
-  // Not tried before this start is counted on disk: a content that ends the agent must not do so for ever.
+  // The trial waits until this start is counted on disk: a content that ends the agent must not do so for ever.
   const record = { ...tried, starts: tried.starts + 1 };
   const begun = beginWrite(applied, { slot: onTrial, record, aim: 'try', isStubborn: true });
   return {

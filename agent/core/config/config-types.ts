@@ -1,5 +1,4 @@
-// The types of the vehicle's configuration machine, and its limits. Data only; the transitions are in `config-
-// slots.ts`.
+// Types and limits of the vehicle's configuration machine. Data only; the transitions are in `config-slots.ts`.
 
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
@@ -11,33 +10,32 @@ import type { Failure, SlotName, SlotRecord } from './config-record.ts';
 export const trialLimits = {
   /** Link time without any acknowledgement after which a trial has failed. */
   quietMs: 120_000,
-  /** ... and link time in all: a backlog that drains may take longer, but not for ever. */
+  /** Total link time after which a trial has failed: a backlog that drains may take longer, but not for ever. */
   linkMostMs: 1_800_000,
-  /** Starts of the agent that a trial outlives. */
+  /** Number of agent starts that a trial survives. */
   startsMost: 1,
-  /** A content that failed so often is not tried again. */
+  /** Number of failures after which a content is not tried again. */
   failuresMost: 3,
-  /** A write that failed is tried again after this. */
+  /** Pause before a failed write is tried again. */
   retryMs: 30_000,
-  /** The event that reports the trial is repeated if it has no number for this long. */
+  /** The event that reports the trial is repeated if it has no number after this time. */
   reportAgainMs: 60_000,
-  /** Longest stretch of link time that one step adds; a machine that slept was not connected. */
+  /** Maximum link time that one step adds; a machine that slept was not connected. */
   lookMostMs: 5000,
 } as const;
 
-/** A configuration that was read without a fault. */
 export type Content = Extract<ContentVerdict<ZoneConfig>, { kind: 'ok' }>;
 
-/** A write that is under way, and what it leads to once it is durable. */
+/** A write in progress, and its effect once it is durable. */
 export interface SlotWrite {
   readonly slot: SlotName;
   readonly record: SlotRecord;
   readonly aim: 'try' | 'keep' | 'note' | 'fail';
   /** Reason for operators, when it ends a trial. */
   readonly reason: string;
-  /** True for a write that is retried until it succeeds; otherwise a failed write is dropped. */
+  /** True: retried until it succeeds. False: a failed write is dropped. */
   readonly isStubborn: boolean;
-  /** When to try again; null while the store works on it. */
+  /** Monotonic time of the next try, ms; null while the store works on it. */
   readonly retryAtMs: number | null;
 }
 
@@ -52,13 +50,12 @@ export interface Trial {
 }
 
 export interface ConfigState {
-  /** As they are on disk, as far as is known. */
+  /** The slots on disk, as far as known. */
   readonly slots: Readonly<Record<SlotName, SlotRecord | null>>;
-  /** The slot that holds now, be it on trial; null: the installer's file. */
+  /** The active slot, possibly on trial; null: the installer's file. */
   readonly active: SlotName | null;
   readonly write: SlotWrite | null;
   readonly trial: Trial | null;
-  /** Of the newest write. */
   readonly serial: number;
   readonly failures: readonly Failure[];
   /** Reports and effects of the start; empty afterwards. */
@@ -69,19 +66,19 @@ export type ConfigInput =
   | { readonly kind: 'start' }
   /** A complete content whose signature and SHA-256 were checked. */
   | { readonly kind: 'received'; readonly version: number; readonly sha256: string; readonly text: string }
-  /** A whole that could not be unpacked. */
+  /** A complete content that could not be unpacked. */
   | { readonly kind: 'refused'; readonly version: number; readonly sha256: string; readonly reason: string }
   | { readonly kind: 'written'; readonly slot: SlotName; readonly fault: string | null }
   /** The event that reports the trial is durable under this number; null: the disk refuses it now. */
   | { readonly kind: 'stored'; readonly seq: number | null }
   | { readonly kind: 'acked'; readonly ranges: Ack['ranges'] }
-  /** `acknowledged` counts events that the broker acknowledged since the start. */
+  /** `acknowledged`: number of events that the broker acknowledged since the start. */
   | { readonly kind: 'time'; readonly isUp: boolean; readonly acknowledged: number };
 
 export type ConfigEffect =
   | { readonly kind: 'write'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'apply'; readonly settings: Settings; readonly zones: readonly ZoneConfig[] }
-  /** `isAwaited`: its number is to come back as `stored`. */
+  /** `isAwaited`: its number must come back as `stored`. */
   | { readonly kind: 'event'; readonly draft: EventDraft; readonly isAwaited: boolean }
   | {
       readonly kind: 'log';
@@ -92,7 +89,7 @@ export type ConfigEffect =
 
 export interface ConfigGiven {
   readonly nowMs: number;
-  /** The installer's settings. */
+  /** Settings of the installer. */
   readonly base: Settings;
   readonly decodeZones: DecodeZones<ZoneConfig>;
 }

@@ -1,29 +1,29 @@
-// The credit of witnesses. Two independent ones prove each other when both were seen active together and then at rest
-// together, on this vehicle. Credit ages by driving and not by calendar: a drive that should have renewed it and shows
-// the opposite removes it until it is earned again. It decides nothing about a relay.
+// Credit of the witnesses. Two independent witnesses prove each other when both were active together and then at rest together, on this vehicle.
+// Credit ages by driving and not by calendar: a drive in which the witness shows the opposite removes its credit until it is earned again. This file
+// decides nothing about a relay.
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
 import { type Causes, independentPairs, type WitnessPair } from './common-causes.ts';
 
 export const creditLimits = {
-  /** Both active together for this long in one drive ... */
+  /** Time for which both must be active together in one drive. */
   activeMs: 20_000,
-  /** ... and then both at rest for this long. */
+  /** Time for which both must then be at rest. */
   restMs: 5000,
-  /** At rest while an independent witness is active for this long: a contradiction. */
+  /** Time at rest, against an active independent witness, that is a contradiction. */
   contradictionMs: 10_000,
-  /** A charging voltage may sag; an alternator that never charges in a drive is contradicted later. */
+  /** The same for the supply voltage: a charging voltage may sag, so this is longer. */
   voltageMs: 60_000,
-  /** A motion input that is active for this long on a vehicle that is proven to stand with ignition off is stuck. */
+  /** A motion input that is active for this long is stuck, if the vehicle is proven to stand with ignition off. */
   stuckMs: 600_000,
-  /** A receiver that shows rest while the motion input is active for this long, with ignition on, is contradicted. */
+  /** A receiver that shows rest is contradicted by a proven motion input that is active for this long with ignition on. */
   hungMs: 30_000,
-  /** Claims may be missing for this long within a contradiction: lost NMEA sentences must hide no failed input. */
+  /** Longest pause of claims within a contradiction: lost NMEA sentences must hide no failed input. */
   pauseMs: 10_000,
 } as const;
 
 /**
- * `stale`: a drive may have passed that it did not see. `against`: the witness that proved it, or spoke against it. Times are UTC ms; null = the
- * time was not known.
+ * `stale`: the witness may have missed a drive. `against`: the witness that proved it or contradicted it. `utcMs`: UTC, ms; null: the time was
+ * unknown.
  */
 export interface Credit {
   readonly kind: 'proven' | 'stale' | 'contradicted';
@@ -33,26 +33,25 @@ export interface Credit {
 
 export type Credits = Readonly<Partial<Record<WitnessName, Credit>>>;
 
-/** The activity that a witness shows at this moment; null = none that counts. */
+/** Present activity of a witness; null: none that counts. */
 export type Activity = 'active' | 'rest' | null;
 export type Activities = Readonly<Record<WitnessName, Activity>>;
 
 interface PairState {
-  /** Time for which both were active in this drive. */
+  /** Time for which both were active in this drive, ms. */
   readonly activeMs: number;
-  /** Since when both have been at rest after it. */
+  /** Monotonic start of their common rest after it, ms; null: not both at rest. */
   readonly restSinceMs: number | null;
 }
 
 const freshPair: PairState = { activeMs: 0, restSinceMs: null };
 
-/** For how long a witness and the receiver have shown the opposite of each other. */
 interface Opposed {
-  /** What the witness shows; null: nothing opposed since they last agreed. */
+  /** Activity of the witness; null: no disagreement since they last agreed. */
   readonly activity: Activity;
-  /** Without the pauses in which either showed nothing. */
+  /** Duration, ms, without the pauses in which either showed nothing. */
   readonly forMs: number;
-  /** When they last did. */
+  /** Monotonic time of the last step in which they disagreed, ms. */
   readonly atMs: number;
 }
 
@@ -62,10 +61,10 @@ type OpposedWitness = Exclude<WitnessName, 'gnss'>;
 
 export interface CreditState {
   readonly credits: Credits;
-  /** The pairs that can prove each other, and how far each is. */
+  /** Pairs that can prove each other, and the progress of each. */
   readonly independent: readonly WitnessPair[];
   readonly pairs: readonly PairState[];
-  /** Since when each witness has been doing what it does. */
+  /** Present activity of each witness, and its monotonic start, ms. */
   readonly since: Readonly<Record<WitnessName, { readonly activity: Activity; readonly atMs: number }>>;
   readonly opposed: Readonly<Record<OpposedWitness, Opposed>>;
   readonly atMs: number;
@@ -95,7 +94,7 @@ export function createCreditState(credits: Credits, causes: Causes, nowMs: numbe
   };
 }
 
-/** A step longer than this was not observed. */
+/** A longer step was not observed as a whole. */
 const stepMostMs = 2000;
 
 function stepPair(
@@ -107,14 +106,14 @@ function stepPair(
   if (a === 'active' && b === 'active')
     return { activeMs: Math.min(pair.activeMs + now.stepMs, creditLimits.activeMs), restSinceMs: null };
   if (a !== 'rest' || b !== 'rest') return pair.restSinceMs === null ? pair : { ...pair, restSinceMs: null };
-  // A rest after less than a whole drive proves nothing.
+  // Rest after less than a whole drive proves nothing.
   if (pair.activeMs < creditLimits.activeMs) return pair.activeMs === 0 ? pair : freshPair;
   return pair.restSinceMs === null ? { ...pair, restSinceMs: now.atMs } : pair;
 }
 
 const opposedWitnesses = ['motion', 'ignition', 'rpm', 'voltage'] as const;
 
-/** @param now `stepMs`: since the state was made, in which all showed what it holds. */
+/** @param now `stepMs`: time since `CreditState` was made, ms. All witnesses showed during that time what the state holds. */
 function opposedAfter(
   { since, opposed }: CreditState,
   activities: Activities,
@@ -140,7 +139,7 @@ function opposedAfter(
   return opposedWitnesses.every((name) => next[name] === opposed[name]) ? opposed : next;
 }
 
-/** Whether this witness has shown rest for so long while the receiver showed movement, since they last agreed. */
+/** True when the witness has shown rest for `forMs` while the receiver showed movement, since they last agreed. */
 export function hasOpposedAtRest(
   { opposed }: Pick<CreditState, 'opposed'>,
   name: OpposedWitness,
@@ -154,16 +153,15 @@ interface Contradiction {
   readonly by: WitnessName;
 }
 
-/** What is known beside the activities. */
 export interface CreditContext {
-  /** Monotonic. */
+  /** Monotonic time, ms. */
   readonly atMs: number;
   readonly utcMs: number | null;
-  /** Witnesses whose rest does not count at present. */
+  /** Witnesses whose rest does not count now. */
   readonly suspended: readonly WitnessName[];
-  /** The vehicle moves, and the ignition has been off since before that: towed, perhaps. */
+  /** The vehicle moves and the ignition has been off since before: possibly towed. */
   readonly isTowed: boolean;
-  /** The receiver repeats one position since before the engine was switched on. */
+  /** The receiver has repeated one position since before the engine was switched on. */
   readonly isPinned: boolean;
 }
 
@@ -197,7 +195,7 @@ function withContradictions(state: CreditState, context: CreditContext): CreditS
   for (const { witness, by } of contradictions(state, context)) {
     if (credits[witness]?.kind !== 'contradicted')
       credits = { ...credits, [witness]: { kind: 'contradicted', utcMs, against: by } };
-    // What was earned in this drive before the contradiction is gone too.
+    // A contradiction also voids what was earned in this drive before it.
     pairStates = pairStates.map((pair, at) =>
       state.independent[at]?.includes(witness) === true && pair.activeMs > 0 ? freshPair : pair,
     );
@@ -209,7 +207,7 @@ function withContradictions(state: CreditState, context: CreditContext): CreditS
     : { ...state, credits, pairs: pairStates };
 }
 
-/** A renewed credit is written once a day, so that not every stop wears the disk. */
+/** A renewed credit is written at most once a day, to spare the disk. */
 const renewMs = 86_400_000;
 
 function withProof(
@@ -260,7 +258,7 @@ export function stepCredits(
     { credits: before.credits, independent, pairs: pairStates, since, opposed, atMs },
     context,
   );
-  // Most steps prove nothing.
+  // Fast path: most steps prove nothing.
   if (pairStates.every(({ restSinceMs }) => restSinceMs === null)) return state;
   for (const [index, [a, b]] of independent.entries()) {
     const pair = state.pairs[index];
@@ -278,7 +276,7 @@ export function stepCredits(
   return state;
 }
 
-/** The state of a witness by its credit, regardless of its present claim. */
+/** State of a witness by its credit alone, regardless of its present claim. */
 export function creditState(credit: Credit | undefined): WitnessState {
   return credit?.kind ?? 'unproven';
 }

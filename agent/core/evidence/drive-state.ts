@@ -1,4 +1,4 @@
-// Whether the vehicle drives, stands, or neither is known; where it is parked; and what of both the disk keeps.
+// Drive state of the vehicle (driving, standing or unknown), its parking place, and the part of both that the disk keeps.
 import type { Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { sharedCauses } from './common-causes.ts';
@@ -16,7 +16,7 @@ import {
 import { type GnssClaim, wasSuspectAt } from './gnss-claim.ts';
 import { gnssLimits } from './gnss-standing.ts';
 
-/** The witness that speaks for a running engine now; null when none does. */
+/** Witness that shows a running engine now; null: none. */
 function engineBy(state: EvidenceState): WitnessName | null {
   if (state.ignition.sensed.value === true) return 'ignition';
   if (state.rpm.activity === 'active') return 'rpm';
@@ -28,7 +28,7 @@ function isMotionActive({ motion }: EvidenceState, nowMs: number): boolean {
   return nowMs - motion.activeMs <= pulseMs && motion.activeMs - motion.roseMs >= movedMs;
 }
 
-/** Standing shown without a position: by two inputs that have earned it, and that no single fault makes zero. */
+/** True when two proven inputs, which no single fault sets to 0, show standstill without a position. */
 function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
   const { offNoFixMs, quietMs } = evidenceLimits;
   if (sharedCauses(causesNow(state, 'ignition'), causesNow(state, 'motion')).length > 0) return false;
@@ -38,10 +38,9 @@ function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
   return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
 }
 
-/** Three fixes in a row that move: one alone may be noise. */
+/** Needs three moving fixes in a row, because one alone may be noise. */
 const isMoving = (claim: GnssClaim): boolean => claim.kind === 'moving' && claim.fixes >= 3;
 
-/** Whether the vehicle drives, stands, or neither is known, after this step. */
 export function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): EvidenceState['drive'] {
   const { drive } = state;
   const to = (next: MotionState, by: WitnessName | null): EvidenceState['drive'] =>
@@ -53,7 +52,7 @@ export function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime
   if (isMotionActive(state, now.atMs))
     return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
   const engine = engineBy(state);
-  // With ignition on and no evidence of movement or standstill, neither is known.
+  // Ignition on without evidence of movement or standstill leaves the state unknown.
   if (engine !== null)
     return drive.state === 'standing' || claim.kind === 'unknown' ? to('unknown', engine) : drive;
   if (claim.kind === 'unknown' && isStillWithoutFix(state, now)) return to('standing', 'motion');
@@ -65,7 +64,7 @@ export function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime
     : drive;
 }
 
-/** The parking place: set by proof, kept until there is evidence of movement or of a running engine. */
+/** Parking place: set by proof, kept until evidence of movement or of a running engine. */
 export function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
   const { parkedAt } = state.record;
   const isStated = claim.kind === 'unknown' && (claim.saidKmh ?? 0) >= gnssLimits.driveKmh;
@@ -77,7 +76,7 @@ export function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTim
   return isThere || restingForMs(state.ignition, now.atMs) === null ? parkedAt : roundedPlace(claim.at);
 }
 
-/** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
+/** Record after this step. It keeps the worst state since the ignition was last on, so that only few drives of a day write it. */
 export function recordAfter(
   state: EvidenceState,
   parkedAt: EvidenceRecord['parkedAt'],

@@ -1,6 +1,5 @@
-// Evidence kept over restarts: the credit of each witness, whether the vehicle was last known to drive or to stand
-// and where, and the wiring that all of it is valid for. An unreadable member counts as never earned; parsing never
-// throws.
+// Evidence that survives restarts: the credit of each witness, the last known drive state and place, and the wiring for which all of it is valid. An
+// unreadable member counts as never earned; parsing never throws.
 
 import type { Point } from '../../../src/core/geo/geo.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
@@ -9,19 +8,19 @@ import type { Credit, Credits } from './credit.ts';
 export type MotionState = 'driving' | 'standing' | 'unknown';
 
 export interface EvidenceRecord {
-  /** Names the unit, the board, its profile and its wiring; any change of these voids every credit. */
+  /** Identifies the unit, the board, its profile and its wiring. Any change of these voids every credit. */
   readonly wiring: string;
   readonly credits: Credits;
   /** Worst state since the ignition was last on; `standing` only once parked. */
   readonly motion: MotionState;
-  /** The witness that showed it, and when (UTC ms); null = not known. */
+  /** Witness that showed `motion`, and the UTC time, ms; null: unknown. */
   readonly by: WitnessName | null;
   readonly utcMs: number | null;
-  /** Where it was proven to stand with ignition off; null once there was evidence of movement or of a running engine. */
+  /** Place of the proven standstill with ignition off; null after evidence of movement or of a running engine. */
   readonly parkedAt: Point | null;
 }
 
-/** For a first start, or after new wiring. */
+/** Record of a first start, or after new wiring. */
 export function emptyEvidence(wiring: string): EvidenceRecord {
   return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
 }
@@ -68,7 +67,7 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     motion,
     by: nameOf(value['by']),
     utcMs: timeOf(value['utcMs']),
-    // What ends a place takes it from the record; a drive that began it anew is none.
+    // A record of a drive holds no place, because evidence of movement removes it.
     parkedAt: motion === 'driving' ? null : pointOf(value['parkedAt']),
   } as const;
   return value['wiring'] === wiring

@@ -1,5 +1,5 @@
-// The state of the evidence: what is known of all witnesses, and what each claims at one moment. It changes nothing; `evidence.ts` steps
-// it.
+// State of the evidence: everything known of the witnesses, and the claims that follow from it at one moment. It changes nothing; `evidence.ts` makes
+// the steps.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
@@ -11,47 +11,41 @@ import { createGnssState, type GnssFault, type GnssState, gnssLimits } from './g
 import { type Supply } from './supply-voltage.ts';
 
 export const evidenceLimits = {
-  /**
-   * A turning engine, and one at rest, in 1/min. Not the settings of the alarms, which operators may change
-   * remotely.
-   */
+  /** Speed of an engine that turns, and of one at rest, in 1/min. Fixed here: operators may change the alarm settings remotely. */
   turningRpm: 100,
   restingRpm: 50,
-  /** A motion input that was active within this time is active: sensors pulse. */
+  /** A motion input that was active within this time counts as active, because sensors pulse. */
   pulseMs: 3000,
-  /**
-   * A motion input claims rest after this long without a pulse: three times the longest gap that keeps its credit.
-   */
+  /** Time without a pulse after which a motion input claims rest: three times the longest gap that keeps its credit. */
   quietMs: 30_000,
-  /** ... and a reading of the engine after this long. */
+  /** Time at rest after which an analog witness (engine speed, supply voltage) claims rest. */
   restMs: 10_000,
-  /** A motion input that is active for this long speaks for movement of the vehicle, not for a slammed door. */
+  /** A motion input that is active for this long shows movement of the vehicle; a slammed door is shorter. */
   movedMs: 2000,
-  /** Without a position: ignition off for this long. */
+  /** Time with ignition off that standstill needs without a position. */
   offNoFixMs: 60_000,
-  /** An ignition that falls within this of an interruption of the receiver may have lost the supply that both share: the longest silence of a board that suspends nothing. */
+  /** Maximum distance between two spans that one dip of the supply explains. It equals the longest board silence that suspends nothing. */
   dipMs: 3000,
-  /** An analog value that is lost for this long: the board has lost its supply or its common. */
+  /** An analog value lost for this long shows that the board has lost its supply or its common. */
   analogLostMs: 3000,
-  /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
+  /** Age after which an analog value is unknown: ten polls of the shipped profiles. */
   analogAgeMs: 10_000,
-  /** A receiver that shows a drive for this long means it: no noise of a parked one lasts. */
+  /** A receiver that shows a drive for this long is believed; noise of a parked receiver is shorter. */
   drivenMs: 3000,
-  /** With the ignition on for this long, a receiver that repeats the position from before is stale. */
+  /** A receiver that still repeats its earlier position after this time with ignition on is stale. */
   pinnedMs: 30_000,
-  /** How often the evidence is evaluated when no input changes. */
+  /** Interval of the evaluation while no input changes. */
   lookMs: 500,
 } as const;
 
-/** What the vehicle reads at this moment. */
 export interface Seen {
   readonly ignition: Sensed;
   readonly motion: Sensed;
-  /** In 1/min; null = not known or not fitted. */
+  /** In 1/min; null: unknown or not fitted. */
   readonly rpm: number | null;
-  /** In volts; null = not known or not fitted. */
+  /** In volts; null: unknown or not fitted. */
   readonly supplyV: number | null;
-  /** Units whose loop-back answered lately: they do not repeat old values. */
+  /** Units whose loop-back answered recently: they do not repeat old values. */
   readonly answering: readonly string[];
 }
 
@@ -70,42 +64,41 @@ export interface EvidenceState {
   readonly rpm: Level;
   readonly voltage: Level;
   readonly supply: Supply;
-  /** When the receiver last showed rest, and since when it has given no position; monotonic. */
+  /** Monotonic, ms: last time the receiver showed rest; start of its present time without a position (null: it gives one). */
   readonly restedMs: number;
   readonly blindSinceMs: number | null;
-  /** When the receiver came back from an interruption about the time at which the ignition was switched, or the unit was switched on; monotonic. */
+  /** Monotonic end of the last receiver interruption that a dip of the supply may have caused (`resumedAfter`), or power-on of the unit, ms. */
   readonly resumedMs: number;
-  /** Since when the receiver showed the last drive; monotonic. */
+  /** Monotonic start of the last drive that the receiver showed, ms. */
   readonly drivenSinceMs: number;
-  /** When an analog value was last lost that had been measured, and whether it still is. */
+  /** Monotonic time of the last loss of a measured analog value, ms, and whether it is still lost. */
   readonly analogLostMs: number;
   readonly isAnalogLost: boolean;
-  /** When inputs that counted fell together and were suspended for that alone, monotonic; null: they were not, or fell again since. */
+  /** Monotonic time at which counted inputs fell together and were suspended for that alone, ms; null: they were not, or fell again since. */
   readonly fellTogetherMs: number | null;
   readonly credit: CreditState;
-  /** As it is now; the record keeps the worst. */
+  /** Present drive state; the record keeps the worst one. */
   readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
-  /** To be on disk before it is used; another object whenever it must be written. */
+  /** It must be on disk before it is used. A new object means that it must be written. */
   readonly record: EvidenceRecord;
-  /** What was seen last. */
   readonly seen: Seen;
-  /** A fix or its absence was taken in since. */
+  /** A fix, or an epoch without one, was recorded since the last step. */
   readonly isStale: boolean;
 }
 
 export interface EvidenceSetup {
   readonly record: EvidenceRecord;
-  /** Witnesses that the configuration names. */
+  /** Witnesses named in the configuration. */
   readonly fitted: readonly WitnessName[];
   readonly causes: Causes;
   /** A fix with a higher HDOP proves nothing. */
   readonly hdopMost: number;
-  /** When the unit was switched on, monotonic. */
+  /** Monotonic time at which the unit was switched on, ms. */
   readonly poweredMs: number;
   readonly nowMs: number;
 }
 
-/** At a start: credit and motion as on disk; what the inputs read counts only once they were seen alive. */
+/** State at a start: credit and motion from disk. Inputs are suspended until seen active, except live contacts of a vehicle that was parked. */
 export function createEvidence(setup: EvidenceSetup): EvidenceState {
   const { record, fitted, causes, hdopMost, poweredMs, nowMs } = setup;
   const level: Level = { activity: null, sinceMs: nowMs };
@@ -121,18 +114,18 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
     motion: createContact(nowMs, isLiveContact(causes.motion), isParked),
     rpm: level,
     voltage: level,
-    // The disk says that it was parked: whatever charges it now is no alternator of its own.
+    // The vehicle was parked according to the disk, so its own alternator cannot be the source of a charging voltage.
     supply: { peakV: null, hasDropped: isParked, baseV: null, roseMs: null },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
-    // The dip of the supply that has started the unit anew may have restarted the receiver, and killed the contacts.
+    // The supply dip that restarted the unit may also have restarted the receiver and killed the contacts.
     resumedMs: isLive ? Number.NEGATIVE_INFINITY : poweredMs,
     drivenSinceMs: Number.NEGATIVE_INFINITY,
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     fellTogetherMs: null,
     credit: createCreditState(record.credits, causes, nowMs),
-    // After a drive at best unknown; after a standstill the stored proof, until there is evidence against it.
+    // After a drive the state is unknown at best. After a standstill the stored proof holds until evidence speaks against it.
     drive: { state: isParked ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
     record,
     seen: { ignition: unread, motion: unread, rpm: null, supplyV: null, answering: [] },
@@ -140,7 +133,7 @@ export function createEvidence(setup: EvidenceSetup): EvidenceState {
   };
 }
 
-/** The receiver's claim at `nowMs`, with the known place. */
+/** The receiver's claim at `nowMs` (monotonic), given the recorded parking place. */
 export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
   const engineOnMs = state.ignition.roseMs;
   const { resumedMs } = state;
@@ -150,11 +143,10 @@ export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
 export const isStill = (claim: GnssClaim): boolean =>
   claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs;
 
-/** The time of a step. */
 export interface StepTime {
-  /** Monotonic. */
+  /** Monotonic time, ms. */
   readonly atMs: number;
-  /** Trusted UTC; null while unknown. */
+  /** Trusted UTC, ms; null: unknown. */
   readonly utcMs: number | null;
 }
 
@@ -165,7 +157,7 @@ export function isBlind(claim: GnssClaim): claim is Extract<GnssClaim, { kind: '
   return claim.kind === 'unknown' && blindFaults.includes(claim.fault);
 }
 
-/** Single faults that could make a witness claim rest at this moment. */
+/** Single faults that could make the witness claim rest now. A board whose loop-back answered cannot. */
 export function causesNow({ causes, seen }: EvidenceState, name: WitnessName): readonly Cause[] {
   const { answering } = seen;
   return answering.length === 0
@@ -173,7 +165,7 @@ export function causesNow({ causes, seen }: EvidenceState, name: WitnessName): r
     : causes[name].filter((cause) => !answering.some((unit) => cause === `board:${unit}`));
 }
 
-/** Whether the receiver shows the vehicle at this place. */
+/** True when the receiver shows the vehicle at rest at this place. */
 export function isAt(place: Point | null, claim: GnssClaim): boolean {
   return place !== null && claim.kind === 'still' && distanceM(place, claim.at) <= gnssLimits.samePlaceM;
 }
@@ -184,8 +176,8 @@ export function isCounted(state: EvidenceState, name: 'ignition' | 'motion'): bo
 }
 
 /**
- * An input as it counts at this moment: what its start suspended counts where a proven receiver shows the vehicle where it was parked; of a live
- * contact, also where it has shown one place for a minute.
+ * The input as it counts now. A suspension by start or board is lifted while a proven receiver shows the vehicle at the parking place. For a live
+ * contact, one place held for a minute is enough.
  */
 export function countedContact(state: EvidenceState, name: 'ignition' | 'motion', claim: GnssClaim): Contact {
   const contact = state[name];

@@ -1,5 +1,5 @@
-// All witnesses of standstill and of an engine at rest, joined, step by step: what each does, whether it counts and has earned credit, and what
-// that makes of the vehicle (`drive-state.ts`). It never decides about a relay; absence is never standstill.
+// Joins all witnesses of standstill and of an engine at rest, step by step: their activity, whether it counts, their credit, and the resulting drive
+// state (`drive-state.ts`). It never decides about a relay; absence is never standstill.
 import type { Fix } from '../gnss/epochs.ts';
 import {
   type Contact,
@@ -33,7 +33,7 @@ import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts'
 
 type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
 
-/** A copy to be changed in one step. A literal: a spread of so many members takes several times as long. */
+/** Copy for the changes of one step. A literal, because a spread of so many members takes several times as long. */
 function copyOf(state: EvidenceState): Draft {
   return {
     fitted: state.fitted,
@@ -69,7 +69,7 @@ export function recordFix(state: EvidenceState, fix: Fix, now: StepTime): Eviden
   return next;
 }
 
-/** Records an epoch without a fix; `estimatedKmh` as its report has it. */
+/** Records an epoch without a fix. `estimatedKmh`: speed in its report without a measurement; null: none. */
 export function recordVoid(
   state: EvidenceState,
   epoch: { readonly atMonoMs: number; readonly estimatedKmh: number | null },
@@ -110,7 +110,7 @@ const contacts = ['ignition', 'motion'] as const;
 
 const isMeasured = (value: number | null, least: number): boolean => value !== null && value >= least;
 
-/** A value that was measured is not any more: an engine that stops reads 0 1/min, and a battery never reads 0 V. */
+/** True when a measured value is missing now. An engine that stops reads 0 1/min and a battery never reads 0 V, so neither explains it. */
 function losesAnalog(before: Seen, seen: Seen): boolean {
   const { measuredV } = supplyLimits;
   return (
@@ -119,13 +119,13 @@ function losesAnalog(before: Seen, seen: Seen): boolean {
   );
 }
 
-/** Every analog witness that is fitted is measured. */
+/** True when every fitted analog witness is measured. */
 function hasAnalogs(fitted: EvidenceState['fitted'], { rpm, supplyV }: Seen): boolean {
   const hasRpm = !fitted.includes('rpm') || isMeasured(rpm, 0);
   return hasRpm && (!fitted.includes('voltage') || isMeasured(supplyV, supplyLimits.measuredV));
 }
 
-/** What inputs have just lost that fell together, or together with an analog value; null: nothing. */
+/** Kind of loss shown by inputs that have just fallen together, or together with an analog value; null: none. */
 function commonLoss(before: EvidenceState, state: EvidenceState): 'supply' | 'plug' | null {
   const { ignition, motion, analogLostMs } = state;
   const fell = ignition.fellMs !== before.ignition.fellMs || motion.fellMs !== before.motion.fellMs;
@@ -135,7 +135,7 @@ function commonLoss(before: EvidenceState, state: EvidenceState): 'supply' | 'pl
   return isWithAnalog ? 'supply' : null;
 }
 
-/** When inputs that counted before fell together, with no analog value lost beside them; null: that is not what happened. */
+/** Monotonic time at which counted inputs fell together, ms, with no analog value lost beside them; null: no such fall. */
 function fellTogetherAt(
   before: EvidenceState,
   { ignition, motion, analogLostMs }: EvidenceState,
@@ -145,7 +145,9 @@ function fellTogetherAt(
   return counted && !isWithAnalog ? Math.min(ignition.fellMs, motion.fellMs) : null;
 }
 
-/** Whether all fixes since inputs fell together show rest: a driver turned the key as the vehicle stopped, and no supply was lost on the road. */
+/**
+ * True when all fixes since the inputs fell together show rest: the driver turned the key as the vehicle stopped, and no supply was lost on the road.
+ */
 function stoodAtFall({ fellTogetherMs, ignition, motion, gnss }: EvidenceState): boolean {
   if (fellTogetherMs === null || Math.min(ignition.fellMs, motion.fellMs) !== fellTogetherMs) return false;
   return gnss.restSinceMs !== null && gnss.restSinceMs - fellTogetherMs <= contactLimits.restShownMs;
@@ -153,7 +155,7 @@ function stoodAtFall({ fellTogetherMs, ignition, motion, gnss }: EvidenceState):
 
 const isSameReading = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
 
-/** Whether `stepEvidence` is due: an input changed, a fix arrived, or half a second has passed. */
+/** True when `stepEvidence` is due: an input changed, a fix arrived, or half a second has passed. */
 export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): boolean {
   const { ignition, motion, rpm, supplyV } = state.seen;
   if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
@@ -162,7 +164,7 @@ export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): bool
   return seen.rpm !== rpm || seen.supplyV !== supplyV;
 }
 
-/** A receiver that gives no position although the vehicle was parked under the sky: jammed, perhaps. */
+/** A receiver that loses its position although the vehicle was parked under the sky may be jammed, so the absence counts as suspect. */
 function blindAfter(
   state: EvidenceState,
   claim: GnssClaim,
@@ -177,20 +179,21 @@ function blindAfter(
   return { gnss: isNew ? { ...gnss, suspectMs: atMs } : gnss, blindSinceMs };
 }
 
-/** The ignition has not been on since the receiver last showed rest. */
+/** True when the ignition has not been on since the receiver last showed rest. */
 function isTowed({ ignition, restedMs }: EvidenceState): boolean {
   return ignition.activeMs < restedMs;
 }
 
-/** Whether two spans lie so close to each other that one dip of the supply explains both. */
+/** True when one dip of the supply can explain both spans. */
 function isOneDip(a: Span, b: Span): boolean {
   const { dipMs } = evidenceLimits;
   return b.fromMs <= a.toMs + dipMs && b.toMs >= a.fromMs - dipMs;
 }
 
 /**
- * One dip of the supply restarts the receiver and kills the contacts. It shows in missing fixes about when the ignition fell or its board was
- * silent; an ignition that is not proven need not have shown anything. One missing fix beside a silent board is enough.
+ * Monotonic end of the last interruption that a supply dip may have caused, ms. Such a dip restarts the receiver and kills the contacts. Two missing
+ * fixes show it near the fall of a proven ignition; an unproven ignition need not have shown a fall. One missing fix is enough beside a silent board.
+ * A live ignition contact shows the loss of its supply by itself.
  */
 function resumedAfter({ gnss, ignition, resumedMs, credit }: EvidenceState): number {
   if (ignition.isLive) return resumedMs;
@@ -204,7 +207,7 @@ function resumedAfter({ gnss, ignition, resumedMs, credit }: EvidenceState): num
   return latestMs;
 }
 
-/** The receiver has repeated one position since before the engine was switched on, and it runs for long. */
+/** True when the receiver has repeated one position since before the engine was switched on, and the engine has run for `pinnedMs`. */
 function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: number): boolean {
   const { pinnedMs } = evidenceLimits;
   const isOn = ignition.sensed.value === true && atMs - ignition.roseMs >= pinnedMs;
@@ -212,12 +215,21 @@ function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: num
 }
 
 /**
- * One evaluation of all witnesses. Call it with each change of an input, each fix, and at least every two seconds.
+ * One evaluation of all witnesses. Call it with each change of an input, each fix, and at least every two seconds. The order matters:
+ * 1. Readings first. Voltage needs the new supply state; everything below compares times at which inputs rose and fell.
+ * 2. Then `resumedMs`, which depends on these times, and then the claim, which depends on both. Rest from before a dip must not count, nor a fix that
+ *    has not varied since a key that is turned in this very step.
+ * 3. Analog loss before common loss: an input and an analog value that vanish together are one lost supply. Only a receiver that was proven before
+ *    this step prevents a common loss.
+ * 4. Ends of suspensions before the suspension by a dead board, so that none of them releases an input of that board.
+ * 5. All suspensions before credit: an input that is suspended in this step earns none in it. Movement is judged by the disagreements of the step
+ *    before.
+ * 6. Credit before drive state, which believes proven inputs only, and before `drivenSinceMs`, which the next step compares.
+ * 7. The record last: it stores the credit and the drive state of this step.
  */
 export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
   const { atMs, utcMs } = now;
   const supply = supplyAfter(before.supply, seen, atMs);
-  // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
   const state = copyOf(before);
   state.seen = seen;
   state.isStale = false;
@@ -248,7 +260,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     state.motion = endCommonSuspension(state.motion);
   }
   if (stands) state.ignition = endChatter(state.ignition, state.gnss.restSinceMs ?? atMs, atMs);
-  // Inputs of a board that has lost its supply are dead, whatever they read.
+  // Inputs of a board without supply are dead, whatever they read.
   if (state.isAnalogLost && atMs - state.analogLostMs >= evidenceLimits.analogLostMs) {
     state.ignition = suspendByBoard(state.ignition);
     state.motion = suspendByBoard(state.motion);
@@ -259,7 +271,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   if (isDriven && hasOpposedAtRest(state.credit, 'ignition', evidenceLimits.drivenMs)) {
     const { ignition, motion, drivenSinceMs } = state;
     if (towed || ignition.activeMs < drivenSinceMs) state.ignition = suspendByMovement(ignition);
-    // One plug carries the wires of both.
+    // One plug may carry the wires of both.
     if (motion.activeMs < drivenSinceMs) state.motion = suspendByMovement(motion);
   }
   const suspended = contacts.filter((name) => state[name].suspension !== null);

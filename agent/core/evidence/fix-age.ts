@@ -1,66 +1,72 @@
-// Whether a fix is a measurement of this moment: a stream that lags, or was interrupted, says of a vehicle that moves that it stands.
+// Age of a fix. A stream that lags or was interrupted can show a moving vehicle at standstill, so only a present measurement counts.
 import type { Fix } from '../gnss/epochs.ts';
 import type { Span } from './contact.ts';
 
 const fixAgeLimits = {
-  /** A fix that is later than this against the soonest one of this run, or the earliest that it can be by trusted time, says nothing of the present. */
+  /**
+   * Maximum lateness of a fix, against the soonest fix of this run and against the earliest moment that trusted time allows. A later fix shows
+   * nothing of the present.
+   */
   lateMs: 2000,
-  /** More intervals than this between two fixes: two epochs in a row are missing, as when the receiver restarts. */
+  /** A longer step, in intervals, means that two epochs in a row are missing, as when the receiver restarts. */
   pauseIntervals: 2.5,
-  /** More than this: one epoch is missing, as cheap receivers leave some out every minute. */
+  /** A longer step, in intervals, means that one epoch is missing; cheap receivers leave out one every minute. */
   gapIntervals: 1.5,
-  /** A fix that is read so late at most was read after a stall of this process, and its own time says which epochs are missing. */
+  /** Maximum lateness that a stall of this process explains. Within it the UTC of the fix decides which epochs are missing. */
   stallMs: 1800,
-  /** By how much two quartz clocks part, at most. */
+  /** Maximum drift between two quartz clocks. */
   quartzPpm: 700,
-  /** Decay of the least latency from measurement to taking in: where all bursts become 300 ms longer, that is the normal latency half a minute later. */
+  /** Decay of the least latency from measurement to recording. If all bursts become 300 ms longer, that is the normal latency half a minute later. */
   takenPpm: 10_000,
 } as const;
 
-/** Mode indicators of RMC that are real measurements: autonomous, differential, precise, RTK fixed and float. */
+/** Mode indicators of RMC for real measurements: autonomous, differential, precise, RTK fixed and RTK float. */
 export const measuredModes: readonly (string | null)[] = [
   'A',
   'D',
   'P',
   'R',
   'F',
-  // Before NMEA 2.3 there is none; an estimate is known by the quality of GGA, and is no fix (`epoch-content.ts`).
+  // Absent before NMEA 2.3. An estimate is then known by the quality in GGA and is no fix (`epoch-content.ts`).
   null,
 ];
 
-/** When a fix is taken in, and by what it is measured. */
+/** Time at which a fix is recorded, and the limits for it. */
 export interface FixTime {
-  /** Monotonic. */
+  /** Monotonic time, ms. */
   readonly atMs: number;
-  /** Trusted UTC at that moment; null while there is none. */
+  /** Trusted UTC at that time, ms; null: unknown. */
   readonly utcMs: number | null;
   /** A fix with a higher HDOP proves nothing. */
   readonly hdopMost: number;
 }
 
-/** Difference between UTC of a fix and a monotonic time, and when that was. */
+/** UTC of a fix minus a monotonic time, ms, and the monotonic time of that difference. */
 interface Offset {
   readonly offsetMs: number;
   readonly atMs: number;
 }
 
-/** Largest difference to the time of arrival, of this run, and to the time at which a fix was taken in, which decays; null before the first. */
+/** Largest difference by arrival in this run, and largest difference by recording, which decays; null before the first fix. */
 export type Soonest = { readonly arrived: Offset; readonly taken: Offset } | null;
 
 const offsetAt = ({ offsetMs, atMs }: Offset, nowMs: number, ppm: number): number =>
   offsetMs - ((nowMs - atMs) * ppm) / 1e6;
 
-/** What the soonest fix would differ by now, however its clock and ours part. */
+/** Difference that the soonest fix would have now, at the maximum drift between its clock and ours. */
 const soonestAt = ({ arrived }: NonNullable<Soonest>, nowMs: number): number =>
   offsetAt(arrived, nowMs, fixAgeLimits.quartzPpm);
 
-/** When the fix would have been taken in at the least latency: no delay on the line, and none of this process before or after it read the bytes. Monotonic. */
+/**
+ * Monotonic time at which the fix would have been recorded at the least latency, ms: without delay on the line, or in this process before or after
+ * the read.
+ */
 export function promptMs(soonest: Soonest, { utcMs }: Fix, takenMs: number): number {
   if (soonest === null || utcMs === null) return takenMs;
   return Math.min(takenMs, utcMs - offsetAt(soonest.taken, takenMs, fixAgeLimits.takenPpm));
 }
 
-/** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
+/** True when the fix is from an earlier moment, by trusted time or by the soonest fix of this run. */
 export function isLate(soonest: Soonest, { utcMs, atMonoMs }: Fix, now: FixTime): boolean {
   if (utcMs === null) return false;
   const { lateMs } = fixAgeLimits;
@@ -68,12 +74,12 @@ export function isLate(soonest: Soonest, { utcMs, atMonoMs }: Fix, now: FixTime)
   return soonest !== null && soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs) > lateMs;
 }
 
-/** A stream that lags never runs backwards: the receiver has set its clock, and what was soon before means nothing. */
+/** A stream that lags never runs backwards. A receiver whose UTC does has set its clock, which voids the soonest fix. */
 export function hasSetItsClock(last: Fix | null, { utcMs }: Fix): boolean {
   return last !== null && last.utcMs !== null && utcMs !== null && utcMs < last.utcMs;
 }
 
-/** @param takenMs when the fix is taken in, monotonic. */
+/** @param takenMs monotonic time at which the fix is recorded, ms. */
 export function soonestAfter(soonest: Soonest, { utcMs, atMonoMs }: Fix, takenMs: number): Soonest {
   if (utcMs === null) return soonest;
   const arrived = { offsetMs: utcMs - atMonoMs, atMs: atMonoMs };
@@ -91,14 +97,17 @@ export function soonestAfter(soonest: Soonest, { utcMs, atMonoMs }: Fix, takenMs
 export const isSamePlace = (a: Fix | null, b: Fix): boolean =>
   a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
 
-/** A fix at speed 0, or without a speed, at the place of the one before, as a receiver gives that holds it; the first one of a run is taken for such. */
+/**
+ * True for a fix at speed 0, or without a speed, at the place of the one before: the receiver may be holding its place. The first fix of a run counts
+ * as held.
+ */
 export const isHeld = (a: Fix | null, b: Fix): boolean =>
   a === null || ((b.speedKmh === null || b.speedKmh === 0) && isSamePlace(a, b));
 
-/** What the sentence did not say that is missing in one of both is no difference. */
+/** A value that one of the two fixes lacks is no difference. */
 const isSame = (a: number | null, b: number | null): boolean => a === null || b === null || a === b;
 
-/** A fix that says again what the one before said. */
+/** True when the fix repeats the one before. */
 export function isRepeated(a: Fix | null, b: Fix): boolean {
   return (
     a !== null &&
@@ -111,38 +120,39 @@ export function isRepeated(a: Fix | null, b: Fix): boolean {
 }
 
 /**
- * The epochs of a receiver of which any sentence was read: when the newest came, or before the first when the run began, monotonic, and the last
- * interruption by one epoch or more (`gap`), and by two or more (`pause`), from the epoch before it to the one after it.
+ * Stream of the receiver's epochs, each of which brought at least one sentence. Times are monotonic, ms: `startMs` is the start of the run, `epochMs`
+ * the newest epoch (before the first: the start). `gap` is the last interruption by one epoch or more, `pause` by two or more, from the epoch before
+ * to the epoch after.
  */
 export interface Stream {
   readonly startMs: number;
   readonly epochMs: number;
-  /** Its UTC. */
+  /** UTC of the newest epoch, ms; null: unknown. */
   readonly epochUtcMs: number | null;
-  /** Smoothed time between two of them. */
+  /** Smoothed interval, ms. */
   readonly everyMs: number;
   readonly gap: Span | null;
   readonly pause: Span | null;
 }
 
 /**
- * @param slowestMs interval of the slowest receiver: what counts until the true one is known.
- * @param startMs when the run began, monotonic: a receiver of which nothing was read from then on was interrupted.
+ * @param slowestMs interval of the slowest receiver, ms; valid until the true one is known.
+ * @param startMs monotonic start of the run, ms. A receiver that sends nothing from then on was interrupted.
  */
 export function createStream(slowestMs: number, startMs: number): Stream {
   return { startMs, epochMs: startMs, epochUtcMs: null, everyMs: slowestMs, gap: null, pause: null };
 }
 
 /**
- * The smoothed interval of a receiver after one more step, ms. A gap is none of its intervals; but where all of them are longer, as after fixes that
- * were read at once, it grows by a twentieth with each.
+ * Smoothed interval of the receiver after one more step, ms. A gap is not one of its intervals. If all steps become longer, as after fixes that were
+ * read at once, the interval grows by a twentieth per step.
  */
 export const smoothedInterval = (intervalMs: number, stepMs: number): number =>
   stepMs <= 2 * intervalMs ? (intervalMs + stepMs) / 2 : intervalMs * 1.05;
 
 /**
- * Time between two epochs. `lostMs`: by their arrival, or by their own time where that is shorter and the later one is read late by no more than a
- * stall. `stepMs`: the longer one, as epochs that were read at once are no sooner after each other.
+ * Time between two epochs. `lostMs`: by arrival, or by UTC if that is shorter and a stall explains the lateness of the second. `stepMs`: the longer
+ * of both, because epochs read at once did not follow each other sooner.
  */
 function timeBetween(
   { epochMs, epochUtcMs }: Stream,
@@ -158,7 +168,7 @@ function timeBetween(
   return { lostMs, stepMs: Math.max(arrivedMs, ownMs) };
 }
 
-/** After one more epoch. One that lacks a sentence shows as well as another that the receiver was not interrupted. */
+/** The stream after one more epoch. An epoch that lacks a sentence also shows that the receiver was not interrupted. */
 export function streamAfter(
   before: Stream,
   epoch: Pick<Fix, 'utcMs' | 'atMonoMs'>,
@@ -168,7 +178,7 @@ export function streamAfter(
   const { startMs, epochMs, everyMs, gap, pause } = before;
   const now = { startMs, epochMs: epoch.atMonoMs, epochUtcMs: epoch.utcMs };
   const { lostMs, stepMs } = timeBetween(before, epoch, soonest);
-  // From the start to the first epoch is none of the receiver's intervals.
+  // The time from the start to the first epoch is not an interval of the receiver.
   const nextMs = epochMs === startMs ? everyMs : smoothedInterval(everyMs, stepMs);
   if (lostMs <= gapIntervals * everyMs) return { ...now, everyMs: nextMs, gap, pause };
   const latest = { fromMs: epochMs, toMs: epoch.atMonoMs };

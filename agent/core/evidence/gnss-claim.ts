@@ -1,20 +1,22 @@
-// The claim of the GNSS receiver at one moment, from what its fixes have shown: it stands, it moves, or neither is known, and why.
+// Claim of the GNSS receiver at one moment, from its fixes so far: the vehicle stands, moves, or neither is known, and why.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import { ageLimitMs, type GnssFault, type GnssState, gnssLimits } from './gnss-standing.ts';
 
-/** What else is known of this standstill. */
+/** Knowledge of this standstill from other sources. */
 export interface KnownPlace {
-  /** Where the vehicle was proven to stand; null once there was evidence of movement. */
+  /** Place of the proven standstill; null after evidence of movement. */
   readonly at: Point | null;
-  /** When the engine was last switched on, monotonic: a fix that has not varied since proves nothing. */
+  /** Monotonic time at which the engine was last switched on, ms. A fix that has not varied since proves nothing. */
   readonly engineOnMs: number;
-  /** When fixes came again after a dip of the supply, or the unit was switched on, monotonic; absent without one. Rest from before it is not believed. */
+  /** Monotonic time at which fixes resumed after a supply dip, or the unit was switched on, ms; absent: neither. Rest from before is not believed. */
   readonly resumedMs?: number;
 }
 
-/** The receiver's claim at this moment. */
 export type GnssClaim =
-  /** `arrivedMs`: when the first sentence of the newest fix was read. `fixMs`: when it would have been taken in at the least latency, monotonic. `speedKmh`: of that fix; `beforeKmh`: the least of the second before it. */
+  /**
+   * `arrivedMs`: first sentence of the newest fix was read. `fixMs`: that fix would have been recorded at the least latency. Both monotonic.
+   * `speedKmh`: of that fix. `beforeKmh`: least speed in the second before it.
+   */
   | {
       readonly kind: 'still';
       readonly forMs: number;
@@ -24,9 +26,9 @@ export type GnssClaim =
       readonly speedKmh: number;
       readonly beforeKmh: number;
     }
-  /** `fixes`: good ones in a row above `standstillKmh`, capped. */
+  /** `fixes`: good fixes in a row above `standstillKmh`, capped. */
   | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
-  /** `heldMs`: for how long it has held its place, where only that lacks. `saidKmh`: a speed that it states all the same. */
+  /** `heldMs`: time at one place so far, if only the rest of `holdMs` is missing. `saidKmh`: a recent speed from an epoch of any quality. */
   | {
       readonly kind: 'unknown';
       readonly fault: GnssFault;
@@ -34,7 +36,7 @@ export type GnssClaim =
       readonly saidKmh?: number;
     };
 
-/** The claim at `nowMs`, monotonic. */
+/** The claim at `nowMs` (monotonic). */
 export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
   const { lastGoodMs, fault, restSinceMs, speedKmh, said } = state;
   const isSaid = said !== null && nowMs - said.atMs <= ageLimitMs(state);
@@ -68,7 +70,7 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   return forMs >= gnssLimits.holdMs ? still : { ...unknown('no_stop_seen'), heldMs: forMs };
 }
 
-/** True when a doubtful or moving position arrived within the last minute. */
+/** True when a doubtful or moving position arrived within `suspectMs`. */
 export function wasSuspectAt(state: GnssState, nowMs: number): boolean {
   return state.suspectMs !== null && nowMs - state.suspectMs < gnssLimits.suspectMs;
 }

@@ -1,6 +1,5 @@
-// What the GNSS receiver proves about standstill: Doppler speed, drift of the position, quality, age, and how the
-// stop happened. Unknown is a value of its own and never zero; a frozen, repeated or implausibly sudden fix proves
-// nothing.
+// Proof of standstill from the GNSS receiver: Doppler speed, position drift, quality, age, and the way in which the vehicle stopped. Unknown is a
+// value in itself and never zero. A frozen, repeated or implausibly sudden fix proves nothing.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import {
@@ -22,57 +21,56 @@ import {
 import { type Drift, driftOf, isJump, noDrift, placeOf, type RestingFix } from './position-drift.ts';
 
 export const gnssLimits = {
-  /** Above this speed a vehicle moves. */
+  /** A vehicle above this speed moves. */
   standstillKmh: 3,
-  /** From this speed on it drives, beyond any doubt of a noisy receiver. */
+  /** A vehicle from this speed on drives; noise of a receiver stays below. */
   driveKmh: 10,
-  /** Doppler speed of a standing vehicle: at most this in one fix ... */
+  /** Maximum Doppler speed of a standing vehicle in one fix. */
   restKmh: 2,
-  /** ... and on average over `windowMs`. Recorded parked receivers of 14 makers stay below it but for two at sea. */
+  /** Maximum mean Doppler speed of a standing vehicle over `windowMs`. Recorded parked receivers of 14 makers stay below it, except two at sea. */
   restMeanKmh: 1,
-  /** Least time at rest, and the time over which the Doppler speed is averaged. */
+  /** Minimum time at rest, and window of the mean Doppler speed. */
   windowMs: 10_000,
-  /** Positions that are looked at: of the last minute, about one a second. */
+  /** Window and spacing of the positions that are examined: one minute, about one a second. */
   trackMs: 60_000,
   trackStepMs: 900,
-  /** A vehicle whose stop was not observed must stay at its place for this long. */
+  /** Time for which a vehicle must stay at one place if its stop was not observed. */
   holdMs: 60_000,
-  /** Fixes may be missing for this long without an end of the standstill, when those around the gap agree. */
+  /** Fixes may be missing for this long without ending the standstill, if the fixes around the gap agree. */
   gapMs: 5000,
-  /** Every claim of rest needs a fix that differs from the one before within this time: no receiver measures the same twice for long. */
+  /** Every claim of rest needs a fix within this time that differs from the one before: no receiver measures the same twice for long. */
   variedMs: 20_000,
   /**
-   * A receiver with static navigation holds its place at speed 0 below a threshold, some 4 to 8 km/h: a fix that it holds shows nothing of a vehicle
-   * that crawls. One that it does not hold must have come since the vehicle came to rest, and within this time.
+   * Every claim of rest needs a fix within this time, and since the vehicle came to rest, that is not held. With static navigation a receiver holds
+   * its place at speed 0 below a threshold of some 4 to 8 km/h. A held fix says nothing about a vehicle that crawls.
    */
   unheldMs: 3000,
-  /** An epoch whose position alone came says nothing of a vehicle at rest where it is this near the last place. */
+  /** An epoch with a position but no speed does not count as movement this close to the last place of a vehicle at rest. */
   sameEpochM: 8,
-  /** A place that is known from before counts as the same within this distance. */
+  /** Maximum distance of two positions that count as one known place. */
   samePlaceM: 40,
-  /** Hard braking on dry road (8 m/s2): a faster drop is no stop that was observed. */
+  /** Hard braking on dry road (8 m/s2). A faster drop of speed is no observed stop. */
   brakingKmhPerS: 29,
-  /** A stop that was observed passes through at least one fix between `restKmh` and this. */
+  /** An observed stop passes through at least one fix between `restKmh` and this speed. */
   slowKmh: 20,
-  /** ... or one that was missing after a fix of at most this. */
+  /** That fix may be missing after a fix of at most this speed. */
   nearlySlowKmh: 30,
-  /** Above this speed a position that stays the same to the last digit is a receiver that froze, not a vehicle that stopped. */
+  /** Above this speed, a position that stays the same to the last digit means a frozen receiver, not a stopped vehicle. */
   heldKmh: 5,
-  /** A fix at 1 Hz or faster is stale after this; a slower receiver's after 1.75 intervals. */
+  /** Maximum age of a fix at 1 Hz or faster; for a slower receiver it is 1.75 intervals. */
   fixAgeMs: 2000,
-  /** The slowest receiver that proves anything: 0.5 Hz. */
+  /** Interval of the slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
-  /** A fix that is faster than the one before, or than any of this time before it, decides nothing: noise between two hides a rise, not one over a second. */
+  /** A fix faster than the one before, or than any within this time, decides nothing. Noise hides a rise between two fixes, not over a second. */
   latelyMs: 1000,
   lately: 20,
-  /** Good fixes in a row before they count. */
+  /** Minimum number of good fixes in a row. */
   fixes: 5,
   hdop: 8,
-  /** For this long after a doubtful position, "no position" does not count as a real absence of one. */
+  /** Time after a doubtful position in which "no position" does not count as real absence. */
   suspectMs: 60_000,
 } as const;
 
-/** Why the receiver proves no standstill. */
 export type GnssFault =
   | 'no_fix'
   | 'fix_old'
@@ -89,15 +87,14 @@ export type GnssFault =
   | 'frozen'
   | 'no_stop_seen';
 
-/** How the present standstill was approached. */
 interface Approach {
   /** Fixes in a row above `standstillKmh` before it, capped. */
   readonly moved: number;
-  /** Of these, between `restKmh` and `slowKmh` at the end. */
+  /** Last fixes in a row between `restKmh` and `slowKmh`; one that is missing may count. */
   readonly slow: number;
-  /** A drop of speed that no brake makes. */
+  /** The speed dropped faster than brakes allow. */
   readonly isSudden: boolean;
-  /** It began at a stop that was observed, and no fix has been missing since: shunting. */
+  /** It began at an observed stop and no fix has been missing since: shunting. */
   readonly isFromStop: boolean;
 }
 
@@ -106,49 +103,49 @@ const noApproach: Approach = { moved: 0, slow: 0, isSudden: false, isFromStop: f
 export interface GnssState {
   /** Good fixes in a row, capped. */
   readonly goodFixes: number;
-  /** When the last good fix was measured, and when it would have been taken in at the least latency (`promptMs`); monotonic. */
+  /** Monotonic, ms: measurement of the last good fix, and its recording at the least latency (`promptMs`). */
   readonly lastGoodMs: number | null;
   readonly takenMs: number;
-  /** Fixes were missing before it. A second gap at once is none: the receiver is that slow. */
+  /** Fixes were missing before it. A second gap directly after is the interval of a slow receiver. */
   readonly isAfterGap: boolean;
-  /** Smoothed time between good fixes. */
+  /** Smoothed interval of good fixes, ms. */
   readonly intervalMs: number;
-  /** The last fix of any quality, to recognise one that is repeated. */
+  /** Last fix of any quality; detects repeated fixes. */
   readonly last: Fix | null;
-  /** Of the last good fix; and the least of the one before it and of those of the second before it, which are also here. */
+  /** Speed of the last good fix; least speed of the good fix before it and of those in the second before it; these fixes. */
   readonly speedKmh: number;
   readonly beforeKmh: number;
   readonly lately: readonly RestingFix[];
   readonly place: Point | null;
-  /** Good fixes at rest, newest last, and the mean place of the newest of them; null without any. */
+  /** Good fixes at rest, newest last, and mean place of the newest of them; null: none. */
   readonly samples: readonly RestingFix[];
   readonly restPlace: Point | null;
-  /** Since when every good fix has been at rest, and the position has not moved on; null while one is not. */
+  /** Monotonic time, ms, since which every good fix is at rest and the position has not moved on; null: not at rest. */
   readonly restSinceMs: number | null;
   readonly drift: Drift;
   readonly approach: Approach;
-  /** When an observed stop began this standstill; null when it did not begin so. */
+  /** Monotonic time of the observed stop that began this standstill, ms; null: no stop was observed. */
   readonly stopMs: number | null;
-  /** When a fix last differed from the one before, and when its position did. */
+  /** Monotonic, ms: last fix that differed from the one before, and last one whose position differed. */
   readonly variedMs: number;
   readonly wanderedMs: number;
-  /** When a fix last had a speed or another position than the one before: it was not held. */
+  /** Monotonic time of the last fix that was not held, ms: it had a speed, or another position than the one before. */
   readonly unheldMs: number;
-  /** Why the last epoch was not good; null when it was. */
+  /** Reason why the last epoch was not good; null: it was good. */
   readonly fault: GnssFault | null;
-  /** When the last position was doubtful or moved without being evidence; null if never. */
+  /** Monotonic time of the last position that was doubtful, or that moved without being evidence, ms; null: none. */
   readonly suspectMs: number | null;
-  /** The soonest fixes: by their arrival, and by when they were taken in. */
+  /** Soonest fixes by arrival and by recording. */
   readonly soonest: Soonest;
-  /** The last position was far from those before: one alone is an outlier. */
+  /** The last position was far from the ones before; one such position is an outlier. */
   readonly hasJumped: boolean;
-  /** Its good fixes, and those that lack a sentence, as a stream, and the last interruption of it. */
+  /** Good fixes, and those that lack a sentence, as a stream with its last interruptions. */
   readonly stream: Stream;
-  /** What the receiver last said of speed, in an epoch of any quality. */
+  /** Last speed in an epoch of any quality, with its monotonic time. */
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
 
-/** What is known of a receiver and its vehicle before anything was read, but for the stream. */
+/** State before anything was read, without the stream. */
 const unread: Omit<GnssState, 'stream'> = {
   goodFixes: 0,
   lastGoodMs: null,
@@ -176,13 +173,13 @@ const unread: Omit<GnssState, 'stream'> = {
   said: null,
 };
 
-/** @param startMs when the run begins, monotonic. */
+/** @param startMs monotonic start of the run, ms. */
 export const createGnssState = (startMs: number): GnssState => ({
   ...unread,
   stream: createStream(gnssLimits.slowestMs, startMs),
 });
 
-/** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
+/** State after an epoch that ends everything: keeps the facts about the receiver and drops those about the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
   const { intervalMs, last, variedMs, wanderedMs, unheldMs, suspectMs, soonest, stream, said } = state;
   return {
@@ -200,7 +197,7 @@ function blank(state: GnssState, fault: GnssFault): GnssState {
   };
 }
 
-/** After an epoch that says nothing: what was seen before goes on when the next good fix comes soon and agrees. */
+/** State after an epoch without information: the standstill goes on if the next good fix comes soon and agrees. */
 function lapse(state: GnssState, fault: GnssFault, atMs: number): GnssState {
   const isLong = state.lastGoodMs === null || atMs - state.lastGoodMs > gnssLimits.gapMs;
   return isLong ? blank(state, fault) : { ...state, fault };
@@ -209,7 +206,7 @@ function lapse(state: GnssState, fault: GnssFault, atMs: number): GnssState {
 function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
   if (!fix.rmcValid) return 'fix_void';
   if (!measuredModes.includes(fix.mode)) return 'fix_mode';
-  // Without a time a new fix cannot be distinguished from one that is repeated for ever.
+  // Without a time a new fix cannot be distinguished from a repeated one.
   if (fix.utcMs === null) return 'fix_time';
   if (fix.speedKmh === null) return 'fix_speed';
   if (fix.hdop === null || fix.hdop > Math.min(now.hdopMost, gnssLimits.hdop)) return 'hdop';
@@ -217,7 +214,7 @@ function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
   return isLate(state.soonest, fix, now) ? 'fix_late' : null;
 }
 
-/** For how long a fix is valid, ms. */
+/** Time for which a fix is valid, ms. */
 export function ageLimitMs({ intervalMs }: GnssState): number {
   return Math.max(gnssLimits.fixAgeMs, Math.min(intervalMs, gnssLimits.slowestMs) * 1.75);
 }
@@ -231,13 +228,13 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
   const dropKmh = state.speedKmh - speedKmh;
   // A burst that is read late makes the next step look short.
   const isDrop = dropKmh > (brakingKmhPerS * Math.max(stepMs, state.intervalMs)) / 1000 + 1;
-  // The slow fix of a stop may be the one that is missing; a whole braking is not. An epoch that lacked a sentence may have stated a higher speed.
+  // The slow fix of a stop may be the missing one, but a whole braking may not. An epoch that lacked a sentence may have reported a higher speed.
   const saidKmh = state.said !== null && state.said.atMs > state.lastGoodMs ? state.said.speedKmh : 0;
   const isMissing = !isWhole && !isDrop && Math.max(state.speedKmh, saidKmh) <= gnssLimits.nearlySlowKmh;
   if (speedKmh <= restKmh)
     return { moved, slow: slow + (isMissing ? 1 : 0), isSudden: isSudden || isDrop, isFromStop };
   const movedNow = speedKmh > standstillKmh ? Math.min(moved + 1, gnssLimits.fixes) : moved;
-  // A plausible drive after a sudden drop starts again.
+  // A plausible drive after a sudden drop starts over.
   const isForgotten = speedKmh > slowKmh && movedNow >= gnssLimits.fixes && !isDrop;
   return {
     moved: isDrop ? 1 : movedNow,
@@ -254,8 +251,8 @@ type Standing = Pick<GnssState, 'samples' | 'restSinceMs' | 'drift' | 'hasJumped
 const moved: Standing = { samples: [], restSinceMs: null, drift: noDrift, hasJumped: false };
 
 /**
- * The standstill after one good fix: continues, starts here, or ends.
- * @param isSettling the vehicle has just stopped, and the filter of the receiver may move the position on.
+ * The standstill after one good fix: it continues, starts here, or ends.
+ * @param isSettling the vehicle has just stopped, and the filter of the receiver may still move the position.
  */
 function standingAfter(state: GnssState, sample: RestingFix, isSettling: boolean): Standing {
   const { restKmh, restMeanKmh, windowMs, trackMs, trackStepMs } = gnssLimits;
@@ -279,7 +276,7 @@ function standingAfter(state: GnssState, sample: RestingFix, isSettling: boolean
   return { samples, restSinceMs: drift.isAway ? atMs : restSinceMs, drift, hasJumped: false };
 }
 
-/** The position of the last moving fix again: a receiver holds it at a crawl, and never from a drive. */
+/** True when the position of the last moving fix is repeated. A receiver may hold it from a crawl, but not from a drive. */
 function isFrozenArrival({ speedKmh, place }: GnssState, { at }: RestingFix): boolean {
   if (speedKmh <= gnssLimits.heldKmh || place === null) return false;
   return place.latitude === at.latitude && place.longitude === at.longitude;
@@ -293,7 +290,7 @@ function stopAfter(state: GnssState, approach: Approach, sample: RestingFix): nu
   return isStop ? sample.atMs : state.stopMs;
 }
 
-/** Records one fix that was checked for plausibility. The speed of VTG speaks for movement and never for rest. */
+/** Records one fix that passed the plausibility checks. A VTG speed can show movement and never rest. */
 export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssState {
   const { atMonoMs: atMs, speedKmh: saidKmh } = sent;
   const isVtg = sent.isSpeedOfVtg === true;
@@ -302,7 +299,7 @@ export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssS
   const known: GnssState = {
     ...before,
     last: fix,
-    // The first fix of a run varies from none: a receiver that hangs over a restart of the unit is no better than before.
+    // The first fix of a run does not count as varied: a receiver may have hung since before the restart of the unit.
     variedMs: before.last === null || isRepeated(before.last, fix) ? before.variedMs : atMs,
     wanderedMs: isSamePlace(before.last, fix) ? before.wanderedMs : atMs,
     unheldMs: isHeld(before.last, fix) ? before.unheldMs : atMs,
@@ -327,7 +324,7 @@ export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssS
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
   const { samples, restSinceMs, drift, hasJumped } = standingAfter(state, sample, isSettling);
-  // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
+  // A displacement long after the stop voids its proof. Right after the stop it is the settling filter of the receiver.
   const isRestarted = state.restSinceMs !== null && restSinceMs !== null && restSinceMs !== state.restSinceMs;
   return {
     last: state.last,
@@ -359,12 +356,12 @@ export function recordGnssFix(before: GnssState, sent: Fix, now: FixTime): GnssS
   };
 }
 
-/** A position without a speed, as when one sentence is lost, where the vehicle rests: no movement. */
+/** True for a position without a speed, as after one lost sentence, at the place where the vehicle rests: no movement. */
 function isStillThere({ restSinceMs, place }: GnssState, fix: Fix): boolean {
   return restSinceMs !== null && place !== null && distanceM(place, fix) <= gnssLimits.sameEpochM;
 }
 
-/** Lacks what one lost sentence says. Some receivers give RMC more rarely than GGA. */
+/** True when the fix lacks the content of one lost sentence. Some receivers send RMC less often than GGA. */
 function lacksSentence(fix: Fix, fault: GnssFault): boolean {
   const isLost = (fault === 'fix_void' && fix.speedKmh === null) || (fault === 'hdop' && fix.hdop === null);
   return isLost && fix.doubts.length === 0;
@@ -376,7 +373,7 @@ function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
   const state = isIncomplete
     ? { ...before, stream: streamAfter(before.stream, fix, before.soonest) }
     : before;
-  // Soon after a good one it is as one that did not come.
+  // Soon after a good fix, an incomplete one counts as one that did not come.
   const isSoon = state.lastGoodMs !== null && atMs - state.lastGoodMs <= ageLimitMs(state);
   const isGoing = before.said?.atMs === atMs && before.said.speedKmh > gnssLimits.standstillKmh;
   const mayMove = isGoing || (speedKmh === null && !isStillThere(state, fix));
@@ -385,14 +382,14 @@ function recordFault(before: GnssState, fix: Fix, fault: GnssFault): GnssState {
   return { ...blank(state, fault), suspectMs: atMs };
 }
 
-/** Records an epoch without a fix: speed is unknown from now on, but for what the epoch says of it without a measurement. */
+/** Records an epoch without a fix. The speed is unknown from now on, except for an estimate in the epoch. */
 export function recordGnssVoid(
   state: GnssState,
   atMs: number,
   estimatedKmh: number | null = null,
 ): GnssState {
   const said = estimatedKmh === null ? state.said : { speedKmh: estimatedKmh, atMs };
-  // A receiver that looks for its first fix shows as well that it was not interrupted. After one it says the same when it starts anew.
+  // A receiver that searches for its first fix also shows that it was not interrupted. After its first fix the same report may mean a restart.
   const epoch = { utcMs: null, atMonoMs: atMs };
   const stream = state.last === null ? streamAfter(state.stream, epoch, null) : state.stream;
   return lapse({ ...state, said, stream }, 'no_fix', atMs);

@@ -1,36 +1,36 @@
-// Whether the positions of a vehicle at rest by Doppler speed move on: multipath in a town scatters them by many metres and proves no
-// movement, and a steady drift of a metre a second is none of it. A cross-check of the receiver; it proves no standstill by itself.
+// Drift of the positions of a vehicle that rests by Doppler speed. Multipath in a town scatters them by many metres, which proves no movement; a
+// steady drift of 1 m/s is not multipath. A cross-check of the receiver, not a proof of standstill.
 import { type Point, radians } from '../../../src/core/geo/geo.ts';
 import { type Metres, metresFrom, metresPerDegree } from '../../../src/core/geo/geo-edge.ts';
 
 const driftLimits = {
-  /** The position may drift by this much, or so much per unit of HDOP, whatever its speed. */
+  /** Drift in metres that is allowed at any speed; the larger of a constant and a part per unit of HDOP. */
   placeM: 8,
   placePerHdopM: 2,
-  /** A slower drift is multipath: one of 8 m and a minute stays below it in 997 of 1,000 windows. */
+  /** A slower drift, in m/s, is multipath: one of 8 m and a minute stays below it in 997 of 1,000 windows. */
   driftMs: 0.5,
-  /** A drift counts from this many standard errors on; and one of `surelyMs` would have to be seen by now. */
+  /** A drift counts from this many standard errors on. The window is long enough once a drift of `surelyMs` (m/s) would have been seen. */
   driftErrors: 3.5,
   surelyMs: 1,
-  /** One position further than this from the mean of those before, or than six times their scatter, is another place. */
+  /** A position is another place if it is farther than this from the mean of those before, and than six times their scatter. */
   jumpM: 25,
   jumpScatters: 6,
 } as const;
 
 /** A good fix at rest by its Doppler speed. */
 export interface RestingFix {
-  /** Monotonic. */
+  /** Monotonic time, ms. */
   readonly atMs: number;
   readonly at: Point;
   readonly speedKmh: number;
   readonly hdop: number;
 }
 
-/** What the positions at rest show of movement, whatever the Doppler speed says. */
+/** Movement shown by the positions at rest, whatever the Doppler speed. */
 export interface Drift {
-  /** They move on: further than noise does, faster than multipath, and beyond their own scatter. */
+  /** The positions move on: farther than noise, faster than multipath, and beyond their scatter. */
   readonly isAway: boolean;
-  /** There are enough of them to have seen a drift of `surelyMs`. */
+  /** The positions suffice to have seen a drift of `surelyMs`. */
   readonly isClear: boolean;
 }
 
@@ -48,7 +48,7 @@ function meanOf(places: readonly Metres[]): Metres {
   return { x: sum.x / count, y: sum.y / count };
 }
 
-/** A straight line through the positions (least squares), with the standard error of its slope. */
+/** Fits a straight line through the positions (least squares), with the standard error of its slope. */
 export function driftOf(samples: readonly RestingFix[]): Drift {
   const { placeM, placePerHdopM, driftMs, driftErrors, surelyMs } = driftLimits;
   const [first] = samples;
@@ -73,14 +73,14 @@ export function driftOf(samples: readonly RestingFix[]): Drift {
   }
   const spanS = (newest.atMs - first.atMs) / 1000;
   const slopeMs = Math.hypot(eastMs, northMs);
-  // Two coordinates share the residuals.
+  // Both coordinates contribute to the residuals.
   const errorMs = Math.sqrt(residuals / 2 / (count - 2) / squares) * driftErrors;
   const hdop = Math.max(...samples.map((one) => one.hdop));
   const isFar = slopeMs * spanS > Math.max(placeM, placePerHdopM * hdop);
   return { isAway: isFar && slopeMs > driftMs && slopeMs > errorMs, isClear: errorMs <= surelyMs };
 }
 
-/** Whether this position is far from all before it. */
+/** True when this position is far from all before it. */
 export function isJump(samples: readonly RestingFix[], { at }: RestingFix): boolean {
   const [first] = samples;
   if (first === undefined) return false;
@@ -94,7 +94,7 @@ export function isJump(samples: readonly RestingFix[], { at }: RestingFix): bool
   return awayM > Math.max(driftLimits.jumpM, driftLimits.jumpScatters * scatterM);
 }
 
-/** The mean of the positions of the last `windowMs`; null without any. */
+/** Mean of the positions in the last `windowMs`; null: none. */
 export function placeOf(samples: readonly RestingFix[], windowMs: number): Point | null {
   const newest = samples.at(-1);
   if (newest === undefined) return null;

@@ -1,5 +1,5 @@
-// The evidence at one moment: every witness with its state and claim, and all inputs of the interlock. Derived from
-// the state of `evidence.ts`; changes nothing.
+// Evidence at one moment: every witness with its state and claim, and all inputs of the interlock. Derived from the state of `evidence.ts` without
+// changing it.
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { Cause } from './common-causes.ts';
 import { type Contact, restingForMs, type Sensed, type Suspension } from './contact.ts';
@@ -16,12 +16,11 @@ import {
 } from './evidence-state.ts';
 import type { GnssClaim } from './gnss-claim.ts';
 
-/** The claim of one witness at this moment, and whether it counts. */
 export interface Witness {
   readonly state: WitnessState;
-  /** `rest`: still, off, not turning, not charging, for as long as that witness needs. */
+  /** `rest`: still, off, not turning or not charging, for as long as this witness needs. */
   readonly claim: 'rest' | 'active' | null;
-  /** For how long it has been at rest, ms; null when it is not. */
+  /** Time at rest, ms; null: not at rest. */
   readonly restForMs: number | null;
   /** Single faults that could make it claim rest wrongly. */
   readonly causes: readonly Cause[];
@@ -29,10 +28,9 @@ export interface Witness {
 
 export type Witnesses = Readonly<Record<WitnessName, Witness>>;
 
-/** What one witness reads, and whether its reading counts. */
 type Reading = Pick<Witness, 'claim' | 'restForMs'> & { readonly isSuspended?: boolean };
 
-/** A literal with every member: spreads in this file and in the steps of the evidence took two thirds of their time. */
+/** A literal with every member: spreads took two thirds of the time in this file and in the evidence steps. */
 function witnessOf(
   state: EvidenceState,
   name: WitnessName,
@@ -66,7 +64,7 @@ function contactReading(
   return { claim, restForMs, isSuspended };
 }
 
-/** A motion input as it counts: one that was contradicted and is active or pulses for so long is stuck, and says nothing. */
+/** Reading of the motion input. A contradicted input that is active or pulses for `stuckMs` is stuck and claims nothing. */
 function motionReading(state: EvidenceState, contact: Contact, atMs: number): Reading {
   const { quietMs, pulseMs } = evidenceLimits;
   const { activity, atMs: sinceMs } = state.credit.since.motion;
@@ -82,7 +80,7 @@ function receiverReading(claim: GnssClaim): Reading {
 }
 
 /**
- * Every witness at `now`.
+ * All witnesses at `now`.
  * @param claim the receiver's claim at that time.
  */
 export function witnessesOf(
@@ -102,7 +100,7 @@ export function witnessesOf(
   };
 }
 
-/** The state of every witness, as `hello`, `status` and the doctor report it. */
+/** State of every witness, as reported in `hello`, `status` and by the doctor. */
 export function witnessStatesOf(
   state: EvidenceState,
   now: StepTime,
@@ -114,7 +112,7 @@ export function witnessStatesOf(
   >;
 }
 
-/** For reports that decide nothing: whether the receiver shows a vehicle at rest, proven or not. */
+/** True when the receiver shows a vehicle at rest, proven or not. For reports that decide nothing. */
 export function looksStill(claim: GnssClaim): boolean {
   return (
     claim.kind === 'still' ||
@@ -126,46 +124,48 @@ export function looksStill(claim: GnssClaim): boolean {
 export interface Evidence {
   readonly nowMs: number;
   readonly ignition: Sensed;
-  /** Why the ignition reading does not count; null: it does. */
+  /** Reason why the ignition reading does not count; null: it counts. */
   readonly ignitionSuspension: Suspension | null;
-  /** Since when the ignition has read off, over losses of samples shorter than 3 s; null: it does not. */
+  /** Monotonic start of the present ignition "off", ms, over losses of samples shorter than 3 s; null: not off. */
   readonly offSinceMs: number | null;
   readonly panic: Sensed;
   readonly gnss: GnssClaim;
-  /** When the last doubtful or moving position arrived, monotonic; null if never. */
+  /** Monotonic time of the last doubtful or moving position, ms; null: none. */
   readonly suspectMs: number | null;
   readonly witnesses: Witnesses;
   readonly drive: EvidenceState['drive'];
-  /** UTC by a source that can be trusted; null while there is none. */
+  /** UTC from a trusted source, ms; null: none. */
   readonly trustedUtcMs: number | null;
-  /** The latest possible present time, for expiry; null exactly when `trustedUtcMs` is. */
+  /** Latest possible present UTC for expiry, ms; null exactly when `trustedUtcMs` is. */
   readonly latestUtcMs: number | null;
   /** Every available clock is behind the newest time that was ever trusted. */
   readonly isTimeBehind: boolean;
-  /** The broker's clock was set back since: commands of an earlier run cannot be checked for expiry. */
+  /** The broker's clock was set back: the expiry of commands from an earlier run cannot be checked. */
   readonly isServerBehind: boolean;
-  /** The broker, or two clocks that agree, have confirmed the time in this run: enough for a command of an earlier one. */
+  /** The broker, or two clocks that agree, confirmed the time in this run. Commands of an earlier run need this. */
   readonly isTimeConfirmed: boolean;
   /** The board answered its last read-back. */
   readonly boardAlive: boolean;
-  /** The line to the board is closed: nothing can be written. Absent: it is open, whether or not the board answers. */
+  /** The line to the board is closed, so nothing can be written. Absent: it is open, whether or not the board answers. */
   readonly isLineDown?: boolean;
-  /** When ignition and motion input, as far as they are known, were last asked for, the older of both; monotonic. */
+  /** Monotonic time of the last answered request for ignition or motion input, the older of both, ms. Unknown inputs do not count. */
   readonly askedMs: number;
-  /** Until when this process was held up, or was not watched for that: what was read or asked for before decides nothing; monotonic. */
+  /**
+   * Monotonic end of the last hold-up of this process, or of a time without a watch for one, ms. Data read or requested before it decides nothing.
+   */
   readonly heldUpMs: number;
-  /** What the vehicle bus shows at this moment; absent where there is none, or nothing fresh. It speaks against rest only. */
+  /** Evidence from the vehicle bus; absent: no bus, or nothing fresh. It only speaks against rest. */
   readonly bus?: { readonly isMoving: boolean; readonly isEngineRunning: boolean };
-  /** The warning output; absent where none is fitted. */
+  /** Warning output; absent: none is fitted. */
   readonly warning?: {
-    /** How long it has been wanted and was read back as sounding, without a break; null when it does not sound. */
+    /** Time for which it was ordered and read back as sounding without a break, ms; null: it does not sound. */
     readonly soundsForMs: number | null;
     /** It was ordered on and does not follow. */
     readonly hasFault: boolean;
   };
 }
 
-/** The part of the evidence that the witnesses give. */
+/** The part of the evidence that the witnesses supply. */
 export function testimonyOf(
   state: EvidenceState,
   now: StepTime,

@@ -1,20 +1,16 @@
-// Content of one epoch so far, and whether that makes a fix. Positions of void sentences are never kept here, so they
-// cannot leak into a fix.
+// Content of one epoch so far, and whether it makes a fix. Positions of void sentences are never kept here, so they cannot leak into a fix.
 import { dayMs } from '../../../src/core/durations.ts';
 import type { Gga, Gll, Gns, Gsa, Rmc, Sentence, Unusable, Vtg } from './nmea-sentences.ts';
 
-/**
- * The verdict of one kind of sentence over all its talkers: one constellation without a fix does not undo
- * another's.
- */
+/** Verdict of one kind of sentence over all its talkers: one constellation without a fix does not void another's. */
 type Witness = 'silent' | 'void' | 'fix';
 
 export interface EpochContent {
   /** UTC as ms of the day; null until a sentence brings it. */
   readonly timeMs: number | null;
-  /** Days since 1970-01-01, of RMC. */
+  /** Days since 1970-01-01, from RMC. */
   readonly day: number | null;
-  /** Which sentences with a verdict arrived, by `seenBit`, usable or not. */
+  /** Sentences with a verdict that arrived, usable or not, as `seenBit` flags. */
   readonly seen: number;
   /** RMC or GLL is void, or anything is estimated, manual or simulated. */
   readonly vetoed: boolean;
@@ -34,7 +30,7 @@ export interface EpochContent {
   readonly speedKmh: number | null;
   readonly headingDeg: number | null;
   readonly mode: string | null;
-  /** Speed by dead reckoning. */
+  /** Speed by dead reckoning, km/h; null: none. */
   readonly estimatedKmh: number | null;
   readonly vtg: Vtg | null;
 }
@@ -63,7 +59,7 @@ export const emptyContent: EpochContent = {
   vtg: null,
 };
 
-/** A sentence that states whether there is a fix, or would if it could be used. */
+/** A sentence that states whether there is a fix, or would if it were usable. */
 export type VerdictSentence = Rmc | Gga | Gns | Gll | Unusable;
 
 const verdictTypes: readonly string[] = ['RMC', 'GGA', 'GNS', 'GLL'];
@@ -72,19 +68,19 @@ const talkers = ['GP', 'GN', 'GL', 'GA', 'GB', 'BD', 'GQ'] as const;
 export const formatterOf = (sentence: Sentence): string =>
   sentence.type === 'unusable' ? sentence.of : sentence.type;
 
-/** From `from` to `to` on the clock of a day, the shorter way round: negative backwards. */
+/** Step from `from` to `to` on the clock of a day, ms, the shorter way round; negative is backwards. */
 export const stepOfDay = (from: number, to: number): number =>
   ((to - from + 1.5 * dayMs) % dayMs) - dayMs / 2;
 
-/** The day of a time that is near another one of which the day is known: midnight may be between the two. */
+/** Day of a time close to another one with a known day; midnight may lie between them. */
 export const dayBeside = (known: { readonly day: number; readonly timeMs: number }, timeMs: number): number =>
   known.day + Math.round((known.timeMs + stepOfDay(known.timeMs, timeMs) - timeMs) / dayMs);
 
-/** The others open, close and prolong no epoch: ZDA often has the time of sending (Trimble). */
+/** True for sentences that open, close and prolong an epoch. Others do not: ZDA often has the time of sending (Trimble). */
 export const isVerdict = (sentence: Sentence): sentence is VerdictSentence =>
   verdictTypes.includes(formatterOf(sentence));
 
-/** One bit for each type and talker; all unknown talkers share the eighth. */
+/** One bit per type and talker; all unknown talkers share the eighth. */
 export function seenBit(sentence: VerdictSentence): number {
   const talker = talkers.findIndex((name) => name === sentence.talker);
   return 1 << (verdictTypes.indexOf(formatterOf(sentence)) * 8 + (talker < 0 ? talkers.length : talker));
@@ -95,18 +91,18 @@ export function hasVerdict(content: EpochContent): boolean {
   return content.seen !== 0;
 }
 
-/** A fix: there is a position and no sentence contradicts it. */
+/** True when there is a position and no sentence contradicts it. */
 export function isFix(content: EpochContent): boolean {
   const { source, vetoed, gga, gns, gsa } = content;
   return source !== 0 && !vetoed && gga !== 'void' && gns !== 'void' && gsa !== 'void';
 }
 
-/** Modes that are a measured position (IEC 61162-1, RMC): autonomous, differential, precise, RTK, float RTK. */
+/** Modes of a measured position (IEC 61162-1, RMC): autonomous, differential, precise, RTK, float RTK. */
 function isMeasured(mode: string | null): boolean {
   return mode === null || mode === 'A' || mode === 'D' || mode === 'P' || mode === 'R' || mode === 'F';
 }
 
-/** True if this sentence alone marks the position of its epoch as no fix. */
+/** True when this sentence alone voids the position of its epoch. */
 export function isVoidWitness(sentence: Sentence): boolean {
   switch (sentence.type) {
     case 'RMC':
@@ -126,7 +122,7 @@ export function isVoidWitness(sentence: Sentence): boolean {
   }
 }
 
-/** `content` with `sentence` added. The caller has made sure that it is of the same epoch. */
+/** Adds `sentence` to `content`. The caller ensures that both are of the same epoch. */
 export function addSentence(content: EpochContent, sentence: Sentence): EpochContent {
   switch (sentence.type) {
     case 'RMC':
@@ -171,13 +167,13 @@ function recordPosition(
   return { ...content, source, latitude, longitude };
 }
 
-/** The speed of an RMC or VTG that is estimated (dead reckoning); null for any other sentence. */
+/** Estimated speed (dead reckoning) of an RMC or VTG, km/h; null for any other sentence. */
 export function estimateOf(sentence: Sentence): number | null {
   const isEstimate = (sentence.type === 'RMC' || sentence.type === 'VTG') && sentence.mode === 'E';
   return isEstimate ? sentence.speedKmh : null;
 }
 
-/** RMC may be stamped beside the sentence that gave the epoch its time. */
+/** RMC may carry a slightly different time from the sentence that gave the epoch its time. */
 function dayOfEpoch({ timeMs }: EpochContent, date: { day: number; timeMs: number | null }): number {
   return timeMs === null || date.timeMs === null
     ? date.day
@@ -222,7 +218,7 @@ function recordGsa(content: EpochContent, gsa: Gsa): EpochContent {
   return { ...content, gsaHdop, gsaDimension, gsa: 'fix' };
 }
 
-/** The first VTG counts: a later one in a stream without pauses may open the next burst. */
+/** The first VTG counts: in a stream without pauses a later one may belong to the next burst. */
 function recordVtg(content: EpochContent, vtg: Vtg): EpochContent {
   if (!isMeasured(vtg.mode)) return { ...content, estimatedKmh: content.estimatedKmh ?? estimateOf(vtg) };
   return content.vtg === null && vtg.speedKmh !== null ? { ...content, vtg } : content;

@@ -1,6 +1,6 @@
-// Joins the sentences of one GNSS epoch, from all talkers, into one fix or one void report. Rule: a fix needs a
-// sentence that confirms it and none that denies it; void, estimated, manual and simulated positions must never
-// become a fix, and an epoch must never become two fixes. Only RMC, GGA, GNS and GLL open and close an epoch.
+// Joins the sentences of one GNSS epoch, from all talkers, into one fix or one void report. A fix needs a sentence that confirms it and none that
+// denies it. Void, estimated, manual and simulated positions must never become a fix, and an epoch must never become two fixes. Only RMC, GGA, GNS
+// and GLL open and close an epoch.
 
 import { dayMs } from '../../../src/core/durations.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './epoch-content.ts';
 import type { Sentence, Zda } from './nmea-sentences.ts';
 
-/** Why a fix should not be used without further evidence. The first three are found in the epoch itself. */
+/** Reason not to use a fix without further evidence. The first three come from the epoch itself. */
 export type FixDoubt =
   | 'date-before-build'
   | 'speed-mismatch'
@@ -33,20 +33,20 @@ export type FixDoubt =
 
 export interface Fix {
   /**
-   * UTC of the receiver in ms, null while it has no date. Raw: with the doubt `date-before-build` the receiver is
-   * 1024 weeks in the past (GPS week roll-over) and this is not a time to set a clock by or to stamp an event with.
+   * UTC of the receiver, ms; null while it has no date. It is raw: with the doubt `date-before-build` the receiver is 1024 weeks in the past (GPS
+   * week roll-over). Such a time must neither set a clock nor stamp an event.
    */
   readonly utcMs: number | null;
-  /** Monotonic time when the first sentence of the epoch arrived. */
+  /** Monotonic time at which the first sentence of the epoch arrived, ms. */
   readonly atMonoMs: number;
   /** Degrees, WGS 84. */
   readonly latitude: number;
   readonly longitude: number;
   /** Above mean sea level. */
   readonly altitudeM: number | null;
-  /** Over ground, from RMC (Doppler), else from VTG; null where neither says it. */
+  /** Speed over ground, from RMC (Doppler), else from VTG; null: neither states it. */
   readonly speedKmh: number | null;
-  /** It is VTG's: good for reports and alarms, and no proof of standstill (DESIGN 8). */
+  /** The speed is from VTG: good for reports and alarms, but no proof of standstill (DESIGN 8). */
   readonly isSpeedOfVtg?: true;
   /** True course over ground, 0 up to but not 360. */
   readonly headingDeg: number | null;
@@ -62,7 +62,7 @@ export interface Fix {
 
 export type EpochReport =
   | { readonly kind: 'fix'; readonly fix: Fix }
-  /** `estimatedKmh`: speed by dead reckoning (mode E of RMC), which proves no standstill; null without. */
+  /** `estimatedKmh`: speed by dead reckoning (mode E of RMC), which proves no standstill; null: none. */
   | {
       readonly kind: 'void';
       readonly utcMs: number | null;
@@ -71,7 +71,7 @@ export type EpochReport =
     };
 
 export interface EpochConfig {
-  /** Build date of the agent: an earlier time from a receiver is wrong. */
+  /** Build date of the agent, UTC ms. A receiver with an earlier time is wrong. */
   readonly earliestUtcMs: number;
 }
 
@@ -88,7 +88,6 @@ interface ClosedEpoch {
   readonly wasFix: boolean;
 }
 
-/** A date with the time of day that it belongs to. */
 interface KnownDate {
   readonly day: number;
   readonly timeMs: number;
@@ -99,20 +98,20 @@ export interface EpochState {
   readonly config: EpochConfig;
   readonly open: OpenEpoch | null;
   readonly closed: ClosedEpoch | null;
-  /** Of the last fix, to complete epochs that bring a time only (GGA, GNS, GLL). */
+  /** Date of the last fix; completes epochs with a time only (GGA, GNS, GLL). */
   readonly date: KnownDate | null;
-  /** Of the last ZDA. */
+  /** Date of the last ZDA. */
   readonly zda: KnownDate | null;
-  /** Receiver time of the last sentence of each type, and the least time between two of one; null until two have come. */
+  /** Receiver time of the last sentence of each type, and the shortest time between two of one type; null until two have arrived. */
   readonly latest: Readonly<Record<string, number>>;
   readonly everyMs: number | null;
-  /** Monotonic time of the last received byte. */
+  /** Monotonic time of the last received byte, ms. */
   readonly receivedMonoMs: number;
-  /** Silence that ends an epoch; grows when it proved too short for this receiver. */
+  /** Silence that ends an epoch, ms; grows if it proved too short for this receiver. */
   readonly silenceMs: number;
 }
 
-/** What a step gives back. Reports are in the order of their epochs. */
+/** Result of a step. Reports are in the order of their epochs. */
 export interface EpochStep {
   readonly state: EpochState;
   readonly reports: readonly EpochReport[];
@@ -120,21 +119,21 @@ export interface EpochStep {
 
 /** Times in ms. */
 export const epochLimits = {
-  /** Above the gaps inside a burst: 17 ms for a line of 82 characters at 38400 Bd, 85 ms at 9600 Bd, USB latency 16. */
+  /** Longer than the gaps inside a burst: 17 ms for a line of 82 characters at 38400 Bd, 85 ms at 9600 Bd, USB latency 16. */
   silenceMs: 100,
   maxSilenceMs: 800,
-  /** Sentences with the time of the epoch just closed are late; after this the receiver's clock has stopped. */
+  /** Sentences with the time of the epoch just closed are late until then; after it the receiver's clock has stopped. */
   lateMs: 900,
-  /** An epoch prolonged by noise is closed at last; a slow line (4800 Bd with many GSV) takes 2 s. */
+  /** An epoch that noise prolongs is closed after this; a slow line (4800 Bd with many GSV) takes 2 s. */
   holdMs: 3000,
-  /** A date older than this is not carried over to an epoch that has none: midnight could have passed unseen. */
+  /** An older date is not carried over to an epoch without one: midnight could have passed unseen. */
   dateLifeMs: 12 * 3_600_000,
-  /** A ZDA dates an epoch whose time is this near: it may have the time of sending. */
+  /** A ZDA dates an epoch within this time of it, because it may have the time of sending. */
   zdaMs: 1000,
-  /** Times this near are of one epoch until the interval of the receiver is known; then those within half of it. */
+  /** Times this close are one epoch until the interval of the receiver is known; then those within half of the interval are. */
   besideMs: 50,
   slowestMs: 10_000,
-  /** RMC and VTG print the same speed; more than rounding (1 km/h) and one epoch of braking is a disagreement. */
+  /** RMC and VTG print the same speed. A disagreement is more than rounding (1 km/h) and one epoch of braking. */
   speedMismatchKmh: 5,
   speedMismatchShare: 0.05,
 } as const;
@@ -149,7 +148,7 @@ export function createEpochState(config: EpochConfig): EpochState {
 
 /**
  * Handles the next sentence. Reports the previous epoch if this sentence shows that it has ended.
- * @param atMonoMs monotonic time of arrival
+ * @param atMonoMs monotonic time of arrival, ms
  */
 export function assembleEpochs(state: EpochState, sentence: Sentence, atMonoMs: number): EpochStep {
   const received: EpochState = { ...state, receivedMonoMs: atMonoMs };
@@ -163,13 +162,13 @@ export function assembleEpochs(state: EpochState, sentence: Sentence, atMonoMs: 
     return { state: { ...paced, open }, reports: none };
   }
   const { state: ended, reports } = close(paced, paced.open);
-  // The new sentence may still be of the epoch just closed, if two receivers' bursts are interleaved.
+  // The new sentence may still belong to the epoch just closed, if the bursts of two receivers are interleaved.
   if (sentence.timeMs !== null && isLate(ended, sentence, atMonoMs))
     return recordLate(ended, sentence, reports);
   return { state: begin(ended, sentence, atMonoMs), reports };
 }
 
-/** A sentence without a verdict belongs to what is open, or opens nothing but the details of the epoch to come. */
+/** A sentence without a verdict adds to the open epoch, or opens only the details of the next one. */
 function addDetail(state: EpochState, received: EpochState, sentence: Sentence): EpochState {
   const { open, receivedMonoMs: atMonoMs } = received;
   if (sentence.type === 'ZDA') return recordZda(received, sentence, atMonoMs);
@@ -178,7 +177,7 @@ function addDetail(state: EpochState, received: EpochState, sentence: Sentence):
   return { ...received, open: { ...open, content: addSentence(open.content, sentence) } };
 }
 
-/** The date of a fix is known as soon as its ZDA comes, also after it. */
+/** The date of a fix is known as soon as its ZDA arrives, even after the fix. */
 function recordZda(state: EpochState, { day, timeMs }: Zda, monoMs: number): EpochState {
   if (day === null || timeMs === null) return state;
   const zda: KnownDate = { day, timeMs, monoMs };
@@ -188,18 +187,18 @@ function recordZda(state: EpochState, { day, timeMs }: Zda, monoMs: number): Epo
   return { ...state, zda, date: isOfFix ? zda : state.date };
 }
 
-/** Records that bytes arrived, valid or not: the burst is not over. Call it once a chunk. */
+/** Records the arrival of bytes, valid or not: the burst is not over. Call it once per chunk. */
 export function recordBytes(state: EpochState, atMonoMs: number): EpochState {
   return state.open === null ? state : { ...state, receivedMonoMs: atMonoMs };
 }
 
-/** Monotonic time at which `flushEpoch` is due, null if no epoch is open. */
+/** Monotonic time at which `flushEpoch` is due, ms; null: no epoch is open. */
 export function epochDeadline(state: EpochState): number | null {
   if (state.open === null || !hasVerdict(state.open.content)) return null;
   return Math.min(state.receivedMonoMs + state.silenceMs, state.open.firstMonoMs + epochLimits.holdMs);
 }
 
-/** Ends the epoch by silence if it is due; otherwise changes nothing. */
+/** Ends the epoch by silence if that is due; otherwise changes nothing. */
 export function flushEpoch(state: EpochState, atMonoMs: number): EpochStep {
   const deadline = epochDeadline(state);
   if (state.open === null || deadline === null || atMonoMs < deadline) return { state, reports: none };
@@ -215,12 +214,12 @@ function isStalePrelude(state: EpochState, open: OpenEpoch, atMonoMs: number): b
   return !hasVerdict(open.content) && atMonoMs - state.receivedMonoMs >= state.silenceMs;
 }
 
-/** Whether two times of day are less than `withinMs` apart. An unknown one is near to an unknown one only. */
+/** True when two times of day are less than `withinMs` apart. An unknown time is close to an unknown one only. */
 function isNear(a: number | null, b: number | null, withinMs: number): boolean {
   return a === null || b === null ? a === b : Math.abs(stepOfDay(a, b)) < withinMs;
 }
 
-/** Learns how often the receiver reports, from two sentences of one type. */
+/** Learns the report interval of the receiver from two sentences of one type. */
 function recordPace(state: EpochState, sentence: VerdictSentence): EpochState {
   const { timeMs } = sentence;
   const formatter = formatterOf(sentence);
@@ -229,12 +228,12 @@ function recordPace(state: EpochState, sentence: VerdictSentence): EpochState {
   const latest = { ...state.latest, [formatter]: timeMs };
   const stepMs = before === undefined ? 0 : stepOfDay(before, timeMs);
   if (stepMs <= 0 || stepMs > epochLimits.slowestMs) return { ...state, latest };
-  // A longer step is mostly a sentence that was lost.
+  // A longer step usually means a lost sentence.
   const everyMs = state.everyMs === null ? stepMs : Math.min(stepMs, state.everyMs * 1.1);
   return { ...state, latest, everyMs };
 }
 
-/** Some receivers stamp each sentence of an epoch by itself: RMC 10 ms beside GGA. */
+/** Some receivers stamp each sentence of an epoch separately: RMC 10 ms beside GGA. */
 function isBeside(state: EpochState, a: number | null, b: number | null): boolean {
   return isNear(a, b, state.everyMs === null ? epochLimits.besideMs : state.everyMs / 2);
 }
@@ -247,22 +246,22 @@ function startsNewEpoch(state: EpochState, open: OpenEpoch, sentence: VerdictSen
   if (sentence.timeMs === null || content.timeMs === null) return isRepeated;
   if (sentence.timeMs !== content.timeMs)
     return isRepeated || !isBeside(state, sentence.timeMs, content.timeMs);
-  return isRepeated && ageMs >= epochLimits.lateMs; // the receiver's clock stands
+  return isRepeated && ageMs >= epochLimits.lateMs; // the receiver's clock has stopped
 }
 
-/** So soon after an epoch that what comes now may be the rest of it. */
+/** True so soon after an epoch that new sentences may be its rest. */
 function isTail({ closed }: EpochState, atMonoMs: number): boolean {
   return closed !== null && atMonoMs - closed.firstMonoMs < epochLimits.lateMs;
 }
 
-/** A sentence without a time after the silence is of the epoch before, unless the next one is due. */
+/** A sentence without a time after the silence belongs to the epoch before, unless the next one is due. */
 function isDetailLate(state: EpochState, atMonoMs: number): boolean {
   const { closed, everyMs } = state;
   const isDue = closed !== null && everyMs !== null && atMonoMs - closed.firstMonoMs > 0.75 * everyMs;
   return isTail(state, atMonoMs) && !isDue;
 }
 
-/** True for a sentence of the epoch that was reported last: it must not make a second report. */
+/** True for a sentence of the epoch that was reported last: it must not cause a second report. */
 function isLate(state: EpochState, sentence: VerdictSentence, atMonoMs: number): boolean {
   const { closed, open } = state;
   const { timeMs } = sentence;
@@ -273,7 +272,7 @@ function isLate(state: EpochState, sentence: VerdictSentence, atMonoMs: number):
   return !isOfOpen && (closed.seen & seenBit(sentence)) === 0 && isBeside(state, closed.timeMs, timeMs);
 }
 
-/** A late sentence can only take a fix back. It also shows that the silence awaited was too short. */
+/** A late sentence can only withdraw a fix. It also shows that the silence was too short. */
 function recordLate(state: EpochState, sentence: VerdictSentence, before = none): EpochStep {
   const { closed, open } = state;
   if (closed === null || sentence.timeMs === null) return { state, reports: before };
@@ -297,7 +296,7 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   if (!hasVerdict(content)) return { state: { ...state, open: null }, reports: none };
   const wasFix = isFix(content);
   const day = content.day ?? zdaDay(state.zda, epoch) ?? carriedDay(state.date, epoch);
-  // GLL alone and no date: the tail of a burst that was joined midway. Too little for a report, as gpsd decides too.
+  // GLL alone without a date is the tail of a burst that was joined midway: too little for a report. gpsd decides the same.
   if (wasFix && content.source === 1 && day === null)
     return { state: { ...state, open: null }, reports: none };
   const { timeMs } = content;
@@ -311,14 +310,14 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   return { state: { ...state, open: null, closed, date }, reports: [report] };
 }
 
-/** The date for an epoch beside which a ZDA came, also where midnight is between the two. */
+/** Date for an epoch with a ZDA close by, also with midnight between the two; null: none. */
 function zdaDay(zda: KnownDate | null, { content: { timeMs }, firstMonoMs }: OpenEpoch): number | null {
   if (zda === null || timeMs === null || !isNear(zda.timeMs, timeMs, epochLimits.zdaMs)) return null;
   if (Math.abs(firstMonoMs - zda.monoMs) > epochLimits.holdMs) return null;
   return dayBeside(zda, timeMs);
 }
 
-/** The date for an epoch with only a time: that of the last fix, or the next day if midnight is in between. */
+/** Date for an epoch with a time only: the date of the last fix, or the next day if midnight lies between; null: none. */
 function carriedDay(date: KnownDate | null, epoch: OpenEpoch): number | null {
   const { timeMs } = epoch.content;
   if (date === null || timeMs === null || epoch.firstMonoMs - date.monoMs > epochLimits.dateLifeMs)
@@ -331,7 +330,7 @@ function fixOf(config: EpochConfig, epoch: OpenEpoch, utcMs: number | null): Fix
   const { latitude, longitude, altitudeM, satellites, mode, rmcValid, vtg } = content;
   const speedKmh = content.speedKmh ?? vtg?.speedKmh ?? null;
   const headingDeg = content.headingDeg ?? vtg?.headingDeg ?? null;
-  const guessed = altitudeM === null ? 2 : 3; // without GSA, as gpsd does: GGA with an altitude is 3D
+  const guessed = altitudeM === null ? 2 : 3; // as in gpsd, without GSA: GGA with an altitude is 3D
   const dimension = content.gsaDimension === 1 ? guessed : content.gsaDimension;
   const hdop = content.hdop ?? content.gsaHdop;
   const doubts: FixDoubt[] = [];

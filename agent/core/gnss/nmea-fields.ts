@@ -1,6 +1,5 @@
-// Reads the comma-separated fields of one NMEA 0183 sentence straight from its bytes, one after the other and without
-// making strings. An empty or absent field is null. An invalid field sets `bad` on the reader; it must never be read
-// as 0 and never be repaired by guessing.
+// Reads the comma-separated fields of one NMEA 0183 sentence directly from its bytes, in sequence and without making strings. An empty or absent
+// field is null. An invalid field sets `bad` on the reader; it must never be read as 0 and never be repaired by guessing.
 
 const comma = 0x2c;
 const dot = 0x2e;
@@ -8,7 +7,7 @@ const minus = 0x2d;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Powers of ten that a double holds exactly; a mantissa of 15 digits divided by one of them is correctly rounded. */
+/** Powers of ten that a double holds exactly; a mantissa of 15 digits divided by one of them is rounded correctly. */
 const powersOfTen = [
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ] as const;
@@ -22,31 +21,31 @@ export interface FieldReader {
   at: number;
   /** Index of the `*` that ends the last field. */
   end: number;
-  /** The field read last: [from, to). */
+  /** The last field read: [from, to). */
   from: number;
   to: number;
-  /** A field was present but is not what the sentence prescribes. */
+  /** A field was present but violates the format of the sentence. */
   bad: boolean;
 }
 
-/** A reader over `bytes`; `aim` points it at a sentence. */
+/** A reader over `bytes`; `aim` sets its sentence. */
 export function createFieldReader(bytes: Uint8Array): FieldReader {
   return { bytes, at: 0, end: 0, from: 0, to: 0, bad: false };
 }
 
-/** Points the reader at the fields in [at, end). */
+/** Sets the fields of the reader to [at, end). */
 export function aim(reader: FieldReader, at: number, end: number): void {
   reader.at = at;
   reader.end = end;
   reader.bad = false;
 }
 
-/** True while the sentence has another field, be it empty. */
+/** True while the sentence has another field, even an empty one. */
 export function hasField(reader: FieldReader): boolean {
   return reader.at <= reader.end;
 }
 
-/** Steps to the next field; false if it is empty or absent. */
+/** Steps to the next field; false: empty or absent. */
 export function nextField(reader: FieldReader): boolean {
   const { bytes, end, at } = reader;
   if (at > end) {
@@ -66,7 +65,7 @@ export function skipFields(reader: FieldReader, count: number): void {
   for (let i = 0; i < count; i += 1) nextField(reader);
 }
 
-/** Decimal number in [from, to) or NaN; exact for up to 15 digits, further decimals are ignored. */
+/** Decimal number in [from, to), or NaN. Exact for up to 15 digits; further decimals are ignored. */
 function parseDecimal(bytes: Uint8Array, from: number, to: number): number {
   const negative = bytes[from] === minus;
   let mantissa = 0;
@@ -130,7 +129,7 @@ function pairAt(reader: FieldReader, at: number): number {
   return isPair ? tens * 10 + units : Number.NaN;
 }
 
-/** `hhmmss` or `hhmmss.sss` as ms of the day; 60 is allowed for a leap second. Digits beyond the ms are cut. */
+/** `hhmmss` or `hhmmss.sss` as ms of the day; 60 is allowed for a leap second. Digits below a millisecond are dropped. */
 export function readTimeOfDay(reader: FieldReader): number | null {
   if (!nextField(reader)) return null;
   const { bytes, from, to } = reader;
@@ -162,7 +161,7 @@ export function dayNumber(year: number, month: number, day: number): number | nu
   return 365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + dayOfYear - 719_468;
 }
 
-/** `ddmmyy` as days since 1970-01-01; yy from 80 is 19yy, because GPS time began in 1980. 000000 is none yet. */
+/** `ddmmyy` as days since 1970-01-01; yy from 80 is 19yy, because GPS time began in 1980. 000000 means none yet. */
 export function readDate(reader: FieldReader): number | null {
   if (!nextField(reader) || isZeros(reader)) return null;
   const shortYear = pairAt(reader, reader.from + 4);
@@ -183,12 +182,12 @@ export interface Axis {
 export const latitudeAxis: Axis = { degreeDigits: 2, maxDeg: 90, positive: 'N', negative: 'S' };
 export const longitudeAxis: Axis = { degreeDigits: 3, maxDeg: 180, positive: 'E', negative: 'W' };
 
-/** `ddmm.mm,N` or `dddmm.mm,E` in degrees; the width of the degrees is fixed, so a lost digit is seen as bad. */
+/** `ddmm.mm,N` or `dddmm.mm,E` in degrees; the width of the degrees is fixed, so a lost digit is detected. */
 export function readAngle(reader: FieldReader, axis: Axis): number | null {
   const present = nextField(reader);
   const { from, to, bytes } = reader;
   const letter = readLetter(reader);
-  if (!present) return null; // a hemisphere alone says nothing
+  if (!present) return null; // a hemisphere alone means nothing
   let degrees = 0;
   let ok = to - from >= axis.degreeDigits + 2;
   for (let i = from; ok && i < from + axis.degreeDigits; i += 1) {

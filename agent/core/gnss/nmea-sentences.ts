@@ -1,6 +1,5 @@
-// The typed sentences of NMEA 0183 (IEC 61162-1) that a position is made of, and how their fields are read. A void
-// sentence may carry a position (SiRF and Garmin repeat the last one): it is kept as sent and must not be used as a
-// fix without checking status, quality and mode; see epochs.ts.
+// Typed sentences of NMEA 0183 (IEC 61162-1) that contribute to a position, and the decoding of their fields. A void sentence may carry a position
+// (SiRF and Garmin repeat the last one). It is kept as sent and must not be used as a fix without checking status, quality and mode; see epochs.ts.
 import {
   dayNumber,
   type FieldReader,
@@ -20,7 +19,7 @@ import {
 interface Timed {
   /** Two letters: GP, GL, GA, GB, GN… */
   readonly talker: string;
-  /** UTC as ms of the day, 0 to 86 400 999; null if the receiver does not know it. */
+  /** UTC as ms of the day, 0 to 86 400 999; null: the receiver does not know it. */
   readonly timeMs: number | null;
 }
 
@@ -33,7 +32,7 @@ interface Positioned extends Timed {
 /** Recommended minimum: the only sentence with status, position, Doppler speed and date together. */
 export interface Rmc extends Positioned {
   readonly type: 'RMC';
-  /** Status A, or a measured mode in its place: D by Unicore UM98x with corrections. */
+  /** Status A, or a measured mode in its place: Unicore UM98x sends D with corrections. */
   readonly valid: boolean;
   /** 0 to 1852 km/h over ground. */
   readonly speedKmh: number | null;
@@ -41,7 +40,7 @@ export interface Rmc extends Positioned {
   readonly headingDeg: number | null;
   /** Days since 1970-01-01 as sent: the week roll-over is not corrected here. */
   readonly day: number | null;
-  /** Mode indicator of NMEA 2.3 and later, or what stands in its place in the status. */
+  /** Mode indicator of NMEA 2.3 and later, or the mode in the place of the status. */
   readonly mode: string | null;
 }
 
@@ -57,7 +56,7 @@ export interface Gga extends Positioned {
 
 export interface Gns extends Positioned {
   readonly type: 'GNS';
-  /** One mode letter a constellation. */
+  /** One mode letter per constellation. */
   readonly modes: string;
   readonly satellites: number | null;
   readonly hdop: number | null;
@@ -75,7 +74,7 @@ export interface Gsa {
   readonly talker: string;
   /** 1 no fix. */
   readonly dimension: 1 | 2 | 3;
-  /** Satellites of this talker or system that are used, 0 to 12. */
+  /** Number of satellites of this talker or system in use, 0 to 12. */
   readonly used: number;
   readonly pdop: number | null;
   readonly hdop: number | null;
@@ -95,7 +94,7 @@ export interface Zda extends Timed {
   readonly day: number | null;
 }
 
-/** A sentence with a right checksum and a field that cannot be used. It states no position, and no loss of one. */
+/** A sentence with a correct checksum and an unusable field. It states neither a position nor the loss of one. */
 export interface Unusable extends Timed {
   readonly type: 'unusable';
   /** Its formatter: RMC, GGA… */
@@ -110,13 +109,13 @@ const kmhPerKnot = 1.852;
 const maxSpeedKnots = 1000; // civil receivers stop at 1000 knots (former CoCom limit)
 const maxAltitudeM = 100_000;
 const minAltitudeM = -10_000;
-/** From here on a DOP is a filler for unknown: 99.99 by u-blox, 9999.0 by Unicore; and so is 0 in void SiRF sentences. */
+/** A larger DOP is a filler for unknown: 99.99 by u-blox, 9999.0 by Unicore; 0 is one in void SiRF sentences. */
 const unknownDop = 99;
 const maxConstellations = 12;
 
 /**
- * Reads the fields at `reader` as the sentence whose three-letter formatter is at `at`. Null for an unsupported
- * type; `reader.bad` afterwards means that the sentence must be rejected.
+ * Reads the fields at `reader` as the sentence whose three-letter formatter is at `at`. Null: an unsupported type. If `reader.bad` is set afterwards,
+ * the sentence must be rejected.
  */
 export function decodeFields(reader: FieldReader, talker: string, at: number): Sentence | null {
   const { bytes } = reader;
@@ -147,7 +146,7 @@ function decodeRmc(reader: FieldReader, talker: string): Rmc {
   const longitude = readAngle(reader, longitudeAxis);
   const speedKnots = readNumber(reader, 0, maxSpeedKnots);
   const headingDeg = readHeading(reader);
-  demand(reader, hasField(reader)); // a line that ends before its date was cut
+  demand(reader, hasField(reader)); // a line that ends before its date was truncated
   const day = readDate(reader);
   const mode = readRmcMode(reader) ?? modeOfStatus(status);
   checkStatus(reader, status);
@@ -168,8 +167,8 @@ function decodeRmc(reader: FieldReader, talker: string): Rmc {
 }
 
 /**
- * The mode is field 12, after magnetic variation and its E or W. Some receivers leave that letter out, which shifts
- * the mode to field 11 (Motorola T805: `…,181207,0,N`). An E there is east, as the sentence prescribes.
+ * The mode is field 12, after magnetic variation and its E or W. Some receivers omit that letter, which shifts the mode to field 11 (Motorola T805:
+ * `…,181207,0,N`). An E there is east, as the sentence prescribes.
  */
 function readRmcMode(reader: FieldReader): string | null {
   nextField(reader);
@@ -186,7 +185,7 @@ function decodeGga(reader: FieldReader, talker: string): Gga {
   const quality = readInteger(reader, 0, 9) ?? 0;
   const satellites = readInteger(reader, 0, 99);
   const hdop = readDop(reader);
-  demand(reader, hasField(reader)); // a line that ends before its altitude was cut
+  demand(reader, hasField(reader)); // a line that ends before its altitude was truncated
   const altitudeM = readNumber(reader, minAltitudeM, maxAltitudeM);
   const unit = readLetter(reader);
   demand(reader, unit === null || unit === 'M');
@@ -251,7 +250,7 @@ function decodeVtg(reader: FieldReader, talker: string): Vtg {
   const kmh = readNumber(reader, 0, maxSpeedKnots * kmhPerKnot);
   nextField(reader);
   const mode = readLetter(reader);
-  // Knots first: its resolution is the finer one (u-blox: 0.001 knots), and it is the field that RMC repeats.
+  // Knots first: their resolution is finer (u-blox: 0.001 knots), and RMC repeats this field.
   const speedKmh = speedKnots === null ? kmh : speedKnots * kmhPerKnot;
   return { type: 'VTG', talker, headingDeg, speedKmh, mode };
 }
@@ -263,7 +262,7 @@ function decodeZda(reader: FieldReader, talker: string): Zda {
     readInteger(reader, 0, 12),
     readInteger(reader, 0, 2099),
   ];
-  // Zeros are sent before the first fix.
+  // Receivers send zeros before the first fix.
   const isKnown = date !== null && month !== null && year !== null && date + month + year > 0;
   if (!isKnown) return { type: 'ZDA', talker, timeMs, day: null };
   const day = dayNumber(year, month, date);
@@ -282,7 +281,7 @@ function checkPair(reader: FieldReader, latitude: number | null, longitude: numb
 
 const isValid = (status: string | null): boolean => status !== null && 'ADPRF'.includes(status);
 
-/** A mode indicator in the place of the status. */
+/** The mode indicator in the place of the status; null: none. */
 const modeOfStatus = (status: string | null): string | null =>
   status === 'A' || status === 'V' ? null : status;
 

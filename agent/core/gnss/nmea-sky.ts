@@ -1,5 +1,5 @@
-// Satellites and antenna state of a receiver: GSV and TXT of NMEA 0183. They make no position; they only explain why
-// there is none. A satellite without a signal must never count as received.
+// Satellites and antenna state of a receiver: GSV and TXT of NMEA 0183. They make no position; they only explain why there is none. A satellite
+// without a signal must never count as received.
 import { type FieldReader, hasField, nextField, readInteger, readNumber, skipFields } from './nmea-fields.ts';
 
 /** One GSV sentence: at most four satellites. */
@@ -8,12 +8,12 @@ interface Gsv {
   readonly talker: string;
   /** Number of this sentence within its cycle, from 1. */
   readonly message: number;
-  /** Satellites received, and those of them with at least `strongDbHz`. */
+  /** Number of satellites received, and of those with at least `strongDbHz`. */
   readonly tracked: number;
   readonly strong: number;
 }
 
-/** State of the antenna, as u-blox (`ANTSTATUS=OPEN`) and CASIC or Quectel (`ANTENNA OPEN`) write it. */
+/** Antenna state in the notation of u-blox (`ANTSTATUS=OPEN`), or of CASIC and Quectel (`ANTENNA OPEN`). */
 interface AntennaText {
   readonly type: 'TXT';
   readonly antenna: 'ok' | 'open' | 'short';
@@ -25,7 +25,7 @@ export type SkySentence = Gsv | AntennaText;
 const strongDbHz = 30;
 const satellitesMost = 4;
 
-/** Reads the fields at `reader`; null when they hold neither satellites nor antenna state. */
+/** Reads the fields at `reader`; null: neither satellites nor antenna state. */
 export function decodeSky(reader: FieldReader, talker: string, at: number): SkySentence | null {
   const { bytes } = reader;
   const formatter = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
@@ -41,7 +41,7 @@ function decodeGsv(reader: FieldReader, talker: string): Gsv | null {
   let strong = 0;
   for (let satellite = 0; satellite < satellitesMost && hasField(reader); satellite += 1) {
     skipFields(reader, 1); // its number
-    // What follows a number alone is the signal id of NMEA 4.10.
+    // A single trailing field is the signal id of NMEA 4.10.
     if (!hasField(reader)) break;
     skipFields(reader, 2); // elevation, azimuth
     const snrDbHz = readNumber(reader, 0, 99); // some send decimals

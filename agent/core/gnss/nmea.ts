@@ -1,21 +1,21 @@
-// Turns the byte stream of a GNSS receiver into typed NMEA 0183 sentences: RMC, GGA, GNS, GLL, GSA, VTG, ZDA. The
-// checksum is mandatory; empty is null; of a sentence with one invalid field nothing is used but that it came. It
-// never throws, never keeps more than one line of bytes, and never returns a value that the receiver did not send.
+// Decodes the byte stream of a GNSS receiver into typed NMEA 0183 sentences: RMC, GGA, GNS, GLL, GSA, VTG, ZDA. The checksum is mandatory, and an
+// empty field is null. A sentence with one invalid field only counts as received. The decoder never throws, never keeps more than one line of bytes,
+// and never returns a value that the receiver did not send.
 import { aim, createFieldReader, type FieldReader } from './nmea-fields.ts';
 import { decodeFields, type Sentence, type Unusable } from './nmea-sentences.ts';
 import { decodeSky, type SkySentence } from './nmea-sky.ts';
 
-/** NMEA 0183 allows 82 characters; RTK receivers send 92 and more. Beyond this it is noise, not a sentence. */
+/** NMEA 0183 allows 82 characters; RTK receivers send 92 and more. Anything longer is noise. */
 export const maxLineBytes = 256;
 
-/** The bytes of a line that is not complete yet, at most `maxLineBytes`. */
+/** Bytes of an incomplete line, at most `maxLineBytes`. */
 export interface NmeaState {
   readonly pending: Uint8Array;
 }
 
 /**
- * Why lines were rejected: checksum does not match; no `*hh` at the end; longer than `maxLineBytes`; cut by another
- * `$` or by a byte that is not text, or with a field that is not what the sentence prescribes.
+ * Number of rejected lines by reason: checksum does not match; no `*hh` at the end; longer than `maxLineBytes`; cut by another `$` or by a byte that
+ * is not text, or with a field that violates the format of the sentence.
  */
 interface Rejected {
   readonly checksum: number;
@@ -26,14 +26,14 @@ interface Rejected {
 
 export interface Decoded {
   readonly state: NmeaState;
-  /** In the order in which they came, also those with a right checksum that cannot be used. */
+  /** In order of arrival, including those with a correct checksum that cannot be used. */
   readonly sentences: readonly Sentence[];
   /** Sentences about satellites and antenna only. */
   readonly sky: readonly SkySentence[];
   readonly rejected: Rejected;
-  /** Good sentences of types that are not for us. */
+  /** Number of good sentences of types that are not used. */
   readonly ignored: number;
-  /** Bytes outside any line, line ends not counted: a wrong baud rate shows here. */
+  /** Bytes outside any line, without line ends; a wrong baud rate shows here. */
   readonly strayBytes: number;
 }
 
@@ -48,7 +48,7 @@ export function createNmeaState(): NmeaState {
   return emptyState;
 }
 
-/** Decodes the next bytes of a stream, however they were cut. Never throws. The cost is linear in the bytes. */
+/** Decodes the next bytes of a stream, in chunks of any size. Never throws. The cost is linear in the bytes. */
 export function decodeNmea(state: NmeaState, bytes: Uint8Array): Decoded {
   const stream = state.pending.length === 0 ? bytes : joined(state.pending, bytes);
   const reader = createFieldReader(stream);
@@ -101,7 +101,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-/** Where the line that starts at `from` ends: at the first byte that is not text or is a `$`, or one past the limit. */
+/** End of the line that starts at `from`: the first byte that is not text or is a `$`, or one past the limit. */
 function lineEnd(stream: Uint8Array, from: number): number {
   const limit = Math.min(stream.length, from + maxLineBytes + 1);
   let at = from + 1;
@@ -115,7 +115,7 @@ function lineEnd(stream: Uint8Array, from: number): number {
 
 type Outcome = Sentence | SkySentence | 'ignored' | keyof Rejected;
 
-/** Checks the line in [from, end): `from` is the `$`, `end` the byte after the line. */
+/** Decodes the line in [from, end): `from` is the `$`, `end` the byte after the line. */
 function decodeLine(reader: FieldReader, from: number, end: number): Outcome {
   const { bytes } = reader;
   const starAt = end - 3;

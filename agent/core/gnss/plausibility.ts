@@ -1,30 +1,29 @@
-// Checks each fix against the ones before it: jumps, a position that contradicts the Doppler speed, clock steps. It
-// only adds doubts. It must never change, drop or smooth a fix, and it must accept a new place after a bounded number
-// of fixes that agree with each other, or a ferry or a long tunnel would make it reject all fixes for ever.
+// Checks each fix against earlier ones: jumps, a position that contradicts the Doppler speed, clock steps. It only adds doubts and must never change,
+// drop or smooth a fix. It must accept a new place after a bounded number of fixes that agree with each other. Otherwise a ferry or a long tunnel
+// would make it reject all fixes for ever.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import type { Fix, FixDoubt } from './epochs.ts';
 
-/** Physical limits of a road vehicle and of a working receiver. */
 export interface PlausibilityLimits {
-  /** Faster than any vehicle we protect; also the ceiling after a gap. */
+  /** Faster than any protected vehicle; also the ceiling after a gap. */
   readonly maxSpeedKmh: number;
   /** Five times a full braking on dry road (about 10 m/s²): only a change of position fix can look like this. */
   readonly maxAccelerationMs2: number;
   /** Scatter between two fixes at HDOP 1: twice the 15 m (95 %, worst site) of the GPS SPS Performance Standard 2020. */
   readonly noiseM: number;
-  /** HDOP multiplies the scatter up to here; beyond it the figure means "unknown". */
+  /** Maximum HDOP that multiplies the scatter; a larger value means "unknown". */
   readonly maxHdopFactor: number;
-  /** Stretch over which position and Doppler speed are compared. */
+  /** Window in which position and Doppler speed are compared. */
   readonly dopplerWindowMs: number;
-  /** Longest step that speed at both ends still describes. */
+  /** Longest step that the speed at both ends still describes. */
   readonly dopplerMaxStepMs: number;
-  /** Share of the way that may differ besides the scatter. */
+  /** Share of the distance that may differ in addition to the scatter. */
   readonly dopplerShare: number;
-  /** Receiver clock against monotonic clock: queueing of a burst on a slow line and a busy machine. */
+  /** Tolerance between receiver clock and monotonic clock: queueing of a burst on a slow line, and a busy machine. */
   readonly clockToleranceMs: number;
   /** Quartz of a small computer: 100 ppm over temperature and ageing, doubled. */
   readonly clockDriftPpm: number;
-  /** Fixes in a row that agree with each other and not with the past, after which they become the reference. */
+  /** Number of fixes in a row that agree with each other but not with the past, after which they become the reference. */
   readonly recoverFixes: number;
 }
 
@@ -41,30 +40,29 @@ export const plausibilityLimits: PlausibilityLimits = {
   recoverFixes: 5,
 };
 
-/** Way by position and way by Doppler since the start of the window. */
+/** Distance by position and distance by Doppler since the start of the window. */
 interface DopplerWindow {
   readonly start: Fix;
   readonly chordsM: number;
   readonly pathM: number;
 }
 
-/** The receiver's clock as it was when last trusted. */
 interface ClockMark {
   readonly utcMs: number;
   readonly atMonoMs: number;
 }
 
-/** A fixed number of fixes, however long the drive. */
+/** Holds a fixed number of fixes, however long the drive. */
 export interface PlausibilityState {
   readonly limits: PlausibilityLimits;
   /** The last fix whose place was accepted. */
   readonly anchor: Fix | null;
   readonly last: Fix | null;
-  /** Fixes in a row that disagree with the anchor but agree with each other. */
+  /** Number of fixes in a row that disagree with the anchor but agree with each other. */
   readonly outliers: number;
   readonly doppler: DopplerWindow | null;
   readonly clock: ClockMark | null;
-  /** Fixes in a row whose clock disagrees with the mark but agrees with the fix before. */
+  /** Number of fixes in a row whose clock disagrees with the mark but agrees with the fix before. */
   readonly clockOutliers: number;
 }
 
@@ -72,7 +70,7 @@ export function createPlausibilityState(limits: PlausibilityLimits = plausibilit
   return { limits, anchor: null, last: null, outliers: 0, doppler: null, clock: null, clockOutliers: 0 };
 }
 
-/** `fix` with the doubts that the fixes before it raise, in addition to its own. */
+/** Adds the doubts that earlier fixes raise to the doubts of `fix`. */
 export function judgeFix(state: PlausibilityState, fix: Fix): { state: PlausibilityState; fix: Fix } {
   const clock = judgeClock(state, fix);
   const place = judgePlace(state, fix);
@@ -98,7 +96,7 @@ interface Judged<Key extends keyof PlausibilityState> {
   readonly next: Pick<PlausibilityState, Key>;
 }
 
-/** Whether the place is reachable from the last accepted one, by the monotonic clock and by the receiver's. */
+/** Checks that the place is reachable from the last accepted one, by the monotonic clock and by the receiver's. */
 function judgePlace(state: PlausibilityState, fix: Fix): Judged<'anchor' | 'outliers'> {
   const { anchor, last, limits } = state;
   if (anchor === null || last === null || isReachable(anchor, fix, limits)) {
@@ -115,16 +113,16 @@ function isReachable(from: Fix, to: Fix, limits: PlausibilityLimits): boolean {
   const monoS = (to.atMonoMs - from.atMonoMs) / 1000;
   const utcS = from.utcMs === null || to.utcMs === null ? null : (to.utcMs - from.utcMs) / 1000;
   const wayM = distanceM(from, to) - scatterM(from, to, limits);
-  // Sentences queue, so the monotonic step may be shorter than the true one by the tolerance. The receiver's step is
-  // exact; it is left out when it runs backwards, which is a separate doubt.
+  // Sentences queue, so the monotonic step may be shorter than the true one by the tolerance. The receiver's step is exact. It is ignored when it
+  // runs backwards, which is a separate doubt.
   if (wayM > reachM(from, monoS + burstQueueS, limits)) return false;
   return utcS === null || utcS <= 0 || wayM <= reachM(from, utcS, limits);
 }
 
-/** How late the first sentence of a burst may be read on a busy machine. */
+/** Maximum delay of the first sentence of a burst on a busy machine. */
 const burstQueueS = 0.2;
 
-/** Farthest way in `seconds`: full acceleration from the speed at the start, up to the top speed. */
+/** Longest distance in `seconds`: full acceleration from the speed at the start, up to the top speed. */
 function reachM(from: Fix, seconds: number, limits: PlausibilityLimits): number {
   const time = Math.max(0, seconds);
   const topMs = limits.maxSpeedKmh / 3.6;
@@ -132,13 +130,13 @@ function reachM(from: Fix, seconds: number, limits: PlausibilityLimits): number 
   return Math.min(topMs * time, startMs * time + (limits.maxAccelerationMs2 / 2) * time * time);
 }
 
-/** How far two fixes of one place lie apart at most. */
+/** Maximum distance between two fixes of one place, m. */
 export function scatterM(a: Fix, b: Fix, limits: PlausibilityLimits): number {
   const hdop = Math.max(1, a.hdop ?? 1, b.hdop ?? 1);
   return limits.noiseM * Math.min(hdop, limits.maxHdopFactor);
 }
 
-/** Does the way that the positions describe agree with the way that the Doppler speed makes? */
+/** Checks that the distance by position agrees with the distance by Doppler speed. */
 function judgeMotion(state: PlausibilityState, fix: Fix): Judged<'doppler'> {
   const { doppler, last, limits } = state;
   const own: readonly FixDoubt[] = isSpeedPossible(last, fix, limits) ? [] : ['speed-implausible'];
@@ -150,7 +148,7 @@ function judgeMotion(state: PlausibilityState, fix: Fix): Judged<'doppler'> {
       next: { doppler: fix.speedKmh === null ? null : { start: fix, chordsM: 0, pathM: 0 } },
     };
   }
-  // The receiver's step is exact where it is near the monotonic one; at 10 Hz the jitter of the latter would add up.
+  // The receiver's step is exact if it is close to the monotonic one. At 10 Hz the jitter of the latter would add up.
   const utcStepMs = last.utcMs === null || fix.utcMs === null ? stepMs : fix.utcMs - last.utcMs;
   const trueStepMs =
     utcStepMs > 0 && Math.abs(utcStepMs - stepMs) < limits.clockToleranceMs ? utcStepMs : stepMs;
@@ -168,7 +166,7 @@ function judgeMotion(state: PlausibilityState, fix: Fix): Judged<'doppler'> {
   return { doubts: movedTooFar || movedTooLittle ? [...own, 'position-vs-doppler'] : own, next };
 }
 
-/** Neither faster than any vehicle nor reached by more than the largest acceleration since the fix before. */
+/** True when the speed is possible for a vehicle and reachable from the fix before by the largest acceleration. */
 function isSpeedPossible(last: Fix | null, fix: Fix, limits: PlausibilityLimits): boolean {
   if (fix.speedKmh === null) return true;
   if (fix.speedKmh > limits.maxSpeedKmh) return false;
@@ -177,7 +175,7 @@ function isSpeedPossible(last: Fix | null, fix: Fix, limits: PlausibilityLimits)
   return Math.abs(fix.speedKmh - last.speedKmh) / 3.6 <= limits.maxAccelerationMs2 * seconds;
 }
 
-/** Does the receiver's clock go forward, and at the pace of the monotonic one? */
+/** Checks that the receiver's clock runs forward, and at the pace of the monotonic one. */
 function judgeClock(state: PlausibilityState, fix: Fix): Judged<'clock' | 'clockOutliers'> {
   const { clock, last, limits } = state;
   if (fix.utcMs === null) return { doubts: [], next: { clock, clockOutliers: 0 } };
@@ -187,7 +185,7 @@ function judgeClock(state: PlausibilityState, fix: Fix): Judged<'clock' | 'clock
     last === null || last.utcMs === null ? null : { utcMs: last.utcMs, atMonoMs: last.atMonoMs };
   if (lastMark !== null && fix.utcMs <= lastMark.utcMs) doubts.push('time-backwards');
   if (clock === null) return { doubts, next: { clock: mark, clockOutliers: 0 } };
-  // The mark stays, so that a clock dragged away slowly is seen as well as one that steps.
+  // The mark stays, so that a slow drag of the clock is detected as well as a step.
   if (isInStep(clock, mark, limits)) return { doubts, next: { clock, clockOutliers: 0 } };
   const follows = state.clockOutliers > 0 && lastMark !== null && isInStep(lastMark, mark, limits);
   const clockOutliers = follows ? state.clockOutliers + 1 : 1;

@@ -1,24 +1,24 @@
-// What a receiver is seen to send, for status and doctor: why its positions prove less than they could, or why there
-// are none. Facts about the receiver, never evidence.
+// Observed properties of a receiver's stream, for status and doctor: reasons why its positions prove less than they could, or why there are none.
+// Facts about the receiver, never evidence.
 import { type EpochReport } from './epochs.ts';
 import type { Sentence } from './nmea-sentences.ts';
 
 const factLimits = {
-  /** About so many fixes are looked back on. */
+  /** Approximate number of fixes in the moving mean. */
   fixes: 20,
-  /** Fewer say nothing of the receiver. */
+  /** Minimum number of fixes for a statement about the receiver. */
   least: 4,
-  /** More of them lack it than have it. */
+  /** Share of fixes that must lack a value before it is reported as missing. */
   share: 0.5,
-  /** A sentence that could not be used is named for this long. */
+  /** Time for which an unusable sentence is reported. */
   namedMs: 60_000,
 } as const;
 
 export interface ReceiverFacts {
-  /** Sentences with a right checksum that could not be used, and the newest of them; null without any. */
+  /** Sentences with a correct checksum that could not be used, and the newest of them; null: none. */
   readonly unusable: { readonly count: number; readonly example: string; readonly atMs: number } | null;
   readonly fixes: number;
-  /** Share of the fixes without a speed of RMC, and without an HDOP. */
+  /** Shares of the fixes without a speed of RMC, and without an HDOP. */
   readonly noSpeed: number;
   readonly noHdop: number;
 }
@@ -37,7 +37,7 @@ export function recordSentences(
   return unusable === facts.unusable ? facts : { ...facts, unusable };
 }
 
-/** Records the fix of an epoch; a void one lacks everything for another reason. */
+/** Records the fix of an epoch. A void one lacks everything for another reason. */
 export function recordReport(facts: ReceiverFacts, report: EpochReport): ReceiverFacts {
   if (report.kind === 'void') return facts;
   const { rmcValid, speedKmh, isSpeedOfVtg, hdop } = report.fix;
@@ -58,13 +58,13 @@ export interface Unusable {
   readonly example: string;
 }
 
-/** Sentences with a right checksum that could not be used, when the last of them is not long ago. */
+/** Unusable sentences with a correct checksum, if the last one is recent; null otherwise. */
 export function unusableLately({ unusable }: ReceiverFacts, nowMs: number): Unusable | null {
   if (unusable === null || nowMs - unusable.atMs > factLimits.namedMs) return null;
   return { count: unusable.count, example: unusable.example };
 }
 
-/** What most of the positions lack; nothing is said of a receiver that is hardly known. */
+/** Values that most positions lack; false for all while too few fixes are known. */
 export function lacksOf({ fixes, noSpeed, noHdop }: ReceiverFacts): {
   readonly speed: boolean;
   readonly hdop: boolean;

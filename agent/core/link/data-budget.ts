@@ -1,5 +1,5 @@
-// The data budget of a month and its traffic light. Counted is an upper estimate of what a mobile network bills:
-// payload, MQTT, TLS 1.3, TCP and IP, in both directions (research "edge-agents" section 4, envelope cost). Pure.
+// Monthly data budget and its traffic light. The count is an upper estimate of the volume that a mobile network bills: payload, MQTT, TLS 1.3, TCP
+// and IP, in both directions (research "edge-agents" section 4, envelope cost). Pure.
 import { dayMs } from '../../../src/core/durations.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 
@@ -9,15 +9,15 @@ export const trafficCost = {
   publish: 490,
   /** A new connection: TCP and TLS 1.3 handshake with certificates, CONNECT, three SUBSCRIBEs, hello and signed welcome. */
   connect: 7500,
-  /** A further hello and its signed welcome on a link that is up. */
+  /** A further hello and its signed welcome on an existing link. */
   renewal: 1500,
   /** PINGREQ and PINGRESP with their TCP acks. */
   keepalive: 260,
 } as const;
 
-/** What was used in which month; survives restarts. */
+/** Bytes used in a month; survives restarts. */
 export interface Traffic {
-  /** Months since January 1970, UTC; null before the time was ever known. */
+  /** Months since January 1970, UTC; null: the time was never known. */
   readonly month: number | null;
   readonly bytes: number;
 }
@@ -40,14 +40,14 @@ export function monthOf(utcMs: number): number {
   return (era * 400 + year - 1970) * 12 + marchMonth + 2;
 }
 
-/** Counts traffic; a new month begins at zero. While the time is unknown it goes to the last known month. */
+/** Counts traffic; a new month begins at zero. While the time is unknown, traffic counts for the last known month. */
 export function addTraffic(traffic: Traffic, bytes: number, utcMs: number | null): Traffic {
   const month = utcMs === null ? traffic.month : monthOf(utcMs);
   const isNew = month !== null && traffic.month !== null && month !== traffic.month;
   return { month, bytes: (isNew ? 0 : traffic.bytes) + bytes };
 }
 
-/** Green: everything is sent. Amber: positions seldom, no backlog. Red: alarms and commands only. */
+/** Green: everything is sent. Amber: fewer positions, no backlog. Red: alarms and commands only. */
 export function budgetLightOf(traffic: Traffic, settings: LinkSettings, utcMs: number | null): BudgetLight {
   const mostBytes = settings.monthlyMb * 1_000_000;
   const { bytes } = addTraffic(traffic, 0, utcMs);
@@ -55,7 +55,7 @@ export function budgetLightOf(traffic: Traffic, settings: LinkSettings, utcMs: n
   return bytes < mostBytes ? 'amber' : 'red';
 }
 
-/** A record from disk, or none if it is damaged. */
+/** A record from disk; an empty one if it is damaged. */
 export function trafficOf(value: unknown): Traffic {
   if (typeof value !== 'object' || value === null) return noTraffic;
   const { month, bytes } = value as Partial<Record<keyof Traffic, unknown>>;

@@ -1,7 +1,6 @@
-// The agent's side of the MQTT session: when to connect, when to send, what is in flight, when to disconnect. mqtt.js
-// is only the transport. Events are sent, and deleted on an `ack`, only on a link on which the broker has proven the
-// pinned key by a signed welcome. A link on which acknowledgements stop is destroyed, and everything in flight counts
-// as unsent.
+// The agent's side of the MQTT session: when to connect, send and disconnect, and what is in flight. mqtt.js is only the transport. Events are sent,
+// and deleted on an `ack`, only on a link on which the broker has proven the pinned key by a signed welcome. A link on which acknowledgements stop is
+// destroyed, and everything in flight counts as unsent.
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 import type { Ack } from '../../../src/core/wire/wire.ts';
@@ -9,22 +8,22 @@ import { addTraffic, type BudgetLight, budgetLightOf, type Traffic, trafficCost 
 import { createKeepalive, type Keepalive, linkIsUp, loseLink, openLink, recordSent } from './keepalive.ts';
 
 export const deliveryLimits = {
-  /** Batches on the way at once; 1 to 4 on cellular. */
+  /** Maximum number of batches in flight; 1 to 4 on cellular. */
   window: 4,
-  /** ... of which old ones may take this many, so that what happens now never waits for a free place. */
+  /** Maximum number of these with old events, so that a new event always finds a free place. */
   backlogWindow: 3,
-  /** Old events that may be sent at once after a rest, in seconds of their rate. */
+  /** Burst of old events after a rest, in seconds of their rate. */
   burstS: 0.25,
-  /** Old events wait until about a batch of them may go. */
+  /** Old events wait until about one batch of them may go. */
   paceEvents: 50,
-  /** Without an acknowledgement for this long the link is dead, even if TCP is up. Each one counts: a broker may slow a backlog. */
+  /** Without any acknowledgement for this long the link is dead, even if TCP is up. Each one counts, because a broker may slow a backlog. */
   ackTimeoutMs: 30_000,
   connectTimeoutMs: 30_000,
-  /** A connection that held this long resets the back-off. */
+  /** A connection that held for this long resets the back-off. */
   stableMs: 60_000,
-  /** The broker is asked for its time again: the possible error of ours grows until then (15 s at 700 ppm). */
+  /** Interval of requests for the broker's time; the possible error of the agent's time grows until then (15 s at 700 ppm). */
   renewMs: 6 * 3_600_000,
-  /** A hello with changed content is sent again, at most this often. */
+  /** Minimum interval of hellos that are sent again because their content changed. */
   refreshMs: 600_000,
   backoff: { baseMs: 2000, capMs: 120_000, floorMs: 250 },
 } as const;
@@ -39,9 +38,9 @@ export interface InFlight {
 export interface Session {
   readonly sinceMs: number;
   readonly nonce: string;
-  /** When the nonce was made: the welcome that brings it back is not older. */
+  /** Monotonic time at which the nonce was made, ms: a welcome that returns it is not older. */
   readonly askedMs: number;
-  /** Subscribed, and hello is out. */
+  /** Subscribed, and the hello is sent. */
   readonly greeted: boolean;
   readonly welcomed: boolean;
   /** The content of the last hello is outdated. */
@@ -55,27 +54,27 @@ export interface DeliveryState {
     | ({ readonly kind: 'up' } & Session);
   readonly attempt: number;
   readonly inFlight: readonly InFlight[];
-  /** The outbox is being read for the next batch; `stale` when something was stored since the read began. */
+  /** The outbox is being read for the next batch; `stale`: something was stored since the read began. */
   readonly fetching: 'no' | 'yes' | 'stale';
-  /** Whether the running read includes old events. */
+  /** Lanes of the running read. */
   readonly asked: Lanes;
-  /** What the outbox had no more of when last read: of all, or of what is not paced. */
+  /** Part of the outbox that was exhausted at the last read: all of it, or everything that is not paced. */
   readonly empty: 'nothing' | 'live' | 'all';
-  /** Old events that may be sent now; fills up with time. */
+  /** Number of old events that may be sent now; refills with time. */
   readonly allowance: { readonly events: number; readonly atMs: number };
   readonly acknowledged: number;
-  /** When an acknowledgement last took something out of what is in flight. */
+  /** Monotonic time of the last acknowledgement of something in flight, ms. */
   readonly ackedMs: number;
   readonly traffic: Traffic;
   readonly light: BudgetLight;
-  /** Since when the link is counted for keep-alives. */
+  /** Monotonic time up to which keep-alives of the link are counted, ms. */
   readonly countedMs: number;
   readonly keepalive: Keepalive;
 }
 
-/** What a read of the outbox may return: `live` is urgent events of any age and events stored on this link. */
+/** Events that a read of the outbox may return. `live`: urgent events of any age, and events stored on this link. */
 export interface Lanes {
-  /** Most old events; 0: live only. */
+  /** Maximum number of old events; 0: live only. */
   readonly backlog: number;
   /** Red light: only the urgent classes. */
   readonly urgentOnly: boolean;
@@ -88,7 +87,7 @@ export type DeliveryInput =
   | { readonly kind: 'stored' }
   | { readonly kind: 'up'; readonly nonce: string }
   | { readonly kind: 'greeted' }
-  /** The nonce of a further hello on the same link. */
+  /** Nonce of a further hello on the same link. */
   | { readonly kind: 'renewed'; readonly nonce: string }
   /** `isSilent`: a keep-alive got no answer. */
   | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
@@ -108,7 +107,7 @@ export type DeliveryInput =
 export type DeliveryEffect =
   | { readonly kind: 'connect'; readonly keepaliveS: number }
   | { readonly kind: 'greet'; readonly nonce: string }
-  /** A new nonce, reported by `renewed`, and a hello with it. */
+  /** Requests a new nonce, reported by `renewed`, and a hello with it. */
   | { readonly kind: 'renew' }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
@@ -116,8 +115,8 @@ export type DeliveryEffect =
   | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
 
 /**
- * @param start.firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once.
- * @param start.keepaliveS the installer's choice; what the network holds is learnt from there.
+ * @param start.firstDelayMs random delay of the first connect, so that the vehicles of a depot do not all connect at power-up.
+ * @param start.keepaliveS the installer's choice, from which the interval that the network holds is learnt.
  */
 export function createDelivery(
   nowMs: number,
@@ -140,7 +139,7 @@ export function createDelivery(
   };
 }
 
-/** Everything that may be sent now was sent. */
+/** True when everything that may be sent now was sent. */
 export function isDrained({ empty }: DeliveryState): boolean {
   return empty === 'all';
 }
@@ -148,7 +147,7 @@ export function isDrained({ empty }: DeliveryState): boolean {
 interface Now {
   readonly ms: number;
   readonly fraction: number;
-  /** Null while unknown. */
+  /** Null: unknown. */
   readonly utcMs: number | null;
   readonly link: LinkSettings;
 }
@@ -202,7 +201,7 @@ function handleAck(state: DeliveryState, ack: Ack, nowMs: number): DeliveryStep 
   };
 }
 
-/** When an acknowledgement was last seen, or waited for anew; infinity when none is waited for. */
+/** Monotonic start of the present wait for an acknowledgement, ms; infinity: none is awaited. */
 function unansweredSinceMs({ inFlight: [oldest], ackedMs }: DeliveryState): number {
   return oldest === undefined ? Number.POSITIVE_INFINITY : Math.max(oldest.sentMs, ackedMs);
 }
@@ -221,13 +220,12 @@ function stall(state: DeliveryState, now: Now): string | null {
 
 const most = (link: LinkSettings): number => Math.max(1, link.backlogPerS * deliveryLimits.burstS);
 
-/** The allowance as it is now. */
 function allowanceAt({ allowance }: DeliveryState, now: Pick<Now, 'ms' | 'link'>): number {
   const grown = allowance.events + ((now.ms - allowance.atMs) / 1000) * now.link.backlogPerS;
   return Math.min(most(now.link), grown);
 }
 
-/** What may be read now; null when the window is full or there is nothing to read. */
+/** Lanes that may be read now; null: the window is full, or there is nothing to read. */
 function lanesOf(state: DeliveryState, now: Now): Lanes | null {
   if (state.empty === 'all' || state.inFlight.length >= deliveryLimits.window) return null;
   const urgentOnly = state.light === 'red';
@@ -238,22 +236,22 @@ function lanesOf(state: DeliveryState, now: Now): Lanes | null {
   return state.empty === 'live' && backlog === 0 ? null : { backlog, urgentOnly };
 }
 
-/** When a further hello is due on this link. */
+/** Monotonic time at which a further hello is due on this link, ms. */
 function renewDueMs({ askedMs, isOutdated }: Session): number {
   return askedMs + (isOutdated ? deliveryLimits.refreshMs : deliveryLimits.renewMs);
 }
 
-/** Asks for the broker's time again on a long link, or sends a changed hello. */
+/** Requests the broker's time again on a long link, or sends a changed hello. */
 function renew(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
   const { phase } = state;
   if (phase.kind !== 'up' || !phase.welcomed || now.ms < renewDueMs(phase)) return step;
-  // The nonce follows at once; until then a welcome with the old one would count as fresher than it is.
+  // The new nonce follows at once. Until then a welcome with the old one would count as fresher than it is.
   const asked = { ...phase, askedMs: now.ms, nonce: '', isOutdated: false };
   return { state: { ...state, phase: asked }, effects: [...effects, { kind: 'renew' }] };
 }
 
-/** Asks for the next batch when the window allows, and connects or disconnects when due. */
+/** Requests the next batch if the window allows, and connects or disconnects when due. */
 function advance(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
   const { phase } = state;
@@ -334,7 +332,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       return { state: { ...state, fetching: 'no', allowance, inFlight, keepalive }, effects: [] };
     }
     case 'empty': {
-      // An event was stored while the outbox was being read: the read may have missed it.
+      // An event was stored during the read of the outbox, which may have missed it.
       const found = state.asked.backlog > 0 || state.light !== 'green' ? 'all' : 'live';
       const empty = state.fetching === 'yes' ? found : 'nothing';
       return { state: { ...state, fetching: 'no', empty }, effects: [] };
@@ -344,7 +342,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
   }
 }
 
-/** Counts the traffic of the link, and updates the budget light. */
+/** Counts the traffic of the link and updates the budget light. */
 function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryState {
   const isUp = state.phase.kind === 'up';
   const everyMs = state.keepalive.everyS * 1000;
@@ -367,12 +365,12 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
   return isSame ? state : { ...state, traffic, countedMs, light, empty };
 }
 
-/** One step of the session. */
+/** One step of the session. The budget is counted first, because its light decides which events the rest may request. */
 export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
   return advance(renew(react(count(state, input, now), input, now), now), now);
 }
 
-/** When old events may go on: some at once rather than one by one. */
+/** Monotonic time at which old events may continue, ms: several at once rather than one by one. */
 function paceWakeMs(state: DeliveryState, link: LinkSettings): number {
   const waits = state.empty === 'live' && state.fetching === 'no' && state.light === 'green';
   const oldOnes = state.inFlight.filter((batch) => batch.isBacklog).length;
@@ -381,7 +379,7 @@ function paceWakeMs(state: DeliveryState, link: LinkSettings): number {
   return state.allowance.atMs + (Math.max(0, wanted - state.allowance.events) / link.backlogPerS) * 1000;
 }
 
-/** Monotonic time at which the machine wants to be stepped again; infinity when only inputs matter. */
+/** Monotonic time of the next step, ms; infinity: only inputs matter. */
 export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number {
   const { phase } = state;
   if (phase.kind === 'waiting') return phase.untilMs;

@@ -1,19 +1,17 @@
-// Downlinks beside commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it
-// arrives. A job that the unit can carry out continues in `update.ts`; here are the ids, and the answer of a unit
-// that cannot.
+// Downlinks other than commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it arrives. `update.ts`
+// continues a job that the unit can carry out; this file keeps the ids, and answers for a unit that cannot.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { FirmwareBody, MessageBody } from '../../../src/core/wire/wire.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 
 export const inboxLimits = {
-  /** Ids of answered jobs that are remembered. */
+  /** Number of remembered ids of answered jobs. */
   jobs: 16,
   messages: 20,
-  /** Characters of the record as JSON; a value of the outbox's state holds 8192. */
+  /** Maximum size of the record as JSON, in characters; a value of the outbox's state holds 8192. */
   characters: 7500,
 } as const;
 
-/** A message as the vehicle keeps it. */
 export interface KeptMessage {
   readonly messageID: string;
   readonly from: string;
@@ -31,7 +29,7 @@ export interface InboxRecord {
 
 export interface InboxStep {
   readonly record: InboxRecord;
-  /** Empty when it was known already. */
+  /** Empty: it was known already. */
   readonly events: readonly EventDraft[];
 }
 
@@ -46,12 +44,12 @@ export function isKnownJob({ jobs }: InboxRecord, commandID: string): boolean {
   return jobs.includes(commandID);
 }
 
-/** The record with a job that counts as answered; the oldest one is removed. */
+/** The record with a job marked as answered; the oldest one is removed. */
 export function withJob(record: InboxRecord, commandID: string): InboxRecord {
   return { ...record, jobs: [...record.jobs, commandID].slice(-inboxLimits.jobs) };
 }
 
-/** A verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
+/** Answers a verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
 export function answerJob(record: InboxRecord, body: FirmwareBody): InboxStep {
   const { commandID, version } = body;
   if (isKnownJob(record, commandID)) return { record, events: [] };
@@ -79,14 +77,14 @@ export function answerJob(record: InboxRecord, body: FirmwareBody): InboxStep {
   return { record: answered, events };
 }
 
-/** The newest messages that fit. */
+/** The newest messages that fit into the record. */
 function fit(messages: readonly KeptMessage[]): readonly KeptMessage[] {
   let kept = messages.slice(-inboxLimits.messages);
   while (kept.length > 1 && JSON.stringify(kept).length > inboxLimits.characters) kept = kept.slice(1);
   return kept;
 }
 
-/** A verified message for this boot. */
+/** Stores a verified message for this boot. */
 export function keepMessage(record: InboxRecord, body: MessageBody): InboxStep {
   const { messageID, from, text, sentMs } = body;
   if (record.messages.some((kept) => kept.messageID === messageID)) return { record, events: [] };

@@ -1,57 +1,51 @@
-// How long an idle link may stay silent: learnt from the behaviour of the mobile network. A network drops idle
-// connections after some minutes without notice; then a command waits until the next keep-alive finds out. Pure;
-// applies to the next connection, and never causes one.
+// Learns from the mobile network how long an idle link may stay silent. A network drops idle connections after some minutes without notice; a command
+// then waits until the next keep-alive finds out. Pure. The result applies to the next connection and never causes one.
 
 export const keepaliveLimits = {
-  /** Seconds; a network that drops idle connections sooner than this is not usable. */
+  /** Minimum, s; a network that drops idle connections sooner is not usable. */
   least: 60,
-  /**
-   * A link that is replaced within this long was not lost to a tunnel: the network was there, and had dropped the
-   * connection.
-   */
+  /** A link that is replaced within this time was not lost in a tunnel: the network was there and had dropped the connection. */
   replacedMs: 90_000,
-  /** After a proof: this much longer. After a loss: this share of the time that was too long. */
+  /** Factor after a proof, on the interval; factor after a loss, on the time that was too long. */
   longer: 1.5,
   shorter: 0.6,
-  /** A ping that got no answer is found out after one and a half intervals (mqtt.js); still there after that is a proof. */
+  /** An unanswered ping is detected after one and a half intervals (mqtt.js). A link that is still up after that is a proof. */
   foundAfter: 1.5,
   answerS: 30,
-  /** Networks change with the place: what was too long yesterday may hold today. */
+  /** Networks change with the place: a time that was too long yesterday may hold today. */
   forgetMs: 86_400_000,
 } as const;
 
 interface Idle {
-  /** Seconds of silence. */
   readonly idleS: number;
   readonly atMs: number;
 }
 
 export interface Keepalive {
-  /** Seconds, of the link that is up or being opened; of the next one when there is none. */
+  /** Interval of the present link, up or being opened, s; without one, of the next. */
   readonly everyS: number;
-  /** What the next link gets. */
   readonly nextS: number;
-  /** Monotonic ms of the last packet sent; null without a link. */
+  /** Monotonic time of the last packet sent, ms; null: no link. */
   readonly sentMs: number | null;
-  /** Seconds of silence before that. */
+  /** Silence before that packet, s. */
   readonly gapS: number;
-  /** A silence that the last link did not survive, until it is known whether the network was there. */
+  /** Silence that ended the last link; a suspect until it is known whether the network was there. */
   readonly suspect: Idle | null;
-  /** A silence that the network does not hold. */
+  /** Silence that the network does not hold. */
   readonly tooLong: Idle | null;
 }
 
-/** @param startS the installer's choice, seconds. */
+/** @param startS the installer's choice, s. */
 export function createKeepalive(startS: number): Keepalive {
   return { everyS: startS, nextS: startS, sentMs: null, gapS: 0, suspect: null, tooLong: null };
 }
 
-/** A connection is being opened; never with more than `mostS`. */
+/** Opens a connection with at most `mostS`. */
 export function openLink(keepalive: Keepalive, mostS: number): Keepalive {
   return { ...keepalive, everyS: Math.min(keepalive.nextS, mostS), sentMs: null, gapS: 0 };
 }
 
-/** It is up. If the last one died of silence a moment ago, that silence was too long for this network. */
+/** The link is up. If the last one died of silence a moment ago, that silence was too long for this network. */
 export function linkIsUp(keepalive: Keepalive, nowMs: number): Keepalive {
   const { suspect } = keepalive;
   const up: Keepalive = { ...keepalive, sentMs: nowMs, gapS: 0, suspect: null };
@@ -60,7 +54,7 @@ export function linkIsUp(keepalive: Keepalive, nowMs: number): Keepalive {
   return { ...up, nextS: Math.min(up.nextS, shorterS), tooLong: suspect };
 }
 
-/** A packet was sent. Where pings alone kept the link for long enough before, the next one may wait longer. */
+/** Records a sent packet. If pings alone kept the link for long enough before, the next interval may be longer. */
 export function recordSent(keepalive: Keepalive, nowMs: number, mostS: number): Keepalive {
   const { everyS, sentMs } = keepalive;
   if (sentMs === null) return keepalive;
@@ -75,7 +69,7 @@ export function recordSent(keepalive: Keepalive, nowMs: number, mostS: number): 
 }
 
 /**
- * The link is gone.
+ * Records the loss of the link.
  * @param how `ping`: a keep-alive got no answer. `sending`: a packet got none. `other`: unrelated to idle time.
  */
 export function loseLink(keepalive: Keepalive, nowMs: number, how: 'ping' | 'sending' | 'other'): Keepalive {

@@ -1,13 +1,11 @@
-// Which requests of the broker a unit answers: meant for this boot, not expired, not answered before, and not too
-// often. Pure. No request is ever answered twice, over replays and crashes.
+// Decides which requests of the broker a unit answers: meant for this boot, not expired, not answered before, and not too frequent. Pure. No request
+// is ever answered twice, over replays and crashes.
 import type { RequestBody, RequestKind } from '../../../src/core/wire/device-request.ts';
 
 export const requestRules = {
-  /**
-   * Answered requests that are remembered over restarts; requests older than all of them are not answered any more.
-   */
+  /** Number of answered requests remembered over restarts. Requests older than all of them are no longer answered. */
   remembered: 32,
-  /** Answers at once after a rest, and the time in which one more is allowed. */
+  /** Number of answers at once after a rest, and the time in which one more is allowed. */
   rates: {
     position: { burst: 6, everyMs: 20_000 },
     diagnostic: { burst: 4, everyMs: 120_000 },
@@ -15,7 +13,7 @@ export const requestRules = {
     interlock: { burst: 6, everyMs: 20_000 },
     interlock_cargo: { burst: 6, everyMs: 20_000 },
   } satisfies Record<RequestKind, Rate>,
-  /** ... and how often the vehicle reports the rate limit; beyond that it is silent. */
+  /** Rate of reports that the rate limit was reached; beyond it the vehicle is silent. */
   refusals: { burst: 5, everyMs: 60_000 } satisfies Rate,
   /** A reading that takes this long is abandoned; the next envelope may try again. */
   readingMs: 30_000,
@@ -36,7 +34,7 @@ interface Answered {
 export interface RequestRecord {
   /** Newest last. */
   readonly answered: readonly Answered[];
-  /** Requests issued at or before this were answered or refused, and removed since. */
+  /** Requests issued at or before this time were answered or refused, and removed since. */
   readonly floorMs: number;
 }
 
@@ -49,7 +47,7 @@ type Lane = RequestKind | 'refusals';
 
 export interface RequestsState {
   readonly record: RequestRecord;
-  /** Running readings, by request; monotonic. */
+  /** Running readings by request; `sinceMs` is monotonic. */
   readonly reading: Readonly<Record<string, { readonly sinceMs: number; readonly issuedMs: number }>>;
   readonly allowances: Readonly<Partial<Record<Lane, Allowance>>>;
 }
@@ -64,7 +62,7 @@ function isAnswered(value: unknown): value is Answered {
   return typeof requestID === 'string' && Number.isSafeInteger(issuedMs);
 }
 
-/** A record from disk, or an empty one if it is damaged. */
+/** A record from disk; an empty one if it is damaged. */
 export function parseRequestRecord(value: unknown): RequestRecord {
   if (typeof value !== 'object' || value === null) return createRequestRecord();
   const { answered, floorMs } = value as Partial<Record<keyof RequestRecord, unknown>>;
@@ -80,7 +78,7 @@ export function createRequests(record: RequestRecord): RequestsState {
 
 const rateOf = (lane: Lane): Rate => (lane === 'refusals' ? requestRules.refusals : requestRules.rates[lane]);
 
-/** Takes one token of a lane; null when none is left. */
+/** Uses one token of a lane; null: none is left. */
 function spend(state: RequestsState, lane: Lane, monoMs: number): RequestsState | null {
   const { burst, everyMs } = rateOf(lane);
   const known = state.allowances[lane] ?? { count: burst, atMs: monoMs };
@@ -89,7 +87,7 @@ function spend(state: RequestsState, lane: Lane, monoMs: number): RequestsState 
   return count >= 1 ? { ...state, allowances: left } : null;
 }
 
-/** What was answered is not answered again; the oldest of too many raises the floor. */
+/** Records an answered request. The oldest of too many raises the floor. */
 export function recordAnswered(state: RequestsState, { requestID, issuedMs }: Answered): RequestsState {
   const { [requestID]: _done, ...reading } = state.reading;
   const all = [...state.record.answered, { requestID, issuedMs }];
@@ -107,9 +105,8 @@ export type RequestVerdict =
   | { readonly kind: 'ignore'; readonly reason: string };
 
 /**
- * Decides on a verified request that is meant for this vehicle and boot.
- * @param now `latestUtcMs`: the latest possible time, null while it is unknown (research 2.3 rule 3, as for
- * commands).
+ * Decides on a verified request for this vehicle and boot.
+ * @param now `latestUtcMs`: latest possible time; null: unknown (research 2.3 rule 3, as for commands).
  */
 export function judgeRequest(
   state: RequestsState,

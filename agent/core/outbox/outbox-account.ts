@@ -1,12 +1,11 @@
-// Counters of removed events per boot, kept apart from the rows: how many were dropped or delivered and the sum of
-// their numbers. Numbers of a boot are dense, so count and sum of the remaining rows follow, and rows lost with a
-// damaged page are detected. A loss of zero is reported only when it is certain.
+// Counters of removed events per boot, stored apart from the rows: number of dropped or delivered events, and the sum of their numbers. The numbers
+// of a boot are dense, so count and sum of the remaining rows follow, and rows lost with a damaged page are detected. A loss of zero is reported only
+// when it is certain.
 
-/** What is known of the events of one boot. */
 export interface Account {
-  /** Highest number that is known to have been stored. */
+  /** Highest number known to have been stored. */
   readonly lastSeq: number;
-  /** Numbers up to it that are not in the queue any more, and never were. */
+  /** Count of numbers up to it that are no longer in the queue, or never were. */
   readonly gone: number;
   /** Sum of those numbers. Exact for boots of up to 100 million events. */
   readonly goneSum: number;
@@ -23,7 +22,7 @@ export const emptyTally: Tally = { count: 0, sum: 0 };
 /** 1 + 2 + ... + n. */
 const triangle = (n: number): number => (n * (n + 1)) / 2;
 
-/** A boot whose numbers up to `before` are not in this file. */
+/** Account of a boot whose numbers up to `before` are not in this file. */
 export function openAccount(before = 0): Account {
   return { lastSeq: before, gone: before, goneSum: triangle(before) };
 }
@@ -32,17 +31,17 @@ export function addTally(tally: Tally | undefined, seq: number, sign: 1 | -1 = 1
   return { count: (tally?.count ?? 0) + sign, sum: (tally?.sum ?? 0) + sign * seq };
 }
 
-/** All numbers up to `lastSeq` were stored. */
+/** Records that all numbers up to `lastSeq` were stored. */
 export function appended(account: Account, lastSeq: number): Account {
   return lastSeq > account.lastSeq ? { ...account, lastSeq } : account;
 }
 
-/** Rows were taken out: delivered or given up. */
+/** Records that rows were removed: delivered or dropped. */
 export function removed(account: Account, { count, sum }: Tally): Account {
   return { ...account, gone: account.gone + count, goneSum: account.goneSum + sum };
 }
 
-/** A row was recovered from a damaged file. */
+/** Records a row recovered from a damaged file. */
 export function restored(account: Account, seq: number): Account {
   const { lastSeq, gone, goneSum } = account;
   const top = Math.max(lastSeq, seq);
@@ -53,14 +52,14 @@ export function restored(account: Account, seq: number): Account {
   };
 }
 
-/** What must be in the queue. */
+/** Tally that the queue must have. */
 export function liveOf({ lastSeq, gone, goneSum }: Account): Tally {
   return { count: lastSeq - gone, sum: triangle(lastSeq) - goneSum };
 }
 
 /**
- * The lowest number that can be in the queue: if all others were the highest possible, this one is the rest of the
- * sum. Everything below was certainly delivered or dropped. One above `lastSeq` when the queue is empty.
+ * Lowest number that can be in the queue: if all others were the highest possible, this one is the rest of the sum. Everything below was certainly
+ * delivered or dropped. One above `lastSeq` if the queue is empty.
  */
 export function floorOf(account: Account): number {
   const { lastSeq } = account;
@@ -73,9 +72,9 @@ export function floorOf(account: Account): number {
 
 const chunkSeqs = 32_768;
 
-/** A set of sequence numbers, an eighth of a byte each. */
+/** A set of sequence numbers, one bit each. */
 export interface SeqSet {
-  /** False when it was there already. */
+  /** False: it was already in the set. */
   add(seq: number): boolean;
   has(seq: number): boolean;
   readonly size: number;
@@ -119,10 +118,10 @@ export interface Loss {
 }
 
 /**
- * How many events of a boot are lost after a salvage. The two bounds are equal when no event of the boot had been
- * delivered yet, or when it was delivered in order.
+ * Number of events of a boot that are lost after a salvage. The two bounds are equal if no event of the boot was delivered yet, or if all were
+ * delivered in order.
  * @param found distinct numbers that were found, none below the account's floor.
- * @param tail numbers behind the account's last one that may have been stored without being counted.
+ * @param tail numbers after the account's last one that may have been stored without being counted.
  */
 export function lossOf(account: Account, found: Pick<SeqSet, 'size' | 'last'>, tail = 0): Loss {
   const lastSeq = Math.max(account.lastSeq, found.last);

@@ -1,11 +1,10 @@
-// One record of the outbox on disk: a checksum, the class, and the event as a wire payload of its own. A row is self-
-// contained, so that it can be salvaged from a page that no pointer refers to. A row with a wrong checksum is never
-// returned.
+// One record of the outbox on disk: a checksum, the class, and the event as a wire payload. A row is self-contained, so it can be salvaged from a
+// page that no pointer refers to. A row with a wrong checksum is never returned.
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../src/core/events/event-protobuf.ts';
 import type { Priority } from '../../../src/core/events/status-codes.ts';
 
-/** Sequence numbers take the low 31 bits of a row id, the number of the boot the bits above: append order. */
+/** Sequence numbers use the low 31 bits of a row id, the number of the boot the bits above: append order. */
 const seqSpan = 2 ** 31;
 
 /** Highest boot number: ids stay below 2^53, exact in a JavaScript number. */
@@ -59,7 +58,7 @@ function priorityOf(value: number | undefined): Priority | null {
   return value === 0 || value === 1 || value === 2 || value === 3 ? value : null;
 }
 
-/** Null when the bytes are not a row or were damaged. */
+/** Null: the bytes are not a row, or were damaged. */
 export function decodeRow(bytes: Uint8Array): StoredRow | null {
   if (bytes.length <= headBytes) return null;
   const stored = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
@@ -71,12 +70,12 @@ export function decodeRow(bytes: Uint8Array): StoredRow | null {
   return { boot: decoded.batch.boot, priority, event };
 }
 
-/** Checksum over the values of a row of any other table, so that a flipped bit in one of them shows. */
+/** Checksum over the values of a row of any other table; detects a flipped bit. */
 export function valuesSum(values: readonly (string | number | null)[]): number {
   return crc32(new TextEncoder().encode(JSON.stringify(values)));
 }
 
-/** Checksum of a state row: over key and value. */
+/** Checksum of a state row, over key and value. */
 export function stateSum(key: string, value: string): number {
   return crc32(new TextEncoder().encode(`${key}\n${value}`));
 }

@@ -1,15 +1,15 @@
-// Finds outbox rows in raw SQLite pages and detects whether a write-ahead log lost committed frames. For salvage
-// only: it trusts no pointer, and a row counts only if its own checksum is right. Never throws. Layout:
-// sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3 (WAL).
+// Finds outbox rows in raw SQLite pages and detects whether a write-ahead log lost committed frames. For salvage only: it trusts no pointer, and a
+// row counts only if its own checksum is right. Never throws. Layout: sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3
+// (WAL).
 import { decodeRow, type StoredRow, seqOf } from './outbox-row.ts';
 
 export const pageBytes = 512;
 const leafTablePage = 0x0d;
 const leafHeaderBytes = 8;
-/** Largest payload that is wholly in the page, and the smallest part that is when it does not fit (format 1.6). */
+/** Largest payload that is entirely in the page, and smallest local part of a longer payload (format 1.6). */
 const localMost = pageBytes - 35;
 const localLeast = Math.floor(((pageBytes - 12) * 32) / 255) - 23;
-/** A row is far shorter; a longer one is a damaged length. */
+/** A row is far shorter; a longer one has a damaged length. */
 const payloadMost = 16 * 1024;
 
 interface Varint {
@@ -28,10 +28,10 @@ function varintAt(bytes: Uint8Array, at: number): Varint | null {
   return null;
 }
 
-/** Page by its number (1-based), null where there is none. */
+/** Page by its number (1-based); null: there is none. */
 export type PageAt = (number: number) => Uint8Array | null;
 
-/** How much of a payload that does not fit is in the page itself. */
+/** Size of the local part of a payload that does not fit into the page. */
 function localBytes(length: number): number {
   const spill = localLeast + ((length - localLeast) % (pageBytes - 4));
   return spill <= localMost ? spill : localLeast;
@@ -62,7 +62,7 @@ function payloadAt(
   return payload;
 }
 
-/** The blob of a record `(NULL, blob)`: what a table of a row id and one blob column stores. */
+/** Blob of a record `(NULL, blob)`, the format of a table with a row id and one blob column. */
 function blobOf(payload: Uint8Array): Uint8Array | null {
   const header = varintAt(payload, 0);
   const first = header && varintAt(payload, header.next);
@@ -91,7 +91,7 @@ function cellAt(page: Uint8Array, start: number, pageAt: PageAt): Cell | null {
   return { bytes: Math.max(4, id.next - start + local), id: id.value, row };
 }
 
-/** Bytes on the list of free blocks; null when it does not hold together. */
+/** Bytes on the list of free blocks; null: the list is inconsistent. */
 function freeBytes(view: DataView): number | null {
   let sum = 0;
   let at = view.getUint16(1);
@@ -105,8 +105,8 @@ function freeBytes(view: DataView): number | null {
 }
 
 /**
- * The cells of a leaf of a table that is sound throughout: every cell is a row under its own number, in order, and cells and
- * free space make up the page. Null otherwise: then the pointers of the page may hide rows.
+ * Cells of an intact table leaf: every cell is a row under its own number, in order, and cells and free space make up the page. Null otherwise,
+ * because the pointers of the page may then hide rows.
  */
 function soundCells(page: Uint8Array, pageAt: PageAt): readonly Cell[] | null {
   const view = new DataView(page.buffer, page.byteOffset, page.length);
@@ -129,10 +129,7 @@ function soundCells(page: Uint8Array, pageAt: PageAt): readonly Cell[] | null {
 const recordHeaderLeast = 3;
 const recordHeaderMost = 5;
 
-/**
- * Anything that looks like the record `(NULL, blob)` from its header on: no pointer, length or row id of the page
- * is needed.
- */
+/** Finds everything that looks like the record `(NULL, blob)` from its header on. It needs no pointer, length or row id of the page. */
 function scanRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
   const found: StoredRow[] = [];
   for (let at = 0; at + recordHeaderLeast < page.length; at++) {
@@ -149,8 +146,8 @@ function scanRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
 }
 
 /**
- * Every intact row of one page, identified by its own content. An intact leaf gives the rows that it points to; any
- * other page is searched byte by byte.
+ * All intact rows of one page, identified by their content. An intact leaf yields the rows that it points to; any other page is searched byte by
+ * byte.
  */
 export function carveRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
   if (page.length !== pageBytes) return [];
@@ -160,7 +157,7 @@ export function carveRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[
 const fileHeaderBytes = 100;
 const innerTablePage = 0x05;
 
-/** Numbers of the pages that hold the table of tables of a sound file: the first, and what that points to. */
+/** Numbers of the pages that hold the schema table of an intact file: the first page, and the pages that it points to. */
 export function schemaPages(file: Uint8Array): readonly number[] {
   if (file.length < pageBytes || file[fileHeaderBytes] !== innerTablePage) return [1];
   const view = new DataView(file.buffer, file.byteOffset, pageBytes);
@@ -192,7 +189,7 @@ export interface WalFrame {
   readonly page: Uint8Array;
 }
 
-/** Every whole frame of a log, sound or not, oldest first. */
+/** All whole frames of a log, valid or not, oldest first. */
 export function walFrames(wal: Uint8Array): readonly WalFrame[] {
   const frames: WalFrame[] = [];
   for (let at = walHeaderBytes; at + frameBytes <= wal.length; at += frameBytes) {
@@ -212,7 +209,7 @@ interface LogView {
   readonly littleEndian: boolean;
 }
 
-/** The checksum that the frame at `at` must have when `before` is that of the frame in front of it. */
+/** Checksum that the frame at `at` must have if `before` is the checksum of the frame in front of it. */
 function sumsOf({ wal, littleEndian }: LogView, at: number, before: Sums): Sums {
   const sums = addSums(before, wal.subarray(at, at + 8), littleEndian);
   return addSums(sums, wal.subarray(at + frameHeaderBytes, at + frameBytes), littleEndian);
@@ -221,13 +218,13 @@ function sumsOf({ wal, littleEndian }: LogView, at: number, before: Sums): Sums 
 const sameSums = (a: Sums, b: Sums): boolean => a[0] === b[0] && a[1] === b[1];
 
 /**
- * Whether the frames behind the first bad frame were committed before it. Failed transactions (a failing fsync, a
- * full disk) were all written to one place, each over the one before: of each only a contiguous tail is left that
- * ends with its only commit. Frames that were committed one after the other are contiguous over commits.
+ * True when the frames behind the first bad frame were committed before it. Failed transactions (a failing fsync, a full disk) were all written to
+ * one place, each over the one before. Each leaves only a contiguous tail that ends with its only commit. Frames that were committed in sequence are
+ * contiguous over commits.
  */
 function wasCommitted(log: LogView, frames: readonly number[], sumsOfFirst: Sums): boolean {
   const { view } = log;
-  // A commit of an older use of the log, which the first bad frame may be, proves nothing.
+  // A commit of an older use of the log proves nothing; the first bad frame may be one.
   const isCommit = (at: number): boolean => view.getUint32(at + 4) !== 0 && sharesSalt(view, at);
   let commits = 0;
   let inRun = 0;
@@ -240,7 +237,7 @@ function wasCommitted(log: LogView, frames: readonly number[], sumsOfFirst: Sums
       const next = sumsOf(log, at, computed);
       // Either the content of the frame before is damaged and its checksum is not, or the other way round.
       const follows = sameSums(next, stored) || sameSums(sumsOf(log, at, frameSums(view, before)), stored);
-      // A run that ends without its commit is no tail of a transaction: something is damaged there.
+      // A run that ends without its commit is no tail of a transaction: something in it is damaged.
       if (!follows && !isCommit(before)) hangsTogether = true;
       if (!follows) inRun = 0;
       computed = follows ? stored : next;
@@ -265,15 +262,14 @@ const frameStarts = (wal: Uint8Array): readonly number[] =>
     (_value, index) => walHeaderBytes + index * frameBytes,
   );
 
-/** One of the two is enough: a new log has two different ones, a damaged header one wrong one. */
+/** One matching salt is enough: a new log has two different ones, a damaged header has one wrong one. */
 function sharesSalt(view: DataView, at: number): boolean {
   return view.getUint32(at + 8) === view.getUint32(16) || view.getUint32(at + 12) === view.getUint32(20);
 }
 
 /**
- * Whether committed frames of a write-ahead log are unreadable. One torn transaction at the end is left by a power
- * cut and is no fault; a second commit behind a bad frame proves that the bad one had been synced before, unless
- * both are remains of failed transactions.
+ * Fault if committed frames of a write-ahead log are unreadable; null: none. A power cut leaves one torn transaction at the end, which is no fault. A
+ * second commit behind a bad frame proves that the bad one had been synced before, unless both are remains of failed transactions.
  */
 export function walFault(wal: Uint8Array): string | null {
   if (wal.length < walHeaderBytes + frameBytes) return null;
@@ -283,8 +279,7 @@ export function walFault(wal: Uint8Array): string | null {
   const log: LogView = { wal, view, littleEndian: view.getUint32(0) === 0x377f0682 };
   let sums = addSums([0, 0], wal.subarray(0, 24), log.littleEndian);
   if (!sameSums(sums, [view.getUint32(24), view.getUint32(28)])) {
-    // A header torn during the restart of the log is one of this format, with salts that no frame shares: nothing was
-    // lost.
+    // A header torn during the restart of the log has this format and salts that no frame shares: nothing was lost.
     return isOfFormat(view) && !frameStarts(wal).some((at) => sharesSalt(view, at))
       ? null
       : 'the header of the write-ahead log is damaged';
@@ -297,7 +292,7 @@ export function walFault(wal: Uint8Array): string | null {
       continue;
     }
     sums = sumsOf(log, at, sums);
-    // Other salts: the end, where an older use of the log begins, unless frames of this one follow.
+    // Other salts mark the end, where an older use of the log begins, unless frames of this one follow.
     if (!fits || !sameSums(sums, frameSums(view, at))) behind.push(at);
   }
   return wasCommitted(log, behind, sums) ? 'a frame of the write-ahead log is damaged' : null;

@@ -1,5 +1,5 @@
-// One step of the command machine in progress: its state, its effects, and the operations shared by all transitions.
-// It decides nothing; `commands.ts` does.
+// One step of the command machine in progress: its state, its effects, and the operations that all transitions share. It decides nothing;
+// `commands.ts` does.
 import {
   type CommandState,
   type FeatureName,
@@ -23,31 +23,31 @@ export interface CommandsState {
   /** The installer's choice; never changes while the agent runs. */
   readonly rules: InterlockRules;
   readonly record: CommandRecord;
-  /** Per feature: what the machine waits for right now. Not persisted. */
+  /** Progress per feature. Not persisted. */
   readonly work: Readonly<Partial<Record<FeatureName, CommandProgress>>>;
-  /** Number of the next commit, so that an old one's completion is never taken for a newer one's. */
+  /** Number of the next commit; distinguishes the completion of an old commit from a newer one. */
   readonly nextCommit: number;
-  /** When a command's reason to wait was last reported: a bad bus changes it many times a minute. */
+  /** Monotonic time of the last report of a reason to wait, ms: a bad bus changes the reason many times a minute. */
   readonly reportedMs: Readonly<Partial<Record<FeatureName, number>>>;
   /**
-   * Deadlines of commands that arrived in this run, monotonic: no clock change extends one. A command without an
-   * entry arrived before the last restart.
+   * Monotonic deadlines of commands that arrived in this run, ms, so that no clock change extends one. A command without an entry arrived before the
+   * last restart.
    */
   readonly ends: Readonly<Record<string, number>>;
-  /** When each relay last changed in this run, monotonic: no clock change shortens the time since. */
+  /** Monotonic time of the last change of each relay in this run, ms, so that no clock change shortens the time since. */
   readonly changedMs: Readonly<Partial<Record<FeatureName, number>>>;
 }
 
 export type CommandProgress =
   | { readonly kind: 'committing'; readonly token: string }
-  /** `allowed`: the verdict that the order is carried out on. `withdrawn`: it was taken back by this one, and its outcome is awaited. */
+  /** `allowed`: the verdict that permitted the order. `withdrawn`: the verdict that took it back, while its outcome is awaited. */
   | {
       readonly kind: 'driving';
       readonly token: string;
       readonly allowed: Verdict;
       readonly withdrawn?: Verdict;
     }
-  /** On disk as executing, and driven at the next fix. */
+  /** Stored as executing; driven at the next fix. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'pausing'; readonly untilMs: number };
 
@@ -61,7 +61,7 @@ export type CommandEffect =
       readonly token: string;
       readonly withinMs: number;
     }
-  /** Order the safe state over the order that is under way, at once. */
+  /** Orders the safe state at once, over the order in progress. */
   | { readonly kind: 'withdraw'; readonly relay: FeatureName }
   | { readonly kind: 'note'; readonly text: string; readonly commandID: string };
 
@@ -70,7 +70,7 @@ export interface CommandStep {
   readonly effects: readonly CommandEffect[];
 }
 
-/** Resumes from the record on disk. A command in execution at power loss is unknown until read back. */
+/** Resumes from the record on disk. The outcome of a command in execution at power loss is unknown until read back. */
 export function createCommandsState(
   record: CommandRecord,
   rules: InterlockRules = standardRules,
@@ -92,7 +92,7 @@ export function createCommandsState(
   };
 }
 
-/** Collects the changes of one step and turns them into a single commit. */
+/** Collects the changes of one step and turns them into one commit. */
 export interface Draft {
   state: CommandsState;
   readonly events: EventDraft[];
@@ -101,20 +101,17 @@ export interface Draft {
   readonly waits: FeatureName[];
 }
 
-/** Replaces the unfinished command of a feature. */
 export function setActive(draft: Draft, feature: FeatureName, command: ActiveCommand | undefined): void {
   const { [feature]: _old, ...others } = draft.state.record.active;
   const active = command === undefined ? others : { ...others, [feature]: command };
   draft.state = { ...draft.state, record: { ...draft.state.record, active } };
 }
 
-/** Replaces what the machine of a feature waits for. */
 export function setWork(draft: Draft, feature: FeatureName, value: CommandProgress | undefined): void {
   const { [feature]: _old, ...others } = draft.state.work;
   draft.state = { ...draft.state, work: value === undefined ? others : { ...others, [feature]: value } };
 }
 
-/** Reports a state of a command and remembers it. */
 export function report(
   draft: Draft,
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
@@ -126,7 +123,7 @@ export function report(
   draft.state = { ...draft.state, record: remember(draft.state.record, entry) };
 }
 
-/** A change of the relay, for the rules on their rate. */
+/** Records a change of the relay for the rate rules. */
 export function recordChange(draft: Draft, feature: FeatureName, { nowMs, trustedUtcMs }: Evidence): void {
   const { record } = draft.state;
   draft.state = { ...draft.state, changedMs: { ...draft.state.changedMs, [feature]: nowMs } };
@@ -136,7 +133,7 @@ export function recordChange(draft: Draft, feature: FeatureName, { nowMs, truste
   draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
 }
 
-/** Ends the active command of a feature and activates the one that waited behind it. */
+/** Ends the active command of a feature and activates the one behind it. */
 export function finish(
   draft: Draft,
   command: ActiveCommand,
@@ -150,7 +147,7 @@ export function finish(
   setWork(draft, command.feature, undefined);
 }
 
-/** Deadlines are kept for unfinished commands. */
+/** Drops the deadlines of finished commands. */
 function pruneEnds(state: CommandsState): CommandsState {
   const ids = Object.keys(state.ends);
   if (ids.length === 0) return state;
@@ -161,7 +158,7 @@ function pruneEnds(state: CommandsState): CommandsState {
   return { ...state, ends: Object.fromEntries(kept) };
 }
 
-/** Ends a step: all that was reported becomes one commit. */
+/** Ends a step: one commit holds all reports. */
 export function commit(draft: Draft): CommandStep {
   draft.state = pruneEnds(draft.state);
   if (draft.events.length === 0) return { state: draft.state, effects: draft.effects };

@@ -1,6 +1,5 @@
-// Intake of the command machine: signed envelopes of the broker, and requests made on the vehicle itself. Both are
-// reported and recorded in the same way. A replay is never accepted, and an automatic request never blocks a person's
-// command.
+// Intake of the command machine: signed envelopes of the broker, and requests made on the vehicle itself. Both are reported and recorded in the same
+// way. A replay is never accepted, and an automatic request never blocks a person's command.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { isUnmet } from '../../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
@@ -24,13 +23,13 @@ export interface EnvelopeInput {
   readonly boot: string;
 }
 
-/** A border was crossed: what still waits because the vehicle was on its other side is withdrawn. */
+/** The vehicle crossed a border: withdraws commands that wait because it was on the other side. */
 export interface LocalCrossing {
   readonly kind: 'local';
   readonly crossed: ZoneSide;
 }
 
-/** A request made on the vehicle: it has no counter, and an id that is unique by boot and number. */
+/** A request made on the vehicle. It has no counter; boot and number make its id unique. */
 export interface LocalRequest {
   readonly kind: 'local';
   readonly commandID: string;
@@ -38,28 +37,27 @@ export interface LocalRequest {
   readonly state: FeatureState;
   readonly source: LocalSource;
   readonly reason: string;
-  /** Of a geozone: where the vehicle is. */
+  /** Side of the geozone border on which the vehicle is. */
   readonly side?: ZoneSide;
   readonly fitted: readonly FeatureName[];
 }
 
 export type LocalInput = LocalRequest | LocalCrossing;
 
-/** How every id of a local command begins. */
+/** Prefix of the ids of local commands. */
 export const localPrefix = 'local-';
 
-/** An automatic cut that could not be carried out for this long is given up (rule 7). */
+/** An automatic cut that could not be carried out within this time is given up (rule 7). */
 const localLifeMs = 24 * 3_600_000;
 /** The deadline of a request that never expires. */
 const neverMs = Number.MAX_SAFE_INTEGER;
 
-/** What the time may be set back by without meaning that it was wrong when a local command was made. */
+/** Maximum setback of the clock that does not prove the time of a local command wrong. */
 const setBackMs = 5 * 60_000;
 
 /**
- * True once the command's deadline has, or may have, passed: by the clock, or by the time since it arrived. Also
- * when an automatic command has more time left than it was ever given: then it was made by a receiver whose clock
- * was ahead, perhaps by years.
+ * True once the deadline has passed or may have passed, by the clock or by the time since arrival. Also true for an automatic command with more time
+ * left than it was ever given: a receiver whose clock was ahead, perhaps by years, made it.
  */
 export function isExpired(
   command: Pick<ActiveCommand, 'commandID' | 'expiresMs' | 'source'>,
@@ -78,8 +76,8 @@ export function isExpired(
 }
 
 /**
- * The end of a command on disk, where it must hold without the monotonic deadline after a restart. Where the clock was set back since the
- * command arrived, `expiresMs` is of a clock that was ahead: the remaining life is counted from the present time instead.
+ * Expiry to store on disk, where it must hold after a restart without the monotonic deadline. If the clock was set back since the command arrived,
+ * `expiresMs` comes from a clock that was ahead. The remaining life is then counted from the present time.
  */
 function expiresByPresentClock(
   { commandID, expiresMs }: Pick<ActiveCommand, 'commandID' | 'expiresMs'>,
@@ -92,7 +90,7 @@ function expiresByPresentClock(
   return isSetBack ? Math.min(expiresMs, Math.floor(trustedUtcMs + (endMs - nowMs))) : expiresMs;
 }
 
-/** Commands whose end on disk is of a clock that was set back since get one of the present clock (`expiresByPresentClock`). @returns whether one did. */
+/** Recalculates stored expiries that come from a clock which was set back since (`expiresByPresentClock`). @returns whether one changed. */
 export function renewEnds(draft: Draft, evidence: Evidence): boolean {
   const { record, ends } = draft.state;
   const renewed = (commands: CommandRecord['active']): CommandRecord['active'] => {
@@ -111,7 +109,7 @@ export function renewEnds(draft: Draft, evidence: Evidence): boolean {
 const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
   command?.phase === 'received' || command?.phase === 'armed';
 
-/** The same command again while it waits because the relay changed too often: a person insists (rule 11). */
+/** True for the same command again while the first waits because the relay changed too often: a person insists (rule 11). */
 function isReconfirming(command: ActiveCommand, older: ActiveCommand | undefined): boolean {
   if (!isWaiting(older) || older.state !== command.state || older.waiting === null) return false;
   return isUnmet(older.waiting, 'changes_per_hour') && !isAutomatic(command);
@@ -148,10 +146,7 @@ function acceptNew(
   setWork(draft, feature, undefined);
 }
 
-/**
- * Withdraws a command in any state; one that never arrived is remembered as withdrawn, so that it is never
- * executed.
- */
+/** Withdraws a command that is not in execution. One that never arrived is remembered as withdrawn, so that it is never executed. */
 function cancel(draft: Draft, command: ActiveCommand, atMs: number): void {
   const { commandID } = command;
   for (const feature of featureNames) {
@@ -170,7 +165,7 @@ function cancel(draft: Draft, command: ActiveCommand, atMs: number): void {
     report(draft, command, 'cancelled', { atMs, reason: 'withdrawn before it came' });
 }
 
-/** Reports the state of a known command; the broker repeats an envelope when our report was lost. */
+/** Reports the state of a known command again. The broker repeats an envelope when our report was lost. */
 function sayAgain(draft: Draft, command: ActiveCommand): boolean {
   const known = draft.state.record.seen.find((entry) => entry.commandID === command.commandID);
   if (known === undefined) return false;
@@ -180,13 +175,13 @@ function sayAgain(draft: Draft, command: ActiveCommand): boolean {
   const held = [active[command.feature], next[command.feature]].find(
     (one) => one?.commandID === command.commandID,
   );
-  // Of one that waits, the broker goes on showing what it waits for.
+  // A waiting command keeps its reason, so that the broker continues to show it.
   const verdict = held?.waiting ?? null;
   draft.events.push(draftOf(command, known.last, verdict === null ? { reason: 'said again' } : { verdict }));
   return true;
 }
 
-/** A verified envelope. Replays change nothing and are answered with the state of the command. */
+/** Accepts a verified envelope. A replay changes nothing; its answer is the state of the command. */
 export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evidence): void {
   const { body, fitted, boot } = input;
   const { record } = draft.state;
@@ -218,15 +213,12 @@ export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evi
   acceptNew(draft, command, { atMs, evidence });
 }
 
-/**
- * A newer command expired before it arrived, but operators want another state by now: a waiting restriction is
- * dropped. An older restore continues.
- */
+/** A newer command expired before it arrived, so operators want another state by now: drops a waiting restriction. An older restore continues. */
 function dropOlder(draft: Draft, feature: FeatureName, atMs: number): void {
   giveUp(draft, feature, () => true, { to: 'superseded', atMs, reason: 'a newer command replaced it' });
 }
 
-/** Ends what waits to restrict the vehicle, in hand or behind it, where it is meant. */
+/** Ends matching restrictions that wait, the active command and the one behind it. */
 function giveUp(
   draft: Draft,
   feature: FeatureName,
@@ -246,7 +238,7 @@ function giveUp(
   if (isGivenUp(older)) finish(draft, older, to, detail);
 }
 
-/** What each source may request, whatever else holds; all other requests are refused. */
+/** Requests that each source may make under any conditions; all others are refused. */
 function isPermitted(draft: Draft, { source, feature, state }: LocalRequest): boolean {
   const isCut = feature === 'enginecutoff' && state === '1';
   switch (source) {
@@ -257,7 +249,7 @@ function isPermitted(draft: Draft, { source, feature, state }: LocalRequest): bo
   }
 }
 
-/** Why a request of the vehicle itself does not become a command; null when it does. */
+/** Reason to refuse a request of the vehicle itself; null: it becomes a command. */
 function refusalOf(draft: Draft, input: LocalRequest, evidence: Evidence): string | null {
   const { feature, state, source, fitted } = input;
   const { active, next, confirmed } = draft.state.record;
@@ -275,7 +267,7 @@ function refusalOf(draft: Draft, input: LocalRequest, evidence: Evidence): strin
     : null;
 }
 
-/** An automatic request that changes nothing: its target state is in progress or confirmed already. */
+/** True for an automatic request whose target state is in progress or already confirmed. */
 function isPointless(draft: Draft, { feature, state, source }: LocalRequest): boolean {
   const { active, next, confirmed } = draft.state.record;
   const newest = next[feature] ?? active[feature];
@@ -283,8 +275,8 @@ function isPointless(draft: Draft, { feature, state, source }: LocalRequest): bo
 }
 
 /**
- * A request of the vehicle itself. A person at the vehicle (`service`) counts as a person and supersedes what
- * waits; an automatic request never supersedes a person's command, and never undoes a cut that a person made.
+ * Accepts a request of the vehicle itself. A person at the vehicle (`service`) supersedes waiting commands. An automatic request never supersedes a
+ * person's command and never undoes a person's cut.
  */
 export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence): void {
   const atMs = evidence.trustedUtcMs ?? 0;

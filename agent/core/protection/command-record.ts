@@ -1,5 +1,4 @@
-// Command state that survives power cuts, and the events that report it. Types and pure helpers of `commands.ts`; no
-// decisions.
+// Command state that survives power cuts, and the events that report it. Types and pure helpers of `commands.ts`; no decisions.
 import {
   type CommandState,
   type FeatureName,
@@ -12,71 +11,69 @@ import type { ZoneSide } from '../zones/zone-automation.ts';
 
 export const commandLimits = {
   /**
-   * Ids remembered so that a replay is recognised, and for how long (rule 7: 30 days). The record is written with
-   * every state of every command and holds 8 KiB at most; a replay of a removed id is still refused by its counter
-   * and its boot.
+   * Number of ids remembered to recognise a replay, and for how long (rule 7: 30 days). The record is written with every state of every command and
+   * holds at most 8 KiB. The counter and the boot still refuse the replay of a removed id.
    */
   seen: 64,
   seenMs: 30 * 24 * 3_600_000,
-  /** For so long a change to a safe state is written again and again before its outcome is called unknown. */
+  /** A change to a safe state is written repeatedly for this long before its outcome is unknown. */
   driveMs: 5000,
-  /** Pause after the first outcome that was not a confirmation; doubles with each, up to `retryMostMs`. */
+  /** Pause after the first outcome that is no confirmation. It doubles with each further one, up to `retryMostMs`. */
   retryMs: 2000,
   retryMostMs: 60_000,
   /**
-   * A restrictive command is refused when its relay was driven and did not follow this often, or when it could not be
-   * driven at all this often (a bus in trouble for some minutes). A safe one is never given up (rule 4).
+   * A restrictive command is refused after its relay was driven without following this often, or could not be driven at all this often (a bus in
+   * trouble for some minutes). A safe command is never given up (rule 4).
    */
   mismatches: 3,
   attempts: 12,
-  /** Least time between two reported reasons to wait. */
+  /** Minimum time between two reported reasons to wait. */
   reportMs: 10_000,
-  /** Changes of a relay remembered for the rate rule. */
+  /** Number of relay changes remembered for the rate rule. */
   changes: 8,
 } as const;
 
-/** What asks for a command on the vehicle itself. `service`: a person at the vehicle, with a code. */
+/** Source of a command on the vehicle itself. `service`: a person at the vehicle, with a code. */
 export type LocalSource = 'zone' | 'service';
 
-/** A command that is not finished. */
 export interface ActiveCommand {
   readonly commandID: string;
   readonly feature: FeatureName;
   readonly state: FeatureState;
-  /** UTC ms of its issue and of its end, by the clock of its issuer. */
+  /** UTC ms of its issue and of its expiry, by the clock of its issuer. */
   readonly issuedMs: number;
   readonly expiresMs: number;
   readonly phase: 'received' | 'armed' | 'executing' | 'unknown';
-  /** Why it waits; null when it does not. */
+  /** Unmet rules for which it waits; null: it does not wait. */
   readonly waiting: Verdict | null;
-  /** Times that it was tried and not confirmed. */
+  /** Number of tries without a confirmation. */
   readonly attempts: number;
-  /** ... of these, how often it was written and read back as it was before. */
+  /** Number of these tries that were written and read back unchanged. */
   readonly mismatches: number;
-  /** Asked for on the vehicle; absent when the broker sent it. */
+  /** Source on the vehicle; absent: the broker sent it. */
   readonly source?: LocalSource;
-  /** Of a geozone: it is withdrawn when the vehicle is on the other side of this border before it was carried out. */
+  /** Side of a geozone border. The command is withdrawn if the vehicle crosses to the other side before execution. */
   readonly side?: ZoneSide;
-  /** A person asked again although the relay had changed too often (rule 11). */
+  /** A person asked again after the relay had changed too often (rule 11). */
   readonly isReconfirmed?: true;
 }
 
-/** An automatic request: a person supersedes it, and it always uses prevent-start. */
+/** True for an automatic request: a person supersedes it, and it always uses prevent-start. */
 export function isAutomatic(command: Pick<ActiveCommand, 'source'>): boolean {
   return command.source === 'zone';
 }
 
-/** What was last proved on a relay, and by which command. */
+/** State last proved on a relay, and the command that set it; null: none. */
 export interface ConfirmedRelay {
   readonly state: FeatureState;
   readonly commandID: string | null;
 }
 
-/** Everything that must survive a power cut; written in the same transaction as the events that report it. */
+/** Everything that must survive a power cut, written in one transaction with the events that report it. */
 export interface CommandRecord {
   readonly counter: number;
   readonly active: Readonly<Partial<Record<FeatureName, ActiveCommand>>>;
-  /** A newer command that arrived while the relay was being driven for an older one. */
+  /** Newer command that arrived while the relay was driven for an older one. */
   readonly next: Readonly<Partial<Record<FeatureName, ActiveCommand>>>;
   readonly confirmed: Readonly<Partial<Record<FeatureName, ConfirmedRelay>>>;
   readonly changesUtcMs: Readonly<Partial<Record<FeatureName, readonly number[]>>>;
@@ -89,14 +86,11 @@ export interface CommandRecord {
   readonly service?: ServiceRecord;
 }
 
-/**
- * State of the one-time codes (`service-code.ts`), in the record so that a code is used in the commit of its
- * command.
- */
+/** State of the one-time codes (`service-code.ts`). It is part of the record, so that one commit uses a code and stores its command. */
 export interface ServiceRecord {
-  /** Identifies the key; another key resets the state. */
+  /** Identifies the key. Another key restarts the counter; wrong tries and lock stay. */
   readonly keyID: string;
-  /** The first counter that is not used yet. */
+  /** First unused counter. */
   readonly counter: number;
   /** Wrong tries since the last right one or the last lock. */
   readonly wrong: number;
@@ -109,14 +103,14 @@ export function createCommandRecord(): CommandRecord {
 
 /** Remembers the last state of a command, and removes entries that are too old or too many. */
 export function remember(record: CommandRecord, entry: CommandRecord['seen'][number]): CommandRecord {
-  // Time 0 means that it was unknown; such an entry is ordered by number only.
+  // Time 0 means unknown; such an entry is ordered by number only.
   const young = (other: { readonly atMs: number }): boolean =>
     entry.atMs === 0 || other.atMs === 0 || entry.atMs - other.atMs < commandLimits.seenMs;
   const others = record.seen.filter((other) => other.commandID !== entry.commandID && young(other));
   return { ...record, seen: [...others, entry].slice(-commandLimits.seen) };
 }
 
-/** An event in the making; the vehicle adds time and position. */
+/** An unfinished event; the vehicle adds time and position. */
 export type EventDraft = Pick<
   FleetEvent,
   'statusCode' | 'commandID' | 'commandState' | 'attributes' | 'outputs' | 'fuelLevel'
@@ -143,15 +137,14 @@ export function relayStatusCode(feature: FeatureName, state: FeatureState): numb
   return statusCodes[confirmedStatus[feature][state]].code;
 }
 
-/** Content of a command's event beside its state. */
+/** Content of a command's event besides its state. */
 export interface ReportDetail {
   /** For operators; never used in a decision. */
   readonly reason?: string;
-  /** The rules as they were found: what a command waits for, what it ended by, or the proof that a relay was moved on. */
+  /** Findings of the rules: reason to wait, reason of the end, or the proof that permitted a relay to move. */
   readonly verdict?: Verdict | null;
 }
 
-/** The event of a command's new state. */
 export function draftOf(
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
@@ -172,12 +165,12 @@ export function draftOf(
   return { statusCode, commandID: command.commandID, commandState: to, attributes, ...outputs };
 }
 
-/** The relay state that should hold: what was last proved, or the safe one. */
+/** Required relay state: the last proved one, or the safe one. */
 export function wantedState(record: CommandRecord, feature: FeatureName): FeatureState {
   return record.confirmed[feature]?.state ?? '0';
 }
 
-/** Records that a relay was found in a state that is right to leave (see `relays.ts`). */
+/** Adopts a relay state that is right to keep (see `relays.ts`). */
 export function adoptRelay(record: CommandRecord, feature: FeatureName, found: FeatureState): CommandRecord {
   return { ...record, confirmed: { ...record.confirmed, [feature]: { state: found, commandID: null } } };
 }

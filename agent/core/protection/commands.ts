@@ -1,10 +1,11 @@
-// The persisted command machine: carries out a command at most once, never after its expiry, only with the interlock's
-// permission, and reports every state. Each transition is an event that is committed together with the new state BEFORE
-// its effect; the relay is driven only after the commit of `executing`, and only if the interlock still agrees at that
-// moment (edge-agents 2.3 rules 5 to 7). States: received -> armed (waiting, with the reason) -> executing ->
-// confirmed; received -> refused, expired, superseded, cancelled; executing -> unknown -> (read back) confirmed or
-// armed. A change to the safe state waits for no answer of the board, nor for a restriction that is under way or unknown:
-// that is then superseded.
+// The persisted command machine. It carries out a command at most once, never after its expiry, only with the interlock's permission, and reports
+// every state.
+// Each transition is an event that is committed with the new state BEFORE its effect. The relay is driven only after the commit of `executing`, and
+// only if the interlock still agrees at that moment (edge-agents 2.3 rules 5 to 7).
+// States: received -> armed (waiting, with the reason) -> executing -> confirmed; received -> refused, expired, superseded, cancelled; executing ->
+// unknown -> (read back) confirmed or armed.
+// A change to the safe state waits neither for an answer of the board nor for a restriction that is in progress or unknown; it supersedes that
+// restriction.
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import {
   isAllowed,
@@ -47,7 +48,7 @@ import { interlockLimits } from './interlock-rules.ts';
 export type CommandInput =
   | EnvelopeInput
   | LocalInput
-  /** `durable` false: the disk refuses the commit. Then only a change to a safe state continues. */
+  /** `durable` false: the disk refuses the commit. Only a change to a safe state then continues. */
   | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
   | {
       readonly kind: 'driven';
@@ -55,11 +56,10 @@ export type CommandInput =
       readonly outcome: 'confirmed' | 'mismatch' | 'unknown' | 'refused';
       readonly reason: string;
     }
-  /** The order of this feature is being taken back, as the verdict no longer allows it. */
+  /** The order of this feature is being taken back, because the verdict no longer allows it. */
   | { readonly kind: 'withdrawn'; readonly feature: FeatureName; readonly verdict: Verdict }
   | { readonly kind: 'time' };
 
-/** The relay change of a command, as input of the interlock. */
 export function changeOf(state: CommandsState, command: ActiveCommand): RelayChange {
   return {
     feature: command.feature,
@@ -72,12 +72,11 @@ export function changeOf(state: CommandsState, command: ActiveCommand): RelayCha
   };
 }
 
-/** The verdict of the interlock on a command at this moment. */
 function verdictOn(state: CommandsState, command: ActiveCommand, evidence: Evidence): Verdict {
   return judge(changeOf(state, command), evidence, state.rules);
 }
 
-/** A verdict that consists of one reason outside of the interlock. */
+/** A verdict with one reason from outside the interlock. */
 function because(rule: RuleName, value: string): Verdict {
   return verdictOf([{ rule, isMet: false, value, needed: 'works', sinceMs: null }]);
 }
@@ -94,11 +93,11 @@ function wait(draft: Draft, command: ActiveCommand, detail: { verdict: Verdict; 
   draft.waits.push(feature);
 }
 
-/** The verdict on a change at this moment; of a silent board nothing else is known. The safe state needs only a line to write to. */
+/** Verdict on a change at this moment. A silent board leaves everything else unknown. The safe state needs only an open line. */
 const presentVerdict = (evidence: Evidence, isSafe: boolean, judged: () => Verdict): Verdict =>
   (isSafe ? evidence.isLineDown !== true : evidence.boardAlive) ? judged() : because('board_alive', 'silent');
 
-/** The verdict on a cut or an unlock that a person ordered at this moment. It only looks: no command, relay or time is touched. */
+/** Verdict on a cut or an unlock as if a person ordered it now. It changes no command, relay or time. */
 export function rehearse(state: CommandsState, feature: FeatureName, evidence: Evidence): Verdict {
   const changesUtcMs = state.record.changesUtcMs[feature] ?? [];
   const change = {
@@ -111,14 +110,21 @@ export function rehearse(state: CommandsState, feature: FeatureName, evidence: E
   return presentVerdict(evidence, false, () => judge(change, evidence, state.rules));
 }
 
-/** One step of one feature: expire, wait, or drive. */
+/**
+ * One step of one feature: expire, wait, or drive. The order matters:
+ * 1. A change to the safe state overtakes a restriction first; it waits for no commit and no order.
+ * 2. A commit or an order in progress is awaited, and an unknown outcome is read back before anything else.
+ * 3. A newer command supersedes this one before a pause: the pause belongs to this command only.
+ * 4. Expiry is checked before the verdict, so that no expired command is carried out.
+ * 5. `executing` is committed before the relay is driven.
+ */
 function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void {
   const command = draft.state.record.active[feature];
   const busy = draft.state.work[feature];
   if (command === undefined) return;
   if (isOvertaken(draft.state, command)) return overtake(draft, command, evidence);
   if (busy?.kind === 'committing' || busy?.kind === 'driving') return;
-  // Rule 6: after an unknown outcome, read before acting: the next read-back decides (`recordReadBack`).
+  // Rule 6: after an unknown outcome, read before acting. The next read-back decides (`recordReadBack`).
   if (command.phase === 'unknown') return;
   const atMs = evidence.trustedUtcMs ?? 0;
   if (draft.state.record.next[feature] !== undefined) {
@@ -127,7 +133,6 @@ function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void 
     return;
   }
   if (busy?.kind === 'ready' && command.phase === 'executing') return driveNow(draft, command, evidence);
-  // A pause belongs to this command: a replacement does not wait for it.
   if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
   if (isExpired(command, evidence, draft.state.ends)) {
     finish(draft, command, 'expired', { atMs, verdict: command.waiting });
@@ -142,19 +147,19 @@ function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void 
   draft.waits.push(feature);
 }
 
-/** A change to the safe state waits behind one away from it. */
+/** True when a change to the safe state waits behind one away from it. */
 function isOvertaken({ record }: CommandsState, { feature, state }: ActiveCommand): boolean {
   const next = record.next[feature];
   return next !== undefined && isSafeState(feature, next.state) && !isSafeState(feature, state);
 }
 
-/** Ends a restriction for the change to the safe state behind it, whatever became of its order, and goes on with that. */
+/** Ends a restriction for the change to the safe state behind it, whatever the outcome of its order, and starts that change. */
 function overtake(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
   const { feature } = command;
   const isDriving = draft.state.work[feature]?.kind === 'driving';
-  // The relay may have moved, unseen: that counts as a change (rule 11).
+  // The relay may have moved unseen, which counts as a change (rule 11).
   if (isDriving || command.phase === 'unknown') recordChange(draft, feature, evidence);
-  // Without waiting for the commit: its order must not go out unguarded meanwhile.
+  // Does not wait for the commit: until then the restrictive order would be unguarded.
   if (isDriving) draft.effects.push({ kind: 'withdraw', relay: feature });
   finish(draft, command, 'superseded', {
     atMs: evidence.trustedUtcMs ?? 0,
@@ -164,7 +169,7 @@ function overtake(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
   consider(draft, feature, evidence);
 }
 
-/** After the commit of `executing`: the interlock judges again, then the relay is driven. */
+/** After the commit of `executing`: judges again, then drives the relay. */
 function afterCommit(
   draft: Draft,
   feature: FeatureName,
@@ -182,7 +187,7 @@ function afterCommit(
   driveNow(draft, command, evidence);
 }
 
-/** What is on disk as executing is judged once more, then the relay is driven. */
+/** Judges a command that is stored as executing once more, then drives the relay. */
 function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
   const { feature } = command;
   setWork(draft, feature, undefined);
@@ -207,7 +212,7 @@ function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): voi
   draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 
-/** @param proof the verdict that the order was carried out on; null where it was judged before a restart. */
+/** @param proof verdict that permitted the order; null: it was judged before a restart. */
 function recordConfirmed(
   draft: Draft,
   command: ActiveCommand,
@@ -243,7 +248,7 @@ function driven(draft: Draft, input: Extract<CommandInput, { kind: 'driven' }>, 
       draft.waits.push(feature);
       return;
     }
-    // It was taken back before it was on the wire: nothing was tried.
+    // The order was taken back before it was on the wire: nothing was tried.
     if (withdrawn !== undefined) return wait(draft, command, { verdict: withdrawn, evidence });
     const isMismatch = input.outcome === 'mismatch';
     return retry(draft, command, { isMismatch, reason: input.reason, evidence });
@@ -257,7 +262,7 @@ interface Failure {
   readonly leastPauseMs?: number;
 }
 
-/** Refused by the board or read back as unchanged: decided again after a pause. */
+/** The board refused, or the relay was read back unchanged: decides again after a pause. */
 function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   const attempts = tried.attempts + 1;
   const mismatches = tried.mismatches + (detail.isMismatch ? 1 : 0);
@@ -268,7 +273,7 @@ function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   const { reason } = detail;
   const isHopeless = mismatches >= commandLimits.mismatches || attempts >= commandLimits.attempts;
   if (isHopeless && !isSafeState(feature, command.state)) {
-    // What was read may be wrong: the relay must not be left in a state that is not known.
+    // The read-back may be wrong, and the relay must not stay in an unknown state.
     draft.effects.push({ kind: 'withdraw', relay: feature });
     finish(draft, command, 'refused', { atMs, verdict, reason });
     draft.waits.push(feature);
@@ -281,18 +286,17 @@ function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   setWork(draft, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
 }
 
-/** Ends a step that reports nothing and yet changed what must survive a power cut. */
+/** Ends a step that reports nothing but changed state which must survive a power cut. */
 function commitRecord({ state, effects }: Draft): CommandStep {
   return { state, effects: [...effects, { kind: 'commit', events: [], token: 'record' }] };
 }
 
-/** One step of the machine. */
 export function stepCommands(state: CommandsState, input: CommandInput, evidence: Evidence): CommandStep {
   const draft: Draft = { state, events: [], effects: [], waits: [] };
   switch (input.kind) {
     case 'envelope':
       acceptEnvelope(draft, input, evidence);
-      // The counter is part of the record: it is committed even when no other member changed.
+      // The counter is part of the record and is committed even if nothing else changed.
       if (draft.state.record !== state.record && draft.events.length === 0) return commitRecord(draft);
       break;
     case 'local':
@@ -315,29 +319,29 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
     }
     case 'time':
       for (const feature of featureNames) consider(draft, feature, evidence);
-      // After them: what has expired by now is not renewed.
+      // Comes after the features, so that an expired command is not renewed.
       if (renewEnds(draft, evidence) && draft.events.length === 0) return commitRecord(draft);
       break;
   }
   return commit(draft);
 }
 
-/** A lock that reads shut may have been open in between: trying again could open it twice for one command. */
+/** True for a lock that may have opened and closed before it was read: another try could open it twice for one command. */
 function closesByItself({ feature, state }: ActiveCommand): boolean {
   return feature === 'cargoaccess' && state === '1';
 }
 
 type Withdrawn = ActiveCommand & { readonly waiting: Verdict };
 
-/** Its last order was taken back, for the reason for which it waits since then. */
+/** True when the last order was taken back for the reason in `waiting`. */
 export function wasWithdrawn(command: ActiveCommand): command is Withdrawn {
   const { waiting } = command;
   return waiting !== null && waiting.rules.every(({ rule }) => rule !== 'relay_follows');
 }
 
 /**
- * The order was taken back, and the relay is as it was: no failure of the relay, so the command waits as before. The relay may have closed
- * meanwhile, unseen: that counts as a change (rule 11).
+ * The order was taken back and the relay is unchanged: the relay did not fail, so the command waits as before. The relay may have closed unseen in
+ * between, which counts as a change (rule 11).
  */
 function goOnWaiting(draft: Draft, command: Withdrawn, evidence: Evidence): void {
   const { feature, waiting } = command;
@@ -348,7 +352,7 @@ function goOnWaiting(draft: Draft, command: Withdrawn, evidence: Evidence): void
   setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + interlockLimits.betweenChangesMs });
 }
 
-/** Relays as read from the board: decides commands whose outcome is unknown (rule 6). */
+/** Uses relays read from the board to decide commands with an unknown outcome (rule 6). */
 export function recordReadBack(
   state: CommandsState,
   relays: Readonly<Partial<Record<FeatureName, boolean>>>,
@@ -366,8 +370,7 @@ export function recordReadBack(
       draft.waits.push(feature);
     } else if (wasWithdrawn(command)) goOnWaiting(draft, command, evidence);
     else {
-      // It may have closed and been opened again: that is a change of the relay, although it was not observed (rule
-      // 11).
+      // The relay may have closed and opened again unseen, so the pause between two changes is kept (rule 11).
       const leastPauseMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;
       retry(draft, command, { isMismatch: true, reason: 'read back', evidence, leastPauseMs });
     }
@@ -376,8 +379,8 @@ export function recordReadBack(
 }
 
 /**
- * True while the warning output is to sound: a cut waits for it, or is on its way with ignition on. False once a rule
- * forbids the cut, so that the next warning lasts its full time.
+ * True while the warning output is to sound: a cut waits for it, or is on its way with ignition on. False once a rule forbids the cut, so that the
+ * next warning lasts its full time.
  */
 export function wantsWarning(state: CommandsState, evidence: Evidence): boolean {
   const command = state.record.active.enginecutoff;
@@ -387,7 +390,7 @@ export function wantsWarning(state: CommandsState, evidence: Evidence): boolean 
   return isAllowed(verdict) || wantsWarningOnly(verdict);
 }
 
-/** True while a command drives or may have driven this relay, so that no other part writes it. */
+/** True while a command drives or may have driven this relay; no other part may write it then. */
 export function isBusy(state: CommandsState, feature: FeatureName): boolean {
   const phase = state.record.active[feature]?.phase;
   return phase === 'executing' || phase === 'unknown' || state.work[feature]?.kind === 'driving';

@@ -1,27 +1,27 @@
-// Detects that the process was suspended or starved of the CPU while a restrictive change waits, by timers that fire late (event loop lag): what
-// arrived meanwhile is read late and would be taken for new. A timer is due every 50 ms then.
+// Detects a process that was suspended or starved of the CPU while a restrictive change waits, by timers that fire late (event loop lag). Data that
+// arrived meanwhile is read late and would look new. During such a wait a timer is due every 50 ms.
 
 export const holdUpLimits = {
   everyMs: 50,
-  /** More than this in sum was a hold-up: above the delays of a busy machine and of the garbage collection. */
+  /** A larger sum of delays is a hold-up. It lies above the delays of a busy machine and of garbage collection. */
   lateMs: 100,
-  /** The sum falls by this share of the time that passes. */
+  /** Share of the elapsed time by which the sum falls. */
   forgottenShare: 0.2,
-  /** What is left of it after a hold-up, so that a second one is seen sooner. */
+  /** Sum that remains after a hold-up, so that a second one is detected sooner. */
   leftMs: 50,
 } as const;
 
-/** Both moments monotonic. */
+/** Times are monotonic, ms. */
 export interface HoldUpWatch {
-  /** When time demands the next step. */
+  /** Time at which the next step is due. */
   readonly dueMs: number;
-  /** When the last hold-up ended; before the first, when the watch began: what was before is not known. */
+  /** End of the last hold-up. Before the first one: start of the watch, because the time before it is unknown. */
   readonly endedMs: number;
-  /** By how much the last steps were late, in sum. */
+  /** Sum of the recent delays, ms. */
   readonly lateMs: number;
 }
 
-/** The watch at this step; the same object until time demands one. @param watch null: none was kept. */
+/** The watch after this step; the same object while no step is due. @param watch null: no watch yet. */
 export function holdUpWatchAfter(watch: HoldUpWatch | null, nowMs: number): HoldUpWatch {
   const { everyMs, forgottenShare, leftMs } = holdUpLimits;
   const dueMs = nowMs + everyMs;

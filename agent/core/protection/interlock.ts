@@ -1,6 +1,6 @@
-// The safety interlock: may this relay change happen now? One function for every change away from the safe state:
-// commands, re-applied cuts, cargo, geozones and timers. Pure and total; the outcome is data, and an unknown value
-// waits. The installer's choices (`protection.ts`) can only make it stricter or select a mode; no message reaches it.
+// The safety interlock: may this relay change happen now? One function for every change away from the safe state: commands, re-applied cuts, cargo,
+// geozones and timers. Pure and total: the outcome is data, and an unknown value waits. The installer's choices (`protection.ts`) can only make it
+// stricter or select a mode; no message reaches it.
 import type { FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import { isAllowed, type RuleFinding, type Verdict, verdictOf } from '../../../src/core/verdict/verdict.ts';
 import { evidenceLimits, isBlind } from '../evidence/evidence-state.ts';
@@ -11,9 +11,8 @@ import { found, lasting, seconds } from './rule-findings.ts';
 import { keys, ofVehicle, witnessRules } from './witness-rules.ts';
 
 /**
- * Reason of a change. `command`: an operator's command. `automatic`: a geozone or timer. `reapply`: a confirmed cut
- * fell off. `attended`: the doctor's relay test, confirmed by a person at the vehicle; no credit of witnesses is
- * required.
+ * Reason of a change. `command`: an operator's command. `automatic`: a geozone or timer. `reapply`: a confirmed cut fell off. `attended`: the
+ * doctor's relay test, confirmed by a person at the vehicle, which needs no credit of witnesses.
  */
 export type Occasion = 'command' | 'automatic' | 'reapply' | 'attended';
 
@@ -23,18 +22,15 @@ export interface RelayChange {
   readonly occasion: Occasion;
   /** UTC ms of earlier changes of this relay, newest last. */
   readonly changesUtcMs?: readonly number[];
-  /** When it last changed in this run, monotonic; null: it has not. */
+  /** Monotonic time of its last change in this run, ms; null: none. */
   readonly changedMs?: number | null;
   /** A person asked again although too many changes were the reason to wait (rule 11). */
   readonly isReconfirmed?: boolean;
-  /** The command arrived before the last restart: its age was not measured without a break. */
+  /** The command arrived before the last restart, so its age was not measured without a break. */
   readonly isInherited?: boolean;
-  /**
-   * The order is on its way: rules checked once before it (rates, time, the board's last answer) are not checked
-   * again.
-   */
+  /** The order is on its way. Rules that were checked once before it (rates, time, the board's last answer, ages) are not checked again. */
   readonly isOnTheWay?: boolean;
-  /** Only asked, and nothing follows: the age of the newest fix is not checked. */
+  /** A question without consequence: the age rules are not checked. */
   readonly isRehearsal?: boolean;
 }
 
@@ -43,13 +39,13 @@ export function isSafeState(_feature: FeatureName, state: FeatureState): boolean
   return state === '0';
 }
 
-/** How soon an order must be on the wire, ms: one to a restrictive state at once, as what was proven is about this moment only. */
+/** Time within which an order must be on the wire, ms. It is short for a restrictive state, because the proof holds for this moment only. */
 export const orderWithinMs = (
   { feature, state }: Pick<RelayChange, 'feature' | 'state'>,
   usualMs: number,
 ): number => (isSafeState(feature, state) ? usualMs : Math.min(usualMs, interlockLimits.promptDriveMs));
 
-/** Board, time and unrest of the relay. */
+/** Rules on the board, the time and the rate of changes. */
 function preconditions(change: RelayChange, evidence: Evidence): readonly RuleFinding[] {
   const { boardAlive, trustedUtcMs, isTimeBehind, isTimeConfirmed } = evidence;
   const board = found('board_alive', {
@@ -101,7 +97,7 @@ function trustedPosition(evidence: Evidence): RuleFinding {
   );
 }
 
-/** What only an automatic cut must wait for: no panic, no position that was doubtful recently (rule 12). */
+/** Rules for automatic cuts only: no panic, and no recent doubtful position (rule 12). */
 function automaticRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { panic, nowMs } = evidence;
   const calmMs =
@@ -117,13 +113,13 @@ function automaticRules(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** No reading may speak for movement: not the motion input (contradicted or not), a moving position or a fresh speed of the bus. */
+/** No reading may show movement: neither the motion input (contradicted or not), nor a moving position, nor a fresh speed on the bus. */
 function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding[] {
   const { motion } = witnesses;
   const isActive = motion.claim === 'active';
   const by = isActive ? 'motion' : bus?.isMoving === true ? 'bus' : 'none';
   const { standstillKmh } = gnssLimits;
-  // An estimate proves no standstill, and is a good reason to wait.
+  // An estimate proves no standstill, but is a good reason to wait.
   const speedKmh = gnss.kind === 'moving' ? gnss.speedKmh : gnss.kind === 'unknown' ? (gnss.saidKmh ?? 0) : 0;
   const value = Math.round(speedKmh * 10) / 10;
   const speed = found('speed_kmh', { isMet: false, value, needed: standstillKmh });
@@ -134,15 +130,15 @@ function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding
 }
 
 function engineRule({ witnesses, bus }: Evidence): RuleFinding {
-  // Both are contradicted for having read rest on the road: what speaks again is heeded.
+  // Counts a contradicted witness too: it read rest on the road, and now it shows a running engine.
   const witness = (['rpm', 'voltage'] as const).find((name) => witnesses[name].claim === 'active');
   const by = witness ?? (bus?.isEngineRunning === true ? 'bus' : 'none');
   return found('engine_at_rest', { isMet: by === 'none', value: by, needed: 'none' });
 }
 
 /**
- * How long the key has been off where no position shows the standstill, ms: over short losses of samples, as a board that answers late now
- * and then would keep a vehicle in a garage from being cut for ever. The last of it must be read without a loss.
+ * Time for which the key has been off without a position that shows standstill, ms. Short losses of samples do not interrupt it: otherwise a board
+ * that sometimes answers late would prevent a cut in a garage for ever. The last `ignitionOffMs` must be read without a loss.
  */
 function offForMs({ ignition, offSinceMs, nowMs }: Evidence): number | null {
   if (ignition.value !== false) return null;
@@ -150,7 +146,7 @@ function offForMs({ ignition, offSinceMs, nowMs }: Evidence): number | null {
   return unbrokenMs < interlockLimits.ignitionOffMs ? unbrokenMs : nowMs - (offSinceMs ?? ignition.sinceMs);
 }
 
-/** Without a position: the motion input shows it. */
+/** Standstill without a position: the motion input must show it. */
 function standstillWithoutPosition(
   evidence: Evidence,
   rules: InterlockRules,
@@ -177,7 +173,7 @@ function standstillWithoutPosition(
   ];
 }
 
-/** Whether the receiver shows standstill, for at least `leastMs`. */
+/** Standstill by the receiver, for at least `leastMs`. */
 function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): readonly RuleFinding[] {
   const isStill = gnss.kind === 'still';
   const value = isStill ? 'gnss' : gnss.kind === 'moving' ? 'moving' : gnss.fault;
@@ -187,10 +183,10 @@ function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): reado
   return heldMs === undefined ? [rule] : [rule, lasting('standstill_s', heldMs, gnssLimits.holdMs, nowMs)];
 }
 
-/** How standstill is shown: by the receiver, or by the motion input where there is truly no position. */
+/** Standstill by the receiver, or by the motion input if there is truly no position. */
 function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { gnss } = evidence;
-  // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
+  // Only a receiver without any position is left out; a bad position is waited for.
   return isBlind(gnss)
     ? standstillWithoutPosition(evidence, rules, gnss.fault)
     : standstillByReceiver(evidence, rules.standstillMs);
@@ -199,7 +195,7 @@ function standstillRules(evidence: Evidence, rules: InterlockRules): readonly Ru
 const keyReading = ({ value }: Evidence['ignition']): 'on' | 'off' | 'unknown' =>
   value === null ? 'unknown' : value ? 'on' : 'off';
 
-/** Why an ignition that reads off does not count; null when it does. */
+/** Reason why an ignition that reads off does not count; null: it counts. */
 function ignitionDoubt({
   ignitionSuspension,
   witnesses,
@@ -209,7 +205,7 @@ function ignitionDoubt({
   return ignitionSuspension === 'chatter' ? 'unsteady' : 'suspended';
 }
 
-/** The key is off, and has been for long enough. */
+/** The key must be off for long enough. */
 function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[] {
   const { ignition, nowMs } = evidence;
   const doubt = ignitionDoubt(evidence);
@@ -258,8 +254,8 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
 }
 
 /**
- * The doctor's test: a person sees that the vehicle stands, and nothing may speak against it. What they may err in is the key: it must be seen
- * turned off in this run, as a dead wire reads off too.
+ * The doctor's test: a person sees that the vehicle stands, and nothing may contradict it. The person may be wrong about the key. A dead wire reads
+ * off too, so the key must be seen turned off in this run.
  */
 function attendedRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const hasFix = !isBlind(evidence.gnss);
@@ -280,7 +276,7 @@ function cutRules(change: RelayChange, evidence: Evidence, rules: InterlockRules
     : [...automatic, ...preventStart(change, evidence, rules)];
 }
 
-/** Cargo opens with the key off; with the key on, or unknown, where receiver and motion input agree. */
+/** Cargo opens with the key off. With the key on or unknown, receiver and motion input must agree. */
 function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   if (change.occasion === 'attended') return attendedRules(evidence, rules);
   const isOff = evidence.ignition.value === false && ignitionDoubt(evidence) === null;
@@ -299,13 +295,13 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   ];
 }
 
-/** No input that a decision rests on was asked for longer ago, ms, nor before this process was last held up. */
+/** Maximum age of the request for an input, ms: the limit, or the time since this process was last held up. */
 export const inputAgeMostMs = ({ nowMs, heldUpMs }: Pick<Evidence, 'nowMs' | 'heldUpMs'>): number =>
   Math.min(interlockLimits.inputAgeMs, nowMs - heldUpMs);
 
 /**
- * What is decided on was read just now, and this process was not held up since: the inputs, and the fix where a receiver shows the standstill. That
- * fix is no faster than those just before: a receiver that smooths shows little of a vehicle that pulls away, but that little rises.
+ * The inputs, and the fix if a receiver shows the standstill, must have been read just now without a hold-up since. The fix must not be faster than
+ * those just before. A receiver that smooths its speed shows little of a vehicle that pulls away, but that little rises.
  */
 function ageRules(evidence: Evidence): readonly RuleFinding[] {
   const { gnss, askedMs, heldUpMs, nowMs } = evidence;
@@ -324,7 +320,7 @@ function ageRules(evidence: Evidence): readonly RuleFinding[] {
 
 const nothing: Verdict = verdictOf([]);
 
-/** A moment of this run as UTC, so that it means something outside of it; null while the time is not known. */
+/** Converts a monotonic time of this run to UTC, which has a meaning outside of it; null while the time is unknown. */
 function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFinding {
   const { rule, isMet, value, needed, sinceMs } = finding;
   if (sinceMs === null) return finding;
@@ -333,8 +329,8 @@ function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFin
 }
 
 /**
- * Decides one relay change. Restoring the engine and locking the cargo have no conditions. For everything else all
- * rules must be met; each finding holds the observed value, the needed one, and since when (UTC ms).
+ * Decides one relay change. Restoring the engine and locking the cargo have no conditions. Everything else needs all rules met. Each finding holds
+ * the observed value, the needed one, and its start (UTC ms). The age rules come last and apply only once all other rules are met.
  */
 export function judge(
   change: RelayChange,
@@ -351,15 +347,15 @@ export function judge(
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
-/** Rules that the next reading of the inputs, or the next fix, will meet. */
+/** Rules that the next input reading or the next fix can meet. */
 const isBrief = (rule: string): boolean =>
   rule === 'input_age_ms' || rule === 'fix_age_ms' || rule === 'rising_kmh';
 
-/** All is proven but what the next reading, or the next fix, decides. */
+/** True when only the next reading or the next fix is missing. */
 export const awaitsReading = ({ rules }: Verdict): boolean =>
   rules.every(({ rule, isMet }) => isMet || isBrief(rule));
 
-/** All is proven but the warning, which is to sound now, and until the next fix. */
+/** True when only the warning is missing. It is to sound now, and until the next fix. */
 export function wantsWarningOnly(verdict: Verdict): boolean {
   if (isAllowed(verdict)) return false;
   return verdict.rules.every(

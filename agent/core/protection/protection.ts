@@ -1,6 +1,5 @@
-// The installer's choices for the engine cut-off and the cargo lock: the table `[protection]` of agent.toml, its
-// defaults, and invalid combinations. It is not part of the settings that can be changed remotely, and it must never
-// hold a value that weakens a limit of `interlock.ts`.
+// The installer's choices for engine cut-off and cargo lock: the table `[protection]` of agent.toml, its defaults, and invalid combinations. They are
+// not among the settings that can be changed remotely. They must never hold a value that weakens a limit of `interlock.ts`.
 import { type Static, Type } from 'typebox';
 import { Create } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
@@ -10,7 +9,7 @@ import type { BoardProfile } from '../board/board-profile.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import { createRules, type InterlockRules, interlockLimits } from './interlock-rules.ts';
 
-/** A delay in seconds that may only be longer than its rule. */
+/** A delay in seconds, at least as long as its rule demands. */
 const delay = (leastMs: number, description: string) =>
   numberSetting({ low: leastMs / 1000, high: 3600, standard: leastMs / 1000 }, description);
 
@@ -47,17 +46,16 @@ export const protectionSchema = Type.Object({
 
 export type Protection = Static<typeof protectionSchema>;
 
-/** Defaults where the installer chose nothing: prevent start. */
+/** Defaults without a choice of the installer: prevent start. */
 export const standardProtection: Protection = Create(protectionSchema);
 
 /**
- * Whether the relay can stop a running engine. In the ignition circuit a cut removes brake servo, steering help and
- * airbags with the engine; a fuel pump stops it slowly. Any other place is unsafe (edge-agents 2.1, I8) and has no
- * name here.
+ * True when the relay can stop a running engine. In the ignition circuit a cut removes brake servo, steering help and airbags with the engine; a fuel
+ * pump stops the engine slowly. Any other place is unsafe (edge-agents 2.1, I8) and has no name here.
  */
 const canStopEngine = ({ circuit }: Pick<Protection, 'circuit'>): boolean => circuit !== 'starter';
 
-/** Combinations that make no sense or cannot work, each with its place and what to do; none when all is good. */
+/** Combinations that are contradictory or cannot work, each with its place and the remedy; empty: none. */
 export function protectionFaults(
   protection: Protection,
   profile: Pick<BoardProfile, 'inputs' | 'relays' | 'outputs'>,
@@ -88,7 +86,6 @@ export function protectionFaults(
   return faults;
 }
 
-/** The rules for the interlock. */
 export function rulesOf(protection: Protection, profile: Pick<BoardProfile, 'inputs'>): InterlockRules {
   return createRules({
     cutMode: protection.cutMode,
@@ -105,7 +102,7 @@ export function rulesOf(protection: Protection, profile: Pick<BoardProfile, 'inp
   });
 }
 
-/** The effective mode, for the record: it shows later by which rules a cut was made. */
+/** The effective mode for the record, which later shows the rules of a cut. */
 export function describeProtection(protection: Protection): Readonly<Record<string, AttributeValue>> {
   const { cutMode, circuit, zoneCuts } = protection;
   const noGnss = canStopEngine(protection) ? 'wait' : protection.noGnss;

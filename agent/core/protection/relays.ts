@@ -1,7 +1,7 @@
-// Keeps the relays as they were last confirmed (edge-agents 2.3 rules 9 and 10): compares every read-back with the
-// required state, repairs a bounded number of times, re-applies a confirmed cut only with the proof that a command
-// needs, and never re-opens a cargo lock by itself. It never writes a relay that a command is working on. A relay that must
-// be in the safe state and was not read so is written again and again, whether or not the board is understood.
+// Keeps the relays as last confirmed (edge-agents 2.3 rules 9 and 10). It compares every read-back with the required state, repairs a bounded number
+// of times, and re-applies a confirmed cut only with the proof that a command needs. It never re-opens a cargo lock by itself and never writes a
+// relay that a command is working on. A relay that must be in the safe state and was not read so is written repeatedly, whether or not the board is
+// understood.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
@@ -15,13 +15,13 @@ import { type InterlockRules } from './interlock-rules.ts';
 export const relayLimits = {
   tries: 3,
   betweenTriesMs: 10_000,
-  /** A repair to the safe state is written again and again for so long; the next step decides again. */
+  /** A repair to the safe state is written repeatedly for this long; the next step decides again. */
   withinMs: 5000,
-  /** A relay that keeps the engine cut although it should not is tried for ever, this often. */
+  /** Interval of the tries, without end, for a relay that wrongly keeps the engine cut. */
   neverGiveUpMs: 60_000,
-  /** A read-back older than this is no basis for a repair. */
+  /** Maximum age of a read-back that a repair may rest on. */
   readingMs: 15_000,
-  /** A cut of unknown outcome is taken back when no reading has settled it after this long on an open line. */
+  /** A cut of unknown outcome is taken back if no reading settles it within this time on an open line. */
   unprovenCutMs: 5000,
 } as const;
 
@@ -30,7 +30,7 @@ interface Watch {
   readonly nextTryMs: number;
   readonly faulted: boolean;
   readonly repairing: boolean;
-  /** The relay fell off while the board was off: expected, so re-applied without an alarm. */
+  /** The relay fell off while the board was off. This is expected, so it is re-applied without an alarm. */
   readonly atStart: boolean;
 }
 
@@ -42,9 +42,9 @@ interface Reading {
 export interface RelaysState {
   readonly readings: Readonly<Partial<Record<FeatureName, Reading>>>;
   readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
-  /** The cargo lock is closed at this time; null: no known opening, so an open lock is closed at once. */
+  /** Monotonic time at which the cargo lock is closed, ms; null: no known opening, so an open lock is closed at once. */
   readonly lockAtMs: number | null;
-  /** When the safe state of a relay that nothing is known of is next ordered. */
+  /** Monotonic time of the next order to the safe state for a relay of unknown state, ms. */
   readonly releaseAtMs: Readonly<Partial<Record<FeatureName, number>>>;
 }
 
@@ -52,7 +52,7 @@ export function createRelaysState(): RelaysState {
   return { readings: {}, watch: {}, lockAtMs: null, releaseAtMs: {} };
 }
 
-/** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
+/** Records an unlock: the cargo may stay open until `lockAtMs`. Not persisted, so a restart locks at once. */
 export function recordUnlock(state: RelaysState, lockAtMs: number): RelaysState {
   return { ...state, lockAtMs };
 }
@@ -66,7 +66,7 @@ export type RelayEffect =
       readonly withinMs: number;
     }
   | { readonly kind: 'event'; readonly draft: EventDraft }
-  /** From now on this state holds, because it was found so and is the right one to leave. */
+  /** Adopts the state that was found, because it is right to keep it. */
   | {
       readonly kind: 'adopt';
       readonly feature: FeatureName;
@@ -111,7 +111,7 @@ export function recordRelays(
   return next;
 }
 
-/** Outcome of a repair. The reading follows from the result, so that the next step does not repeat it. */
+/** Records the outcome of a repair. The reading follows from it, so that the next step does not repeat the repair. */
 export function recordRepair(
   state: RelaysState,
   result: { readonly feature: FeatureName; readonly readBack: boolean | null; readonly atMs: number },
@@ -179,7 +179,7 @@ function differs(
   return { state: setWatch(state, feature, watch), effects };
 }
 
-/** A relay without a record: the first start, or the record was lost. */
+/** A relay without a record: a first start, or a lost record. */
 function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): RelayStep {
   if (read && feature === 'cargoaccess') {
     const reason = 'found unlocked with no record of a command: it is being locked';
@@ -199,7 +199,7 @@ function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): Re
   return { state, effects: [{ kind: 'adopt', feature, state: found, draft }] };
 }
 
-/** A cargo lock that was opened and reads shut: the board's own time was over, we shut it, or it fell off. */
+/** A cargo lock that was opened and reads shut: the board's own time was over, the agent shut it, or the relay fell off. */
 function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const isOver = state.lockAtMs !== null && evidence.nowMs >= state.lockAtMs;
@@ -221,7 +221,7 @@ const isDriving = ({ drive }: Evidence): boolean => drive.state === 'driving';
 const mayBeOpen = ({ lockAtMs }: RelaysState, evidence: Evidence): boolean =>
   lockAtMs !== null && evidence.nowMs < lockAtMs && !isDriving(evidence);
 
-/** A cargo lock that is open past its time, for an unknown time, or on a vehicle that drives: closed, with unlimited retries. */
+/** Closes a cargo lock that is open past its time, for an unknown time, or on a vehicle that drives; retries without end. */
 function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const { nowMs } = evidence;
@@ -256,11 +256,10 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   };
 }
 
-/** What the relays are supervised by. */
 interface Supervision {
   readonly commands: CommandsState;
   readonly evidence: Evidence;
-  /** Relays of which an order is with the board. */
+  /** Relays with an order at the board. */
   readonly ordered: readonly FeatureName[];
 }
 
@@ -270,8 +269,9 @@ function isKnown({ readings }: RelaysState, feature: FeatureName, { nowMs, board
 }
 
 /**
- * After how long without a reading the safe state is ordered; null: not at all. The relay must be in its safe state and was written so or was
- * not so as last read; or it is unknown whether a cut was carried out, and nothing proves it any more.
+ * Time without a reading after which the safe state is ordered, ms; null: it is not ordered. It is ordered for a relay that must be in its safe state
+ * and was last read otherwise, or was written so without a read-back. It is also ordered if a cut may have been carried out and nothing proves it any
+ * more.
  */
 function releaseAfterMs(
   state: RelaysState,
@@ -290,7 +290,7 @@ function releaseAfterMs(
   return isOwed ? 0 : null;
 }
 
-/** Orders the safe state into whatever the line is, at a bounded rate. */
+/** Orders the safe state at a bounded rate, in whatever condition the line is. */
 function releaseAgain(
   state: RelaysState,
   feature: FeatureName,
@@ -331,7 +331,7 @@ function lookAt(before: RelaysState, feature: FeatureName, now: Supervision): Re
   return differs(state, feature, { wanted: confirmed.state, evidence, rules });
 }
 
-/** One step of every relay; call it with each read-back and with time. */
+/** One step of every relay. Call it with each read-back and with time. */
 export function superviseRelays(state: RelaysState, now: Supervision): RelayStep {
   const effects: RelayEffect[] = [];
   let next: RelaysState = state;

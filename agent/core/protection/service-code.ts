@@ -1,26 +1,25 @@
-// One-time codes that restore an engine where there is no network (edge-agents 2.3 rule 4). The broker shows a code
-// to an operator, a person at the vehicle enters it. Pure: the codes are given as a function of a counter (RFC 4226).
-// A code can only restore the engine, works once, and five wrong ones lock the entry for an hour, also over restarts.
+// One-time codes that restore an engine without a network (edge-agents 2.3 rule 4). The broker shows a code to an operator, and a person at the
+// vehicle enters it. Pure: the codes are a function of a counter (RFC 4226). A code can only restore the engine and works once. Five wrong codes lock
+// the entry for an hour, also over restarts.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { EventDraft, ServiceRecord } from './command-record.ts';
 
-/** The codes of this vehicle. The key behind them never reaches the core. */
+/** Codes of this vehicle. Their key never reaches the core. */
 export interface ServiceCodes {
-  /** Identifies the key without revealing it; with another key all counting restarts. */
+  /** Identifies the key without revealing it. Another key restarts the counter. */
   readonly keyID: string;
-  /** The code of a counter, 8 decimal digits. */
+  /** Code of a counter, 8 decimal digits. */
   codeAt(counter: number): string;
 }
 
 export const serviceLimits = {
   digits: 8,
-  /** Most codes shown and not yet entered. Of 10^8 codes that leaves 1 in 200,000 for five guesses. */
+  /** Maximum number of codes shown and not yet entered. Five guesses among 10^8 codes then succeed with a chance of 1 in 200,000. */
   window: 100,
   wrongMost: 5,
   lockMs: 3_600_000,
 } as const;
 
-/** Where a code was entered. */
 export type ServiceEntryPoint = 'input' | 'socket';
 
 export interface ServiceTry {
@@ -32,14 +31,14 @@ export interface ServiceTry {
   readonly draft: EventDraft;
 }
 
-/** The record for this key; a changed key restarts the counter and keeps the lock. */
+/** The record for this key. Another key restarts the counter and keeps the lock. */
 export function serviceRecordFor(
   record: ServiceRecord | undefined,
   codes: Pick<ServiceCodes, 'keyID'>,
 ): ServiceRecord {
   const isSame = record?.keyID === codes.keyID;
   const counter = isSame ? record.counter : 0;
-  // A new key is no way around the lock.
+  // A new key must not open the lock.
   return {
     keyID: codes.keyID,
     counter,
@@ -48,10 +47,7 @@ export function serviceRecordFor(
   };
 }
 
-/**
- * The counter of a code that may still be used; null for any other. Every code of the window is compared, for
- * constant time.
- */
+/** Counter of a code that may still be used; null for any other code. It compares every code of the window, for constant time. */
 function findCounter(codes: ServiceCodes, from: number, code: string): number | null {
   let found: number | null = null;
   for (let counter = from; counter < from + serviceLimits.window; counter += 1)
@@ -59,7 +55,7 @@ function findCounter(codes: ServiceCodes, from: number, code: string): number | 
   return found;
 }
 
-/** Checks one entered code; spaces and hyphens between the digits are ignored. */
+/** Checks one entered code. Spaces and hyphens are ignored. */
 export function tryServiceCode(
   before: ServiceRecord,
   codes: ServiceCodes,

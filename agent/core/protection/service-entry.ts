@@ -1,22 +1,21 @@
-// A code entered with one push button: the service input. Hold it for three seconds to begin; then, for each digit,
-// press it as often as the digit's value (ten times for 0) and pause for two seconds. Pure; it collects digits and
-// checks none.
+// Entry of a code with one push button, the service input. Hold it for three seconds to begin. Then, for each digit, press it as often as the digit's
+// value (ten times for 0) and pause for two seconds. Pure; it collects digits and checks none.
 import type { SensorReading } from '../board/inputs.ts';
 import { serviceLimits } from './service-code.ts';
 
 const entryLimits = {
-  /** Held this long: an entry begins, and earlier digits are discarded. */
+  /** Time held that begins an entry and discards earlier digits. */
   beginMs: 3000,
-  /** A pause this long ends a digit. */
+  /** Pause that ends a digit. */
   digitMs: 2000,
-  /** An unfinished entry is discarded after this long; it does not count as a try. */
+  /** Time after which an unfinished entry is discarded; it does not count as a try. */
   idleMs: 30_000,
   presses: 10,
 } as const;
 
 export interface EntryState {
   readonly reading: SensorReading;
-  /** When the button last went down or up. */
+  /** Monotonic time at which the button last went down or up, ms. */
   readonly changedMs: number;
   /** Null: no entry in progress. */
   readonly digits: string | null;
@@ -28,9 +27,9 @@ export function createEntry(): EntryState {
 }
 
 export type EntryResult =
-  /** It began, or a digit was taken: to be answered, so that the person can go on. */
+  /** The entry began or a digit was accepted. Acknowledge it, so that the person can go on. */
   | { readonly kind: 'taken' }
-  /** Given up: too slow, or pressed too often. */
+  /** The entry was too slow, or a digit had too many presses. */
   | { readonly kind: 'dropped' }
   | { readonly kind: 'code'; readonly code: string };
 
@@ -51,7 +50,7 @@ function released(state: EntryState, heldMs: number): EntryStep {
     : { state: { ...state, presses }, result: null };
 }
 
-/** The button as it is now: `reading` since `sinceMs`. Call it with every step of time. */
+/** Processes the present state of the button, `reading` since `sinceMs`. Call it with every step of time. */
 export function stepEntry(
   before: EntryState,
   button: { readonly reading: SensorReading; readonly sinceMs: number },

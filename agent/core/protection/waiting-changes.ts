@@ -1,4 +1,4 @@
-// Which relay changes to a restrictive state wait, and which of them for the answer of the loop-back. Pure; it orders nothing.
+// Relay changes to a restrictive state that wait, and whether one of them waits for the loop-back's answer. Pure; it orders nothing.
 import { featureNames } from '../../../src/core/events/event.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
@@ -12,7 +12,7 @@ interface Protection {
   readonly relays: RelaysState;
 }
 
-/** A confirmed cut is not on its relay. */
+/** True when a confirmed cut is not on its relay. */
 function isCutOff({ commands, relays }: Protection): boolean {
   const { active, confirmed } = commands.record;
   return (
@@ -22,13 +22,13 @@ function isCutOff({ commands, relays }: Protection): boolean {
   );
 }
 
-/** Whether a change to a restrictive state waits or is under way. */
+/** True when a change to a restrictive state waits or is in progress. */
 export function isChangeWaiting(state: Protection): boolean {
   const { active } = state.commands.record;
   return featureNames.some((name) => active[name]?.state === '1') || isCutOff(state);
 }
 
-/** Changes to a restrictive state that wait: commands, and a confirmed cut that is not on its relay. */
+/** Waiting changes to a restrictive state: commands, and a confirmed cut that is not on its relay. */
 function waitingChanges(state: Protection): readonly RelayChange[] {
   const { commands } = state;
   const { active } = commands.record;
@@ -41,8 +41,8 @@ function waitingChanges(state: Protection): readonly RelayChange[] {
 }
 
 /**
- * Whether a change waits for nothing but the proof that the board does not repeat old values: relays are not worn for less.
- * @param evidence at this moment; read only where a change waits.
+ * True when a change waits only for the proof that the board does not repeat old values. Relays are not worn for less.
+ * @param evidence at this moment; read only if a change waits.
  */
 export function needsLoopback(state: Protection, evidence: () => Evidence): boolean {
   return waitingChanges(state).some((change) =>

@@ -1,30 +1,29 @@
-// The warning output: sounds before a cut with ignition on (edge-agents 2.3 rule 13), acknowledges code entry, and is
-// silent otherwise. Pure. It counts as sounding only after it was read back, and a fault of it must never block a
-// restore.
+// The warning output: sounds before a cut with ignition on (edge-agents 2.3 rule 13), acknowledges code entry, and is otherwise silent. Pure. It
+// counts as sounding only after it was read back. Its fault must never block a restore.
 import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { EventDraft } from './command-record.ts';
 
 const warningLimits = {
-  /** Failed orders before a fault is reported. */
+  /** Number of failed orders before a fault is reported. */
   tries: 3,
   betweenTriesMs: 2000,
-  /** A faulty output is tried again this often. */
+  /** Interval of the tries of a faulty output. */
   faultyTriesMs: 10_000,
-  /** A read-back older than this proves no sound. */
+  /** Maximum age of a read-back that proves sound. */
   readingMs: 15_000,
 } as const;
 
-/** Short answers to a person: a digit was taken, the code was wrong, the code was right. */
+/** Duration of the short answers to a person: digit accepted, wrong code, right code. */
 export const chirpMs = { taken: 300, wrong: 1000, right: 3000 } as const;
 
 export interface WarningState {
-  /** Since when a cut has wanted it to sound; null while none does. */
+  /** Monotonic start of the demand of a cut for sound, ms; null: no demand. */
   readonly wantedSinceMs: number | null;
-  /** A short answer sounds until then. */
+  /** Monotonic end of a short answer, ms. */
   readonly chirpUntilMs: number;
   readonly reading: { readonly on: boolean; readonly atMs: number } | null;
-  /** Since the first reading of an unbroken row of them that showed it on. */
+  /** Monotonic time of the first reading in an unbroken row that showed it on, ms; null: it is off or unknown. */
   readonly onSinceMs: number | null;
   readonly isOrdered: boolean;
   readonly tries: number;
@@ -45,18 +44,18 @@ export function createWarning(): WarningState {
   };
 }
 
-/** A short sound of `ms` from now on, where the output is fitted. */
+/** Starts a short sound of `ms`, if the output is fitted. */
 export function chirp(state: WarningState, ms: number, nowMs: number): WarningState {
   return { ...state, chirpUntilMs: nowMs + ms, nextTryMs: nowMs };
 }
 
-/** A reading of the board; `on` null = unknown, so that the sound is no longer proven. */
+/** Records a reading of the board; `on` null: unknown, so the sound is no longer proven. */
 export function recordWarningRead(state: WarningState, on: boolean | null, atMs: number): WarningState {
   if (on === null) return { ...state, reading: null, onSinceMs: null };
   return { ...state, reading: { on, atMs }, onSinceMs: on ? (state.onSinceMs ?? atMs) : null };
 }
 
-/** An order has ended; its only result is what was read back. */
+/** Records the end of an order. Only its read-back counts. */
 export function recordWarningOrder(
   state: WarningState,
   readBack: boolean | null,
@@ -70,9 +69,9 @@ const isWanted = (state: WarningState, nowMs: number): boolean =>
 
 interface WarningStep {
   readonly state: WarningState;
-  /** Switch the output so; null = leave it. */
+  /** State to switch the output to; null: no change. */
   readonly order: boolean | null;
-  /** The fault began or ended. */
+  /** Event at the start or the end of a fault; null: neither. */
   readonly draft: EventDraft | null;
 }
 
@@ -80,14 +79,14 @@ function alarm(name: StatusName, reason: string): EventDraft {
   return { statusCode: statusCodes[name].code, attributes: { output: 'warning', reason } };
 }
 
-/** What to do now. @param wants a cut wants it to sound: all but the warning is proven. */
+/** One step. @param wants a cut demands sound: everything but the warning is proven. */
 export function stepWarning(before: WarningState, wants: boolean, nowMs: number): WarningStep {
   const hasChanged = wants !== (before.wantedSinceMs !== null);
   const state: WarningState = hasChanged
     ? { ...before, wantedSinceMs: wants ? nowMs : null, tries: 0, nextTryMs: nowMs }
     : before;
   const { reading } = state;
-  // It is not written before it was read; the board's first reading arrives within seconds.
+  // It is never written before it was read; the board's first reading arrives within seconds.
   if (reading === null || state.isOrdered) return { state, order: null, draft: null };
   const target = isWanted(state, nowMs);
   if (reading.on === target) {
@@ -106,7 +105,7 @@ export function stepWarning(before: WarningState, wants: boolean, nowMs: number)
   };
 }
 
-/** When a step is due by time alone, as far as a short sound has to end. */
+/** Monotonic time of the next step that only the end of a short sound demands, ms. */
 export function warningWakeMs(state: WarningState): number {
   const { chirpUntilMs, reading } = state;
   return reading?.on === true && !state.isOrdered && state.wantedSinceMs === null && state.tries === 0
@@ -114,7 +113,6 @@ export function warningWakeMs(state: WarningState): number {
     : Number.POSITIVE_INFINITY;
 }
 
-/** What the interlock may know of it. */
 export function warningEvidence(state: WarningState, nowMs: number): NonNullable<Evidence['warning']> {
   const { wantedSinceMs, onSinceMs, reading, hasFault } = state;
   const isFresh = reading !== null && nowMs - reading.atMs <= warningLimits.readingMs;

@@ -1,5 +1,5 @@
-// Which witnesses must agree before a relay may limit the vehicle, and why they do not. Two keys that no single fault turns: the table of
-// what can fail together is `common-causes.ts`.
+// Witnesses that must agree before a relay may restrict the vehicle, and the reasons if they do not. Two keys are needed that no single fault turns;
+// `common-causes.ts` is the table of common causes.
 import type { RuleFinding, Verdict } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { sharedCauses } from '../evidence/common-causes.ts';
@@ -7,27 +7,25 @@ import type { Evidence, Witnesses } from '../evidence/testimony.ts';
 import { interlockLimits } from './interlock-rules.ts';
 import { found } from './rule-findings.ts';
 
-/** The supply voltage speaks against a standstill, and never for one: no charging is no proof of rest. */
+/** The supply voltage only speaks against standstill: no charging proves no rest. */
 export const keys: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm'];
-/** What speaks of the vehicle itself, and not of its engine. */
+/** Witnesses of the vehicle itself, not of its engine. */
 export const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
 
-/** How many keys are proven. */
 export function countProven(isProven: (name: WitnessName) => boolean): number {
   return keys.filter(isProven).length;
 }
 
-/** Which witnesses are asked. */
 interface Wanted {
   readonly names: readonly WitnessName[];
   readonly needsEngine: boolean;
-  /** Ignition must have been off this long to count. */
+  /** Minimum time of ignition off that counts, ms. */
   readonly offMs: number;
 }
 
 type Pair = readonly [WitnessName, WitnessName];
 
-/** Pairs of which one speaks of the vehicle itself and, where that is asked, the other of its engine. */
+/** Pairs with one witness of the vehicle itself. If `needsEngine` is set, the other must be a witness of the engine. */
 function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly Pair[] {
   return names
     .flatMap((a, at) => names.slice(at + 1).map((b): Pair => [a, b]))
@@ -37,7 +35,7 @@ function pairsOf(names: readonly WitnessName[], needsEngine: boolean): readonly 
     });
 }
 
-/** What explains all pairs by one fault; `none` where there is no pair, or one that no single fault explains. */
+/** Single fault that explains all pairs; `none`: there is no pair, or one that no single fault explains. */
 function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' | 'board' | 'none' {
   const shared = pairs.map(([a, b]) => sharedCauses(witnesses[a].causes, witnesses[b].causes));
   if (shared.some((causes) => causes.length === 0)) return 'none';
@@ -45,14 +43,14 @@ function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' |
   return shared.length > 0 ? 'board' : 'none';
 }
 
-/** Whether a change waits for nothing but the proof that the board does not repeat old values. */
+/** True when a change waits only for the proof that the board does not repeat old values. */
 export function waitsForBoard({ rules }: Verdict): boolean {
   const unmet = rules.filter(({ isMet }) => !isMet);
   const isBoard = unmet.some(({ rule, value }) => rule === 'common_cause' && value === 'board');
   return isBoard && unmet.every(({ rule }) => rule === 'common_cause' || rule.startsWith('witness'));
 }
 
-/** Two keys: independent witnesses that have earned credit and agree. */
+/** Rule of two keys: independent witnesses that have earned credit and agree. */
 export function witnessRules(
   { witnesses }: Evidence,
   { names, needsEngine, offMs }: Wanted,

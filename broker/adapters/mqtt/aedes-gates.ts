@@ -1,5 +1,5 @@
-// The hooks of aedes: authentication, and authorization to publish, subscribe and receive. A hook must never throw (that would end
-// the process) and never answer before the work behind it is done.
+// The hooks of aedes: authentication, and authorization to publish, subscribe and receive. A hook must never throw, because that would end the
+// process, and never answer before the work behind it is done.
 import type { Duplex } from 'node:stream';
 import type { Aedes, AuthenticateError, Client, ConnectPacket } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
@@ -21,23 +21,23 @@ import type { Peer } from './mqtt-listener.ts';
 
 const authenticateTimeoutMs = 10_000;
 const failureDelayMs = 2000;
-/** Bytes that may wait for a client that does not read before it is dropped. */
+/** Maximum number of bytes waiting for a client that does not read; beyond it the client is dropped. */
 const backlogMost = 1024 * 1024;
 
 export interface Connection {
   readonly peer: Peer;
   readonly reader: Reader;
-  /** Of its CONNECT; null before it and after the login. */
+  /** Verdict on its CONNECT; null before it and after the login. */
   verdict: ConnectVerdict | null;
   session: Session | null;
 }
 
-/** What the hooks of one server share. */
+/** State shared by the hooks of one server. */
 export interface ServerState {
   readonly options: MqttServerOptions;
   readonly limits: MqttLimits;
   readonly rules: SessionRules;
-  /** What is known of each connection, from the moment that it was taken. */
+  /** Facts about each connection, from its acceptance on. */
   readonly connections: WeakMap<Client, Connection>;
   /** The newest connection of each user name. */
   readonly sessions: Map<string, Session>;
@@ -47,14 +47,13 @@ export interface ServerState {
 }
 
 const socketOf = (client: Client): Duplex => client.conn;
-/** Address of the peer, empty when it was gone at once. */
+/** Address of the peer; empty if it was gone at once. */
 export const addressOf = (state: ServerState, client: Client): string =>
   state.connections.get(client)?.peer.address ?? '';
-/** The session of a connection that has logged in. */
 export const sessionOf = (state: ServerState, client: Client): Session | null =>
   state.connections.get(client)?.session ?? null;
 
-/** What a CONNECT and its connection say, for the judge. */
+/** Facts of a CONNECT and its connection, for the judge. */
 export function factsOf(packet: ConnectPacket, peer: Peer | undefined) {
   const { will, username, password, clientId, keepalive } = packet;
   return {
@@ -70,7 +69,7 @@ export function factsOf(packet: ConnectPacket, peer: Peer | undefined) {
   };
 }
 
-/** Under which name a refusal is counted. */
+/** Name under which a refusal is counted. */
 function countOf(refused: AuthenticateError): MqttCount {
   const code: unknown = refused.returnCode;
   if (code === connackCodes.unavailable) return 'refused_unavailable';
@@ -80,7 +79,7 @@ function countOf(refused: AuthenticateError): MqttCount {
 function refusal(code: ConnackCode, reason: string): AuthenticateError {
   const error: Error & { returnCode?: number } = new Error(reason);
   error.returnCode = code;
-  // The type's enum is `const` and declared only: its numbers cannot be imported, so it is met at this cast.
+  // The type's enum is `const` and only declared, so its numbers cannot be imported; this cast supplies them.
   return error as unknown as AuthenticateError;
 }
 
@@ -103,7 +102,7 @@ async function logIn(
   connection.verdict = null;
   const { address, certificate } = connection.peer;
   const network = networkOf(address);
-  // A resumed TLS session is not verified again: it may be older than the end of its certificate.
+  // A resumed TLS session is not verified again: its certificate may have expired since.
   if (certificate !== null && certificate.untilMs <= clock.utcMs())
     return refusal(connackCodes.notAuthorized, 'the certificate has expired');
   if (state.failures.isSpent(network, clock.monoMs())) {
@@ -111,7 +110,7 @@ async function logIn(
   }
   try {
     const device = await authenticate(named, { secret, certificate });
-    // With the right secret only: anybody may name a device.
+    // Only with the right secret, because anyone may name a device.
     if (device !== null && refused !== null) onRefused?.(device, refused.message);
     if (device !== null) return refused ?? device;
     state.failures.take(network, clock.monoMs());
@@ -122,7 +121,7 @@ async function logIn(
   }
 }
 
-/** Lets in a device with the right secret; every refusal is a CONNACK with its code. */
+/** Admits a device with the right secret; every refusal is a CONNACK with its code. */
 export function authenticator(state: ServerState): Aedes['authenticate'] {
   const { clock, log, count } = state.options;
   return (client, username, password, done) => {
@@ -154,7 +153,7 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
   };
 }
 
-/** How it is secured; null when the connection is not known. */
+/** Opens a session and returns the security of its connection; null: the connection is unknown. */
 function openSession(state: ServerState, client: Client, device: DeviceRef): Peer['security'] | null {
   const connection = state.connections.get(client);
   if (connection === undefined) return null;
@@ -165,12 +164,12 @@ function openSession(state: ServerState, client: Client, device: DeviceRef): Pee
   return peer.security;
 }
 
-/** Judges what the session did not take itself: wills, and publishes that are to be refused, which end the connection. */
+/** Judges what the session did not take: wills, and publishes to refuse, which end the connection. */
 export function publishGate(state: ServerState): Aedes['authorizePublish'] {
   const { log } = state.options;
   return (client, packet, done) => {
     const session = client === null ? null : sessionOf(state, client);
-    // A will of another process, or of a connection that never logged in: it is delivered to no client.
+    // A will of another process, or of a connection that never logged in: no client receives it.
     if (client === null || session === null)
       return done(client === null ? null : new Error('not authorized'));
     const { accountID, deviceID } = session.device;
@@ -180,7 +179,7 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
       retain: packet.retain,
       messageId: packet.messageId,
     });
-    // Only a will comes from a closed client. That the connection ended is known from the socket itself.
+    // Only a will comes from a closed client. The socket itself reports the end of the connection.
     if (verdict.ok && client.closed) return done(null);
     const reason = verdict.ok ? 'it was not taken' : verdict.reason;
     state.options.count?.('publish_refused');

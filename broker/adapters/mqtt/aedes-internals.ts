@@ -19,10 +19,10 @@
 import type { Duplex } from 'node:stream';
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 
-/** The versions that all of this was read from and is tested with. */
+/** Versions that this was read from and is tested with. */
 export const testedVersions = { aedes: '1.2.0', 'mqtt-packet': '9.0.2' } as const;
 
-/** A parser of mqtt-packet, as aedes makes one for each connection. */
+/** A parser of mqtt-packet; aedes makes one for each connection. */
 interface PacketParser {
   parse(bytes: Uint8Array): unknown;
   on(event: string, listener: (value: never) => void): unknown;
@@ -34,10 +34,10 @@ interface PacketParser {
 
 type Handle = (this: PacketInput, packet: unknown) => void;
 
-/** Stands in for the parser of a connection, with what aedes needs of it when packets come from another one. */
+/** Replaces the parser of a connection, with the members that aedes needs when packets come from another one. */
 export interface PacketInput {
   readonly client: Client;
-  /** What aedes does with a packet. */
+  /** Handler of aedes for a packet. */
   readonly handle: Handle;
   /** Packets before the login; aedes empties it. It stays empty. */
   _queue: readonly never[] | null;
@@ -52,7 +52,7 @@ interface Subscription {
 interface ClientInternals {
   _parser: PacketParser | PacketInput;
   _parsingBatch: number;
-  /** Called for each packet when it is done, and by aedes itself for each `readable`. */
+  /** Called for each finished packet, and by aedes itself for each `readable`. */
   _nextBatch: (error?: Error | null) => void;
   readonly _keepaliveInterval: number;
   readonly _keepaliveTimer: { refresh(): void } | null;
@@ -67,8 +67,8 @@ const internalsOf = (client: Client): ClientInternals => client as unknown as Cl
 const nothing = (): void => undefined;
 
 /**
- * One parser for all connections: it is given whole packets only, and so holds nothing between two of them. The one that
- * aedes makes for a connection has two streams in it, and would be a sixth of what an idle vehicle costs.
+ * One parser for all connections: it only receives complete packets, so it holds nothing between two of them. The parser that aedes makes for a
+ * connection has two streams in it, and would be a sixth of the cost of an idle vehicle.
  */
 const shared: { parser: PacketParser | null; packet: unknown; fault: unknown } = {
   parser: null,
@@ -93,7 +93,7 @@ function detachParser(client: Client): PacketInput {
   return input;
 }
 
-/** Stops aedes from reading the connection; packets reach it through `handlePacket` alone. @param onDone called for each of them. */
+/** Stops aedes from reading the connection; packets only reach it through `handlePacket`. @param onDone called for each of them. */
 export function takeOverReading(
   client: Client,
   stream: Duplex,
@@ -110,7 +110,7 @@ export function takeOverReading(
   return input;
 }
 
-/** The packet in these bytes. @throws Error when it is none. */
+/** The packet in these bytes. @throws Error when they are none. */
 function parsePacket(bytes: Uint8Array): unknown {
   const { parser } = shared;
   if (parser === null) throw new Error('no connection has brought a parser');
@@ -124,29 +124,29 @@ function parsePacket(bytes: Uint8Array): unknown {
   const { packet, fault } = shared;
   shared.packet = null;
   if (packet !== null && fault === null) return packet;
-  // What it may still hold is no part of the next packet.
+  // Bytes that it may still hold are no part of the next packet.
   parser.error ??= new Error('not one whole packet');
   throw parser.error;
 }
 
-/** Gives aedes one whole packet. @throws Error when it is none, or aedes throws. */
+/** Passes one complete packet to aedes. @throws Error when it is none, or aedes throws. */
 export function handlePacket(input: PacketInput, bytes: Uint8Array): void {
   internalsOf(input.client)._parsingBatch = 0;
   input.handle.call(input, parsePacket(bytes));
 }
 
-/** Restarts the keep-alive time of the connection, if it has one. */
+/** Restarts the keep-alive timer of the connection, if it has one. */
 export function refreshKeepAlive(client: Client): void {
   const { _keepaliveInterval, _keepaliveTimer } = internalsOf(client);
   if (_keepaliveInterval > 0) _keepaliveTimer?.refresh();
 }
 
-/** Calls when the client has read; the connection ends when that takes longer than `drainTimeout`. */
+/** Calls `done` when the client has read; the connection ends when that takes longer than `drainTimeout`. */
 export function whenDrained(client: Client, done: () => void): void {
   internalsOf(client).waitForDrain(done);
 }
 
-/** The QoS with which the client has subscribed to exactly this topic; null when it has not. */
+/** QoS of the client's subscription to exactly this topic; null: none. */
 export function subscribedQos(client: Client, topic: string): number | null {
   return internalsOf(client).subscriptions[topic]?.qos ?? null;
 }
@@ -173,7 +173,7 @@ export function onBrokerError(broker: Aedes, listener: (thrown: unknown) => void
   broker.on('error' as 'closed', listener as () => void);
 }
 
-/** No session is kept, whatever the client asked for. */
+/** No session is kept, whatever the client requested. */
 export function forceCleanSession(packet: ConnectPacket): void {
   packet.clean = true;
 }

@@ -1,7 +1,6 @@
-// Reads a connection on behalf of aedes 1.2: only whole, well-formed packets reach it, never more at once than is allowed,
-// and none but CONNECT before the login is done. What a vehicle publishes on its own topics goes past aedes to its session.
-// aedes reads by itself otherwise: without a limit on size, and under back-pressure it may never read again. What this
-// needs of aedes beyond its types is in `aedes-internals.ts`.
+// Reads a connection on behalf of aedes 1.2: only complete, well-formed packets reach it, never more at once than is allowed, and only CONNECT before
+// the login is done. Publishes of a vehicle on its own topics bypass aedes and go to its session. When aedes reads by itself it has no limit on size,
+// and under back-pressure it may never read again. `aedes-internals.ts` lists what this needs of aedes beyond its types.
 import type { Duplex } from 'node:stream';
 import type { AedesOptions, Client } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
@@ -15,20 +14,20 @@ import { handlePacket, type PacketInput, takeOverReading } from './aedes-interna
 export const safeAedesOptions = {
   // With any other value one frozen subscriber stalls all others, and its backlog ends the process when it leaves.
   concurrency: 0,
-  /** A client that takes nothing for so long is dropped, in ms. */
+  /** A client that reads nothing for this long is dropped, ms. */
   drainTimeout: 10_000,
-  /** From the connection to the end of CONNECT, in ms. */
+  /** Maximum time from the connection to the end of CONNECT, ms. */
   connectTimeout: 10_000,
 } as const satisfies AedesOptions;
 
 export interface ReaderLimits {
-  /** Bytes of a CONNECT: two names of 129, a secret, a will. */
+  /** Maximum size of a CONNECT, bytes: two names of 129, a secret, a will. */
   readonly connectBytes: number;
-  /** Bytes of any packet after it: a full payload, its topic and its header. */
+  /** Maximum size of any packet after it, bytes: a full payload, its topic and its header. */
   readonly packetBytes: number;
-  /** Packets of one connection, of whatever kind, that aedes may be at work on. */
+  /** Maximum number of packets of one connection, of any kind, at work in aedes. */
   readonly packetsEach: number;
-  /** From the connection to the end of the login, with the time that the check of the secret takes, in ms. */
+  /** Maximum time from the connection to the end of the login, including the check of the secret, ms. */
   readonly connectMs: number;
 }
 
@@ -39,23 +38,23 @@ export const readerLimits: ReaderLimits = {
   connectMs: 15_000,
 };
 
-/** What the readers of one server share. */
+/** Members shared by the readers of one server. */
 export interface ReaderHost {
   readonly clock: Clock;
   readonly limits: ReaderLimits;
-  /** The connection is about to end for what the client sent, or did not send in time. */
+  /** The connection is about to end, because of what the client sent, or did not send in time. */
   onFault(client: Client, reason: string): void;
-  /** False when the next publish may be passed on. Else true, and `wake` is called when there may be capacity. */
+  /** False: the next publish may be passed on. True: it may not, and `wake` is called when there may be capacity. */
   holdFor?(wake: () => void): boolean;
   /** The client has acknowledged a QoS 1 message. */
   onPuback?(client: Client): void;
 }
 
-/** Takes publishes past aedes. */
+/** Receives publishes that bypass aedes. */
 export interface PublishLane {
   /**
-   * @param packet one whole PUBLISH, well-formed.
-   * @returns false when it is not for this lane: then aedes has it, as every other packet.
+   * @param packet one complete, well-formed PUBLISH.
+   * @returns false when it is not for this lane: aedes then gets it, like every other packet.
    */
   publish(packet: Uint8Array): boolean;
   /** The client has sent something that bypasses aedes. */
@@ -65,7 +64,7 @@ export interface PublishLane {
 export interface Reader {
   /** Passes publishes of the connection to this lane first; called once, at the login. */
   serve(lane: PublishLane): void;
-  /** Passes on nothing more until `resume`, not even what was read already. */
+  /** Passes on nothing more until `resume`, not even data that was already read. */
   pause(): void;
   resume(): void;
 }
@@ -78,7 +77,7 @@ function endFor(stream: Duplex, { returnCode }: Fault): void {
 
 type Phase = 'connect' | 'login' | 'open' | 'over';
 
-/** A class for its memory alone, as the framer is. */
+/** A class instead of closures, to save memory: one instance per connection. */
 class ConnectionReader implements Reader {
   readonly #host: ReaderHost;
   readonly #client: Client;
@@ -129,7 +128,7 @@ class ConnectionReader implements Reader {
     this.#stream.once('close', cancel);
     client.once('connected', () => {
       cancel();
-      // Nothing of the login stays with the connection.
+      // Removes everything of the login from the connection.
       this.#stream.removeListener('close', cancel);
       if (this.#phase === 'login') this.#phase = 'open';
       this.#run();
@@ -176,7 +175,7 @@ class ConnectionReader implements Reader {
     );
   }
 
-  /** One packet, or the next read; false when there is nothing more for now. */
+  /** Handles one packet, or the next read; false: there is nothing more for now. */
   #advance(): boolean {
     const { limits } = this.#host;
     // Only publishes are limited: other packets must not wait for capacity.
@@ -204,13 +203,12 @@ class ConnectionReader implements Reader {
   }
 }
 
-/** A connection that was just given to aedes. */
+/** A connection that aedes has just received. */
 interface Connection {
   readonly client: Client;
   readonly stream: Duplex;
 }
 
-/** Takes over the reading of a connection. */
 export function createReader(host: ReaderHost, connection: Connection): Reader {
   return new ConnectionReader(host, connection);
 }

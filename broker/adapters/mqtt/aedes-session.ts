@@ -1,5 +1,5 @@
-// One logged-in MQTT connection on top of aedes: strictly first-in first-out answers, a cap on what is in flight up and
-// down. It must never answer what is not stored, nor anything after a failure.
+// One logged-in MQTT connection on top of aedes: strictly first-in first-out answers, a cap on what is in flight up and down. It must never answer
+// what is not stored, nor anything after a failure.
 import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
@@ -11,19 +11,19 @@ import type { DeviceRef } from '../../store/devices/devices.ts';
 import { refreshKeepAlive, whenDrained } from './aedes-internals.ts';
 import type { PublishLane, Reader } from './aedes-reader.ts';
 
-/** Messages with QoS 1 that may wait for the acknowledgement of one client. */
+/** Maximum number of QoS 1 messages that wait for the acknowledgement of one client. */
 export const unacknowledgedMost = 64;
 
 /**
- * Bytes of publishes that wait for the limit of their device: of one connection, which is read on meanwhile so that its PINGREQ is
- * answered, and of all. Beyond it nothing more is read, and TCP holds up the client.
+ * Maximum size of publishes that wait for the limit of their device, bytes: per connection and in total. Meanwhile the connection is still read, so
+ * that its PINGREQ is answered. Beyond the maximum nothing more is read, and TCP holds up the client.
  */
 const heldMost = { each: 128 * 1024, all: 64 * 1024 * 1024 } as const;
 
 /** Work in flight over all connections. */
 export interface Pressure {
   inFlight: number;
-  /** Bytes of their payloads. */
+  /** Size of their payloads, bytes. */
   bytes: number;
   readonly highest: number;
   readonly highestBytes: number;
@@ -36,14 +36,14 @@ const isHigh = ({ inFlight, bytes, highest, highestBytes }: Pressure): boolean =
 const isCalm = ({ inFlight, bytes, highest, highestBytes }: Pressure): boolean =>
   inFlight <= highest / 2 && bytes <= highestBytes / 2;
 
-/** False while there is capacity. Else true, and `wake` is called when there is some again. */
+/** False: there is capacity. True: there is none, and `wake` is called when there is some again. */
 export function holdFor(pressure: Pressure, wake: () => void): boolean {
   if (!isHigh(pressure)) return false;
   pressure.waiting.add(wake);
   return true;
 }
 
-/** Resumes waiting connections one after the other: one that fills it up again waits behind the others. */
+/** Resumes waiting connections in turn: one that fills it up again waits behind the others. */
 function relieve(pressure: Pressure): void {
   if (!isCalm(pressure)) return;
   for (const wake of pressure.waiting) {
@@ -57,31 +57,31 @@ export interface Session {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
-  /** Where it comes from, see `networkOf`. */
+  /** Network of the client, see `networkOf`. */
   readonly network: string;
-  /** Messages with QoS 1 that were sent and not acknowledged. */
+  /** Number of QoS 1 messages that were sent and not acknowledged. */
   unacknowledged: number;
   /** Stops reading for good, for the shutdown. */
   halt(): void;
-  /** Resolves when everything taken so far is answered or the connection is gone. */
+  /** Resolves when everything received so far is answered or the connection is gone. */
   idle(): Promise<void>;
 }
 
-/** Sessions with answers to write: they are written together at the end of the loop turn, those of one connection in one write. */
+/** Sessions with answers to write at the end of the loop turn, one write per connection. */
 export interface AnswerBatch {
   readonly sessions: VehicleSession[];
 }
 
-/** What the sessions of one server share. */
+/** Members shared by the sessions of one server. */
 export interface SessionRules {
   readonly pressure: Pressure;
   readonly answers: AnswerBatch;
-  /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
+  /** Number of publishes of one connection in flight at which it is paused; it resumes at half of that. */
   readonly inFlightMost: number;
   readonly onUplink: MqttServerOptions['onUplink'];
   /** Null: no publish waits for the limit of its device. */
   readonly pacer: PublishPacer | null;
-  /** Bytes of publishes that wait so, over all connections. */
+  /** Size of these waiting publishes over all connections, bytes. */
   readonly held: { bytes: number };
   onFailure(device: DeviceRef, reason: string): void;
   /** A client does not read its acknowledgements: nothing is read from it until it does. */
@@ -99,13 +99,13 @@ interface SessionParts {
 /** A publish in flight, in a linked list in order of arrival. */
 class OpenPublish implements Completion {
   readonly #session: VehicleSession;
-  /** Of its payload. */
+  /** Size of its payload. */
   readonly bytes: number;
   /** 0: it gets no PUBACK. */
   readonly packetId: number;
-  /** `dropped`: given up before it was begun, and never answered. */
+  /** `dropped`: abandoned before it was started, and never answered. */
   state: 'held' | 'open' | 'done' | 'failed' | 'dropped' = 'open';
-  /** While it is held. */
+  /** Set while it is held. */
   uplink: Uplink | null = null;
   thrown: unknown = null;
   next: OpenPublish | null = null;
@@ -134,7 +134,7 @@ class OpenPublish implements Completion {
 interface HeldPublishes {
   readonly publishes: OpenPublish[];
   bytes: number;
-  /** Leaves the queue of those that wait; null: it is not in it. */
+  /** Leaves the queue of waiting devices; null: it is not in it. */
   leave: Cancel | null;
   readonly onClose: () => void;
 }
@@ -146,7 +146,7 @@ function writeAnswers(answers: AnswerBatch): void {
   for (const session of sessions) session.flush();
 }
 
-/** A class for its memory alone: there is one for every vehicle that is connected. */
+/** A class instead of closures, to save memory: one instance per connected vehicle. */
 class VehicleSession implements Session, PublishLane {
   readonly device: DeviceRef;
   readonly client: Client;
@@ -158,7 +158,7 @@ class VehicleSession implements Session, PublishLane {
   #inFlight = 0;
   #isPaused = false;
   #isHalted = false;
-  /** It does not read what it is sent. */
+  /** The client does not read what it is sent. */
   #isStalled = false;
   #oldest: OpenPublish | null = null;
   #newest: OpenPublish | null = null;
@@ -178,8 +178,8 @@ class VehicleSession implements Session, PublishLane {
   }
 
   /**
-   * Takes a publish on one of the device's own topics: it is answered when it and all before it are done. When one fails the
-   * connection ends and nothing further is answered: the device sends it all again.
+   * Takes a publish on one of the device's own topics: it is answered when it and all before it are done. When one fails the connection ends and
+   * nothing further is answered: the device sends it all again.
    */
   publish(packet: Uint8Array): boolean {
     // Packets after a DISCONNECT are dropped.
@@ -220,11 +220,11 @@ class VehicleSession implements Session, PublishLane {
     });
   }
 
-  /** Answers those that are done and have none before them that is not. */
+  /** Answers finished publishes, up to the first unfinished one. */
   answerFinished(): void {
     for (let taken = this.#oldest; taken !== null && isOver(taken); taken = this.#oldest) {
       this.#oldest = taken.next;
-      // One that is gone must not hold, for the garbage collector, whatever came after it.
+      // A finished publish must not keep later ones reachable for the garbage collector.
       taken.next = null;
       if (this.#oldest === null) this.#newest = null;
       this.#inFlight -= 1;
@@ -267,7 +267,7 @@ class VehicleSession implements Session, PublishLane {
 
   #fail(thrown: unknown): void {
     this.#rules.onFailure(this.device, messageOf(thrown));
-    // Those before it are stored. Whatever comes after it finds the connection ended.
+    // Those before it are stored. Later ones find the connection ended.
     this.flush();
     this.socket.destroy();
   }
@@ -279,19 +279,19 @@ class VehicleSession implements Session, PublishLane {
     try {
       onUplink(this.device, uplink, taken);
     } catch (thrown) {
-      // It would end the process, and with it all connections.
+      // An exception would end the process, and with it all connections.
       taken.fail(thrown);
     }
   }
 
-  /** Behind one that waits all others wait, but for what may overtake. */
+  /** All others wait behind a held one, except those that may overtake. */
   #mustWait(uplink: Uplink): boolean {
     const { pacer } = this.#rules;
     if (pacer === null || (this.#held === null && !pacer.isHeld(this.device))) return false;
     return !pacer.mayOvertake(this.device, uplink);
   }
 
-  /** Answered late, and in order. It is copied: a small one would keep all that was read with it. */
+  /** Answered late, and in order. The payload is copied: a small one would retain everything that was read with it. */
   #hold(taken: OpenPublish, { verb, payload }: Uplink): void {
     taken.state = 'held';
     taken.uplink = { verb, payload: payload.slice() };
@@ -310,7 +310,7 @@ class VehicleSession implements Session, PublishLane {
     held.leave ??= this.#rules.pacer?.wait(this.device, () => this.#startHeld(held)) ?? null;
   }
 
-  /** The oldest may go on; what remains waits for its next turn. */
+  /** Starts the oldest; the rest waits for the next turn. */
   #startHeld(held: HeldPublishes): void {
     held.leave = null;
     const first = held.publishes.shift();
@@ -332,7 +332,7 @@ class VehicleSession implements Session, PublishLane {
     if (uplink !== null) this.#start(taken, uplink);
   }
 
-  /** What is not acknowledged comes again; a QoS 0 publish does not, so the one that was read is stored. */
+  /** The client sends unacknowledged publishes again, but not a QoS 0 publish, so one that was read is stored. */
   #dropHeld(): void {
     const held = this.#held;
     if (held === null) return;
@@ -378,7 +378,7 @@ class VehicleSession implements Session, PublishLane {
   }
 }
 
-/** The session of an authenticated connection, which takes its publishes from now on. */
+/** Session of an authenticated connection, which receives its publishes from now on. */
 export function createSession(rules: SessionRules, parts: SessionParts): Session {
   const session = new VehicleSession(rules, parts);
   parts.reader.serve(session);

@@ -1,13 +1,13 @@
-// aedes 1.2 without its routing and its store: what one vehicle publishes is never delivered to another connection, nothing
-// is retained and no session outlives its connection, so there is nothing to match, look up or keep. It must hold
-// nothing, whatever comes in. What goes down to a vehicle takes another way (`Client.publish`), past all of this.
+// aedes 1.2 without its routing and its store. A publish of one vehicle never goes to another connection, nothing is retained and no session outlives
+// its connection, so there is nothing to match, look up or keep. It must hold nothing, whatever comes in. Messages to a vehicle bypass all of this
+// (`Client.publish`).
 import { Readable } from 'node:stream';
 import type { Aedes, AedesOptions, Client } from 'aedes';
 import { replacePublish, shareSubscriptionFunction } from './aedes-internals.ts';
 
 type Done = (error?: Error | null) => void;
 
-/** The emitter of aedes (mqemitter): subscriptions are taken and forgotten, messages go nowhere. */
+/** The emitter of aedes (mqemitter): accepts and drops subscriptions and messages. */
 const emitter = {
   concurrency: 0,
   current: 0,
@@ -34,11 +34,11 @@ const missing = async (): Promise<never> => {
   throw new Error('nothing is kept');
 };
 
-/** The persistence of aedes, as one that is always empty. Clients are clean sessions, so little of it is ever asked. */
+/** The persistence of aedes, always empty. Clients are clean sessions, so little of it is ever called. */
 const persistence = {
   setup: done,
   storeRetained: done,
-  // Only `pipe` of it is called, to send what there is.
+  // Only its `pipe` is called, to send retained messages.
   createRetainedStreamCombi: () => ({ pipe: () => undefined }),
   addSubscriptions: done,
   removeSubscriptions: done,

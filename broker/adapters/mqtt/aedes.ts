@@ -1,6 +1,6 @@
-// The MQTT 3.1.1 server over aedes 1.2: only devices, only their own topics, nothing retained, nothing kept for later.
-// PUBACK leaves only after `onUplink` said that it is stored, in order. It must never let one client stall or end the process.
-// Clean session 0 is accepted but nothing is kept: the CONNACK says so (session present 0).
+// The MQTT 3.1.1 server over aedes 1.2: only devices, only their own topics, nothing retained, nothing kept for later. A PUBACK leaves only after
+// `onUplink` reported the publish as stored, in order. It must never let one client stall or end the process. Clean session 0 is accepted but nothing
+// is kept: the CONNACK says so (session present 0).
 import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type ConnectPacket, type PublishPacket } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
@@ -37,17 +37,17 @@ const defaultMqttLimits: MqttLimits = {
   failures: { burst: 50, perS: 1 },
 };
 
-/** What every agent leaves as its will. */
+/** The will of every agent. */
 const offline = Buffer.from('offline');
 
-/** The payload of a will lies in what was read with it: it shall not hold all of that while the vehicle is connected. */
+/** Copies the payload of a will out of the read buffer, which would otherwise stay in memory while the vehicle is connected. */
 function copyWillPayload({ will }: ConnectPacket): void {
   if (!will) return;
   const payload = Buffer.from(will.payload);
   will.payload = payload.equals(offline) ? offline : payload;
 }
 
-/** How long a shutdown waits for the answers in flight. */
+/** Maximum time for which a shutdown waits for the answers in flight. */
 const shutdownMs = 2500;
 
 function createBroker(state: ServerState): Aedes {
@@ -74,14 +74,14 @@ function createBroker(state: ServerState): Aedes {
   return broker;
 }
 
-/** Keeps one connection per user name: the newest, as MQTT-3.1.4-2 wants. */
+/** Keeps one connection per user name: the newest, as MQTT-3.1.4-2 demands. */
 function followSessions(state: ServerState, broker: Aedes): void {
   const { clock, log, onOffline, onCloneSuspected } = state.options;
   const takeovers = createTakeovers();
   broker.on('client', (client) => {
     const session = sessionOf(state, client);
     if (session === null) return;
-    // The user name of its device, as `judgeConnect` wants it: the text that aedes keeps anyhow.
+    // User name of its device, as `judgeConnect` demands; aedes keeps this text anyway.
     const user = client.id;
     const older = state.sessions.get(user);
     state.sessions.set(user, session);
@@ -159,7 +159,7 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
   };
 }
 
-/** Opens TCP and, where it is wanted, WebSocket; both or none. @throws AppError `port_in_use` or `config`. */
+/** Opens TCP and, if configured, WebSocket; both or none. @throws AppError `port_in_use` or `config`. */
 async function openListeners(state: ServerState, broker: Aedes) {
   const { host, port, tls = null, websocket = null, log, clock } = state.options;
   const gate = { ...createGate(state, broker), log, clock };
@@ -182,10 +182,10 @@ function sendTo(session: Session, message: Downlink): Promise<boolean> {
   const topic = formatTopic(session.device, message.verb);
   const granted = subscribedQos(session.client, topic);
   if (session.socket.destroyed || granted === null) return Promise.resolve(false);
-  // The lower of the two (MQTT-3.8.4-6): what leaves with 0 is never acknowledged, and must not be waited for.
+  // The lower QoS of the two (MQTT-3.8.4-6): a message with 0 is never acknowledged, and must not be waited for.
   const qos = granted === 0 ? 0 : message.qos;
   if (qos === 1 && session.unacknowledged >= unacknowledgedMost) {
-    // It reads and does not answer. What matters is sent again when it says hello.
+    // The client reads and does not answer. Everything important is sent again on its next hello.
     session.socket.destroy();
     return Promise.resolve(false);
   }
@@ -218,7 +218,7 @@ async function shutDown(state: ServerState, listeners: readonly Listener[], brok
   await waitAtMost(clock, stopped, 500);
 }
 
-/** The limits, connections as far as the system lets this process have sockets. */
+/** The limits; the number of connections is capped by the sockets that the system allows. */
 function limitsOf({ limits, log }: MqttServerOptions): MqttLimits {
   const wanted = { ...defaultMqttLimits, ...limits };
   const openFiles = descriptorLimit();

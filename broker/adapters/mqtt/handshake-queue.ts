@@ -1,6 +1,6 @@
-// Queue from the acceptance of a connection to MQTT. A connection waits at almost no cost until its first bytes; then handshakes
-// begin first in, first out, for some milliseconds of each loop turn. A storm of connections must never hold up those that are
-// connected, and a silent, slow or closed one must never hold up the next.
+// Queue from the acceptance of a connection to MQTT. A connection waits at almost no cost until its first bytes. Handshakes then begin first in,
+// first out, for some milliseconds of each loop turn. A storm of connections must never delay connected clients, and a silent, slow or closed
+// connection must never delay the next.
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../../src/ports.ts';
@@ -13,24 +13,26 @@ import {
 import { createLoopPace } from './loop-pace.ts';
 
 export interface HandshakeLimits {
-  /** Most connections in the queue. */
+  /** Maximum number of connections in the queue. */
   readonly waitingMost: number;
-  /** Handshakes that were begun within `placeMs` and are not done, at most: what can come back to us at one moment. */
+  /** Maximum number of unfinished handshakes that began within `placeMs`: all of these may come back at one moment. */
   readonly atWorkMost: number;
-  /** Work on handshakes in one loop turn, in ms; the last one may take longer. */
+  /** Time for handshakes in one loop turn, ms; the last one may take longer. */
   readonly turnMs: number;
-  /** From the acceptance to the first bytes, in ms. */
+  /** Maximum time from the acceptance to the first bytes, ms. */
   readonly silentMs: number;
-  /** From the acceptance to the begin of the handshake, in ms: vehicles give up after 20 s, and the handshake is still to come. */
+  /** Maximum time from the acceptance to the start of the handshake, ms: vehicles give up after 20 s, and the handshake is still to come. */
   readonly waitMs: number;
-  /** A handshake that takes longer frees its slot and goes on, in ms: slow networks, silent clients. */
+  /** Time after which a slow handshake frees its slot and continues, ms: slow networks, silent clients. */
   readonly placeMs: number;
-  /** From the begin of the handshake to MQTT, in ms. */
+  /** Maximum time from the start of the handshake to MQTT, ms. */
   readonly arrivalMs: number;
 }
 
-/** 128 at work with answers after 150 ms are 850 a second: more than a core can do. With certificates of clients the answer costs
- * more than a millisecond, and all of them may come in one turn. */
+/**
+ * 128 in progress with answers after 150 ms are 850 a second: more than a core can do. With client certificates the answer costs more than a
+ * millisecond, and all of them may come in one turn.
+ */
 export const handshakeLimits: HandshakeLimits = {
   waitingMost: 10_000,
   atWorkMost: 128,
@@ -41,7 +43,7 @@ export const handshakeLimits: HandshakeLimits = {
   arrivalMs: 10_000,
 };
 
-/** Bytes that are taken from a connection that waits; it reads on as long as there are fewer. */
+/** Bytes to read from a waiting connection; reading continues below this. */
 const heldMost = 2048;
 const nothing = Buffer.alloc(0);
 
@@ -49,43 +51,42 @@ export interface HandshakeQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: HandshakeLimits;
-  /** The first bytes are a TLS record; else any byte will do. */
+  /** The first bytes are a TLS record; otherwise any byte counts. */
   readonly isTls: boolean;
-  /** Begins the handshake: the bytes that were read are in the stream again. */
+  /** Starts the handshake: the bytes that were read are in the stream again. */
   readonly take: (socket: Socket) => void;
-  /** It is about to be ended: the queue was full, or it has waited for too long. */
+  /** The connection is about to be ended: the queue was full, or it has waited for too long. */
   readonly onRefused: () => void;
 }
 
 export interface HandshakeQueue {
-  /** Takes a connection that was just accepted. */
+  /** Adds a connection that was just accepted. */
   expect(socket: Socket): void;
-  /** Its handshake of TLS is done or has failed. */
+  /** Its TLS handshake is done or has failed. */
   handshakeEnded(socket: Socket): void;
-  /** It has reached MQTT: nothing of the queue stays with it. */
+  /** It has reached MQTT: removes everything of the queue from it. */
   arrived(socket: Socket): void;
-  /** Connections in the queue. */
   waiting(): number;
   endAll(): void;
 }
 
-/** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
+/** A TLS socket and its raw socket share this name, and no other pair on the port has it. */
 const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
 
-/** What the waiting connections of one listener share. */
+/** Members shared by the waiting connections of one listener. */
 interface Host {
   readonly options: HandshakeQueueOptions;
   onFirstBytes(arrival: WaitingConnection): void;
   onGone(arrival: WaitingConnection): void;
 }
 
-/** A class for its memory alone: ten thousand may wait. */
+/** A class instead of closures, to save memory: ten thousand may wait. */
 class WaitingConnection {
   readonly name: string;
   readonly socket: Socket;
   readonly acceptedMs: number;
   readonly #host: Host;
-  /** All that was received so far. */
+  /** Everything received so far. */
   #received: Buffer = nothing;
   #hasFirstBytes = false;
   #cancel: Cancel;
@@ -101,13 +102,13 @@ class WaitingConnection {
     socket.on('close', this.#gone);
   }
 
-  /** The next thing that happens unless something else does. */
+  /** Sets the time-out of the present phase, in place of the previous one. */
   expectWithin(ms: number, otherwise: () => void): void {
     this.#cancel();
     this.#cancel = this.#host.options.clock.after(ms, otherwise);
   }
 
-  /** Puts back what was read, and stops reading. */
+  /** Returns the read bytes to the stream, and stops reading. */
   assign(): void {
     this.socket.removeListener('readable', this.#read);
     this.socket.unshift(this.#received);
@@ -123,7 +124,7 @@ class WaitingConnection {
   readonly #end = (): void => void this.socket.destroy();
   readonly #gone = (): void => this.#host.onGone(this);
 
-  /** Reading on while it waits shows that the client has closed. */
+  /** Reading while it waits detects a client that has closed. */
   readonly #read = (): void => {
     while (this.#received.length < (this.#hasFirstBytes ? heldMost : firstRecordMost)) {
       const chunk = this.socket.read() as Buffer | null;
@@ -147,7 +148,7 @@ class Queue implements HandshakeQueue, Host {
     const { clock, limits } = options;
     this.options = options;
     this.#order = createHandshakeOrder(limits);
-    // A TLS socket looks in the next tick at what was read before it was there: its work is in the time of the piece.
+    // A TLS socket processes earlier bytes in the next tick: this work counts to the time of the step.
     this.#work = createLoopPace({ clock, turnMs: limits.turnMs, step: () => this.#beginNext() });
   }
 
@@ -211,7 +212,7 @@ class Queue implements HandshakeQueue, Host {
     try {
       take(socket);
     } catch (thrown) {
-      // One connection must not be the end of all that come after it.
+      // One connection must not end all later ones.
       log.error('handshake_failed', { reason: messageOf(thrown) });
       socket.destroy();
     }

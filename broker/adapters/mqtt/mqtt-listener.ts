@@ -1,6 +1,5 @@
-// One port on which MQTT arrives: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before
-// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of its peer. No connection
-// that has not come as far as MQTT within its time may stay open.
+// One port for MQTT: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before a byte of it is read, and begins in
+// its turn. The result is a stream and the facts about its peer. No connection that has not reached MQTT within its time may stay open.
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -24,7 +23,7 @@ import { createPacedClose } from './paced-close.ts';
 /** The other end of a connection. */
 export interface Peer {
   readonly address: string;
-  /** `mtls`: TLS, and it showed a certificate that was verified. */
+  /** `mtls`: TLS with a verified client certificate. */
   readonly security: 'plain' | 'tls' | 'mtls';
   readonly certificate: CertificateFacts | null;
   readonly certificateSuffices: boolean;
@@ -34,34 +33,33 @@ export interface Listening {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsListening | null;
-  /** Null: MQTT itself. Else WebSocket, for what is no browser and pages of these origins. */
+  /** Null: plain MQTT. Otherwise WebSocket, for non-browser clients and pages of these origins. */
   readonly origins: readonly string[] | null;
   /** Table of the configuration, for messages. */
   readonly setting: 'mqtt' | 'ws';
   readonly clock: Clock;
   readonly log: Log;
-  /** Limits of the handshake queue; the tested defaults where absent. */
+  /** Limits of the handshake queue; absent: the tested defaults. */
   readonly arrivals?: HandshakeLimits;
   /** False refuses the connection. */
   readonly admit: (socket: Socket) => boolean;
-  /** A connection that was let in is turned away: it has waited for too long, or too many wait. */
+  /** An accepted connection is turned away: it has waited for too long, or too many wait. */
   readonly onCrowd: () => void;
   readonly accept: (stream: Duplex, peer: Peer) => void;
 }
 
 export interface Listener {
   readonly port: number;
-  /** New connections get this; does nothing without TLS. @throws Error when OpenSSL refuses it. */
+  /** Applies to new connections; does nothing without TLS. @throws Error when OpenSSL refuses it. */
   renew(material: TlsMaterial): void;
-  /** Connections in the handshake queue. */
   waiting(): number;
-  /** Stops to listen and ends what has not arrived yet; resolves when every connection is closed. */
+  /** Stops listening and ends connections that have not reached MQTT; resolves when every connection is closed. */
   close(): Promise<void>;
 }
 
 const ignored = (): void => undefined;
 
-/** What is known of the other end; null when it must not come in. */
+/** Facts about the peer, or the fault that refuses it. */
 function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fault: string } {
   const address = socket.remoteAddress ?? '';
   const security = tls === null ? 'plain' : 'tls';
@@ -69,7 +67,7 @@ function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fau
     return { address, security, certificate: null, certificateSuffices: false };
   }
   const certificate = peerCertificate(socket);
-  // Never by `authorized` alone: a resumed session without any certificate counts as that.
+  // `authorized` alone proves nothing: a resumed session without any certificate counts as authorized.
   if (certificate === null) {
     if (tls.clientCert === 'required') return { fault: 'no certificate' };
     return { address, security, certificate: null, certificateSuffices: false };
@@ -78,14 +76,14 @@ function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fau
   return { address, security: 'mtls', certificate, certificateSuffices: tls.certificateSuffices };
 }
 
-/** The end of the wires inside: what takes a raw socket, and what gets new certificates. */
+/** The inner server: accepts raw sockets, and new certificates. */
 interface Inner {
   take(socket: Socket): void;
   renew(material: TlsMaterial): void;
 }
 
 const innerOf = (server: Server | HttpServer, tls: TlsListening | null): Inner => ({
-  // Servers of Node take connections that others accepted (documented for http, and the same code in tls).
+  // Servers of Node accept connections that others accepted (documented for http, and the same code in tls).
   take: (socket) => void server.emit('connection', socket),
   renew(material) {
     if (tls !== null) (server as TlsServer).setSecureContext(serverOptions({ ...tls, material }));
@@ -137,7 +135,7 @@ function createWebSocketInner(wiring: Wiring, origins: readonly string[]): Inner
   return innerOf(server, tls);
 }
 
-/** Vehicles that may wait to be accepted, when all come back at once. */
+/** Number of vehicles that may wait to be accepted when all come back at once. */
 const backlog = 2048;
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */

@@ -1,23 +1,23 @@
-// MQTT over WebSocket (MQTT 3.1.1 chapter 6, RFC 6455): from the upgrade to a stream. A page of a browser comes in only from
-// an origin that is listed: its user's network must not lend it a way to the broker.
+// MQTT over WebSocket (MQTT 3.1.1 chapter 6, RFC 6455): from the upgrade to a stream. A browser page is admitted only from a listed origin: the
+// network of its user must not give it access to the broker.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import type { Log } from '../../../src/ports.ts';
 
 const path = '/mqtt';
-/** Subprotocols (MQTT-6.0.0-3); `mqttv3.1` is what some clients of 3.1.1 still ask for. */
+/** Subprotocols (MQTT-6.0.0-3); some clients of 3.1.1 still request `mqttv3.1`. */
 const subprotocols = ['mqtt', 'mqttv3.1'] as const;
-/** Bytes of one message: a full packet and some more that a client put into the same one. */
+/** Maximum size of one message, bytes: a full packet, and more packets that a client puts into the same message. */
 const messageMost = 128 * 1024;
 
-/** Whatever is asked of this port but to speak WebSocket. */
+/** Answers any request to this port other than a WebSocket upgrade. */
 export function answerPlainHttp(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' });
   response.end(`This port speaks MQTT over WebSocket at ${path}.\n`);
 }
 
-/** Status code of a refusal, or null. */
+/** Status code of a refusal; null: none. */
 function refusalOf(
   request: IncomingMessage,
   origins: readonly string[],
@@ -33,7 +33,7 @@ function refusalOf(
 
 type Upgrade = (request: IncomingMessage, head: Buffer, onStream: (stream: Duplex) => void) => void;
 
-/** @param origins such as `https://fleet.example.com`, to the letter. */
+/** @param origins such as `https://fleet.example.com`; compared exactly. */
 export function createUpgrader(origins: readonly string[], log: Log): Upgrade {
   const server = new WebSocketServer({
     noServer: true,

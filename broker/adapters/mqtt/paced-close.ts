@@ -1,16 +1,16 @@
-// Closes dead sockets, for at most some milliseconds of each loop turn: when a gateway with ten thousand of them goes down, the
-// other connections must not wait for all of that. None of them may be forgotten.
+// Closes dead sockets, for at most some milliseconds of each loop turn. When a gateway with ten thousand connections fails, the other connections
+// must not wait for all of them. None of them may be forgotten.
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../src/ports.ts';
 import { createLoopPace } from './loop-pace.ts';
 
-/** Time in one loop turn, in ms. */
+/** Time in one loop turn, ms. */
 const turnMs = 10;
 
 /**
- * Gives what to do with each stream once it was handed on: it is destroyed in its turn after its end has come.
- * `before`: listeners for its end that it had before it was handed on. The next one is that of aedes 1.2, which would destroy
- * it, and do all that follows, in the turn in which the end came; aedes gets the close event as well.
+ * Returns the function that takes over each accepted stream: after its end it is destroyed in its turn. `before` is its number of `end` listeners
+ * before aedes 1.2 received it. The next listener is the one of aedes, which would destroy the stream and do all that follows in the turn of the end;
+ * aedes gets the close event as well.
  */
 export function createPacedClose(clock: Clock): (stream: Duplex, before: number) => void {
   const ended = new Set<Duplex>();
@@ -33,7 +33,7 @@ export function createPacedClose(clock: Clock): (stream: Duplex, before: number)
   return (stream, before) => {
     const aedesListener = stream.listeners('end')[before];
     if (aedesListener !== undefined) stream.removeListener('end', aedesListener as () => void);
-    // Else Node ends each at once.
+    // Otherwise Node ends each at once.
     stream.allowHalfOpen = true;
     stream.on('end', onEnd);
   };

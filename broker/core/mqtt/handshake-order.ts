@@ -1,20 +1,20 @@
-// The order in which new connections begin: first in, first out, with limits on those in progress and those waiting. Pure.
-// An idle connection cannot block a slot: after a timeout it gives it up and continues without one.
+// Order in which new connections begin: first in, first out, with limits on those in progress and those waiting. Pure. An idle connection cannot
+// block a slot: after a timeout it frees the slot and continues without one.
 
 export interface HandshakeOrderLimits {
-  /** Connections that wait, at most. */
+  /** Maximum number of waiting connections. */
   readonly waitingMost: number;
-  /** Connections that have begun and hold a slot, at most. */
+  /** Maximum number of connections that have begun and hold a slot. */
   readonly atWorkMost: number;
 }
 
 /** Connections are compared by identity. */
 export interface HandshakeOrder<One extends object> {
-  /** Joins the end of the queue; false when it is full. */
+  /** Joins the end of the queue; false: it is full. */
   enter(one: One): boolean;
-  /** The first in the queue, which begins now; null when none waits or no slot is free. */
+  /** First in the queue, which begins now; null: none waits or no slot is free. */
   next(): One | null;
-  /** Leaves the queue or frees its slot; nothing when it has neither. */
+  /** Leaves the queue or frees its slot; does nothing without either. */
   leave(one: One): void;
   waiting(): number;
   atWork(): number;
@@ -24,7 +24,7 @@ export function createHandshakeOrder<One extends object>({
   waitingMost,
   atWorkMost,
 }: HandshakeOrderLimits): HandshakeOrder<One> {
-  // Sets go through their members in the order in which these came, and remove any of them at once.
+  // Sets iterate in insertion order and remove any member at once.
   const queue = new Set<One>();
   const begun = new Set<One>();
   return {
@@ -50,18 +50,17 @@ export function createHandshakeOrder<One extends object>({
   };
 }
 
-/** Type of a record of TLS that holds a handshake message (RFC 8446 section 5.1). */
+/** Type of a TLS record with a handshake message (RFC 8446 section 5.1). */
 const handshakeType = 22;
 const recordHeaderBytes = 5;
-/** Bytes of a client's first record: half a kilobyte, two with keys of the coming kind, some more with a ticket. */
+/** Maximum size of a client's first record: half a kilobyte, two with post-quantum keys, some more with a ticket. */
 const recordMost = 8192;
-/** What is needed to find a first record at most. */
+/** Maximum number of bytes needed to find a first record. */
 export const firstRecordMost = recordHeaderBytes + recordMost;
 
 /**
- * True when the first record of a TLS client is there as a whole, or cannot become one: the TLS
- * layer reports what is wrong with it.
- * @param bytes all that came in so far.
+ * True when the first record of a TLS client is complete, or cannot become one: the TLS layer then reports the fault.
+ * @param bytes everything received so far.
  */
 export function hasFirstRecord(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false;

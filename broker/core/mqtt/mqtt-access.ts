@@ -1,5 +1,5 @@
-// Permissions over MQTT: every decision compares whole strings with the authenticated device's own names. There are no
-// patterns to escape from. The default is to deny.
+// Permissions over MQTT: every decision compares whole strings with the authenticated device's names. There are no patterns to escape from. The
+// default is to deny.
 import {
   type DeviceAddress,
   parseDeviceUser,
@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/wire/topics.ts';
 import type { CertificateFacts } from '../accounts/client-certificate.ts';
 
-/** The return codes of CONNACK (MQTT 3.1.1 table 3.1) that we give. */
+/** The return codes of CONNACK (MQTT 3.1.1 table 3.1) in use. */
 export const connackCodes = {
   badIdentifier: 2,
   unavailable: 3,
@@ -25,9 +25,9 @@ export interface ConnectFacts {
   /** 0: the client announces no keep-alive. */
   readonly keepaliveS: number;
   readonly will: PublishFacts | null;
-  /** Of a verified certificate that the client showed; null or absent when there was none. */
+  /** Verified certificate of the client; null or absent: none. */
   readonly certificate?: Pick<CertificateFacts, 'commonName'> | null;
-  /** True where such a certificate may stand for the secret. */
+  /** True if such a certificate may replace the secret. */
   readonly certificateSuffices?: boolean;
 }
 
@@ -45,19 +45,16 @@ export type ConnectVerdict =
       readonly ok: false;
       readonly code: ConnackCode;
       readonly reason: string;
-      /** Whose connection it is, if its secret is right: only a limit is broken, which people should learn of. */
+      /** Device of the connection, if its secret is right: only a limit is broken, which its users should learn of. */
       readonly device?: DeviceAddress;
     };
 
-/**
- * Longest keep alive that is taken, in seconds; an agent may be set to 1740. Without one a connection that is long dead
- * would count as online for ever.
- */
+/** Longest accepted keep-alive, in seconds; an agent may be set to 1740. Without a limit a dead connection would count as online for ever. */
 const keepaliveMostS = 1800;
 
 const refuse = (code: ConnackCode, reason: string) => ({ ok: false, code, reason }) as const;
 
-/** Judges a CONNECT before any secret is looked at. */
+/** Judges a CONNECT before any secret is checked. */
 export function judgeConnect(facts: ConnectFacts): ConnectVerdict {
   const device = facts.username === null ? null : parseDeviceUser(facts.username);
   if (device === null) return refuse(connackCodes.badCredentials, 'user name is not {accountID}/{deviceID}');
@@ -66,7 +63,7 @@ export function judgeConnect(facts: ConnectFacts): ConnectVerdict {
     return refuse(connackCodes.notAuthorized, 'user name is not the common name of the certificate');
   if (!facts.hasPassword && (certificate === null || !certificateSuffices))
     return refuse(connackCodes.badCredentials, 'no password');
-  // Also refuses the empty id, with clean session 0 (MQTT-3.1.3-8) as with 1: a free id could push others out.
+  // Also refuses the empty id, with clean session 0 (MQTT-3.1.3-8) as with 1: a free id could disconnect other devices.
   if (facts.clientId !== facts.username)
     return refuse(connackCodes.badIdentifier, 'client id is not the user name');
   if (facts.keepaliveS < 1 || facts.keepaliveS > keepaliveMostS) {
@@ -101,7 +98,7 @@ export function judgePublish(device: DeviceAddress, facts: PublishFacts): Publis
   return { ok: true, verb };
 }
 
-/** True when the device may subscribe to `filter` or receive on it: one of its own downlink topics to the letter. */
+/** True when the device may subscribe to `filter` or receive on it: exactly one of its downlink topics. */
 export function mayReceive(device: DeviceAddress, filter: string): boolean {
   return parseDownlink(filter, device) !== null;
 }

@@ -1,5 +1,5 @@
-// Finds the packets in a stream of bytes and validates each before anything else reads it: lengths, flags, packet ids,
-// strings, as MQTT 3.1.1 requires of a client. Pure and stateless. The library behind it gets well-formed packets only.
+// Finds the packets in a stream of bytes and validates each before anything else reads it: lengths, flags, packet ids, strings, as MQTT 3.1.1
+// requires of a client. Pure and stateless. The library behind it only gets well-formed packets.
 import { isText } from './mqtt-text.ts';
 
 export const packetTypes = {
@@ -15,30 +15,30 @@ export const packetTypes = {
   disconnect: 14,
 } as const;
 
-/** Why a packet ends the connection; `returnCode` goes into a CONNACK first (MQTT 3.1.1, table 3.1). */
+/** Reason why a packet ends the connection; `returnCode` is sent in a CONNACK first (MQTT 3.1.1, table 3.1). */
 export interface Fault {
   readonly reason: string;
   readonly returnCode: 1 | 2 | null;
 }
 
-/** Where a packet lies in the bytes. */
+/** Position of a packet in the bytes. */
 export interface Frame {
   /** Type, 1 to 15, and the flags of the fixed header. */
   readonly type: number;
   readonly flags: number;
-  /** First byte after the fixed header, and first byte after the packet: it may lie beyond the bytes that are there. */
+  /** First byte after the fixed header, and first byte after the packet, which may be beyond the received bytes. */
   readonly body: number;
   readonly end: number;
 }
 
-/** Topic filters that one SUBSCRIBE or UNSUBSCRIBE may name. A device has a handful of topics. */
+/** Maximum number of topic filters in one SUBSCRIBE or UNSUBSCRIBE. A device has a handful of topics. */
 const filtersMost = 64;
 
 const fault = (reason: string, returnCode: 1 | 2 | null = null): Fault => ({ reason, returnCode });
 
 /**
  * Reads the fixed header at `start`.
- * @returns null when it is not whole yet; a fault when its length has more than four bytes (MQTT 3.1.1, 2.2.3).
+ * @returns null when it is incomplete; a fault when its length has more than four bytes (MQTT 3.1.1, 2.2.3).
  */
 export function readHeader(bytes: Uint8Array, start: number, stop: number): Frame | Fault | null {
   let length = 0;
@@ -55,7 +55,7 @@ export function readHeader(bytes: Uint8Array, start: number, stop: number): Fram
   return fault('remaining length of more than four bytes');
 }
 
-/** What other programs say first, in hexadecimal, and what to do about it. */
+/** First bytes of other protocols, in hexadecimal, and the remedy. */
 const otherProtocols: readonly (readonly [RegExp, string])[] = [
   [/^1603/, 'TLS on a listener without TLS: use its TLS port, or give it a certificate (mqtt.tls)'],
   [/^(50524f585920|0d0a0d0a000d0a)/, 'PROXY protocol, which is not spoken here: switch it off at the proxy'],
@@ -67,7 +67,7 @@ const otherProtocols: readonly (readonly [RegExp, string])[] = [
   [/^5353482d/, 'SSH on the port of MQTT'],
 ];
 
-/** Why a connection that does not begin with CONNECT is refused (MQTT-3.1.0-1). */
+/** Reason to refuse a connection that does not begin with CONNECT (MQTT-3.1.0-1). */
 export function judgeStart(bytes: Uint8Array): Fault | null {
   if (bytes[0] === packetTypes.connect << 4) return null;
   const text = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -76,14 +76,14 @@ export function judgeStart(bytes: Uint8Array): Fault | null {
   return (bytes[0] ?? 0) >> 4 === packetTypes.connect ? null : fault('CONNECT is not first');
 }
 
-/** Reads through the body of one packet; every read checks that it stays inside. */
+/** Reads the body of one packet; every read checks that it stays inside. */
 interface Cursor {
   readonly bytes: Uint8Array;
   readonly end: number;
   at: number;
 }
 
-/** Two bytes as a number; -1 when they are not there. */
+/** Two bytes as a number; -1: they are missing. */
 function readNumber(cursor: Cursor): number {
   if (cursor.at + 2 > cursor.end) return -1;
   const value = (cursor.bytes[cursor.at] ?? 0) * 256 + (cursor.bytes[cursor.at + 1] ?? 0);
@@ -91,7 +91,7 @@ function readNumber(cursor: Cursor): number {
   return value;
 }
 
-/** One byte; -1 when it is not there. */
+/** One byte; -1: it is missing. */
 function readByte(cursor: Cursor): number {
   if (cursor.at >= cursor.end) return -1;
   const byte = cursor.bytes[cursor.at] ?? 0;
@@ -99,7 +99,7 @@ function readByte(cursor: Cursor): number {
   return byte;
 }
 
-/** Passes over a field with its length in front. Its number of bytes; -1 when it is not whole. */
+/** Skips a field with a length prefix and returns its number of bytes; -1: it is incomplete. */
 function readField(cursor: Cursor): number {
   const length = readNumber(cursor);
   if (length < 0 || cursor.at + length > cursor.end) return -1;
@@ -107,7 +107,7 @@ function readField(cursor: Cursor): number {
   return length;
 }
 
-/** Passes over a string. Its number of bytes; -1 when it is not whole or not text. */
+/** Skips a string and returns its number of bytes; -1: it is incomplete or not text. */
 function readText(cursor: Cursor): number {
   const length = readField(cursor);
   return length >= 0 && isText(cursor.bytes, cursor.at - length, cursor.at) ? length : -1;
@@ -115,7 +115,7 @@ function readText(cursor: Cursor): number {
 
 const names = { MQTT: { name: 'MQTT', level: 4 }, MQIsdp: { name: 'MQIsdp', level: 3 } } as const;
 
-/** The protocol's name and the level that goes with it; null for any other name. */
+/** Name and level of the protocol; null for any other name. */
 function readProtocol(cursor: Cursor): (typeof names)[keyof typeof names] | null {
   const length = readField(cursor);
   if (length !== names.MQTT.name.length && length !== names.MQIsdp.name.length) return null;
@@ -155,7 +155,7 @@ function judgeConnect(cursor: Cursor): Fault | null {
   if ((flags & 0x80) !== 0 && readText(cursor) < 0) return fault('user name (MQTT-3.1.3-11)');
   if ((flags & 0x40) !== 0 && readField(cursor) < 0) return fault('password (MQTT-3.1.2-21)');
   if (cursor.at !== cursor.end) return fault('CONNECT is too long');
-  // MQTT 3.1 knows no empty client id at all.
+  // MQTT 3.1 allows no empty client id.
   const isClean = (flags & 0x02) !== 0;
   if (clientId === 0 && (!isClean || level === 3)) return fault('empty client id (MQTT-3.1.3-8)', 2);
   return null;
@@ -174,7 +174,7 @@ function judgePublish(cursor: Cursor, flags: number): Fault | null {
   return qos > 0 && readNumber(cursor) < 1 ? fault('packet id (MQTT-2.3.1-1)') : null;
 }
 
-/** True when `#` stands alone and last, `+` alone in its level (MQTT-4.7.1-2, MQTT-4.7.1-3). */
+/** True when `#` stands alone and last, and `+` alone in its level (MQTT-4.7.1-2, MQTT-4.7.1-3). */
 function isFilter(bytes: Uint8Array, start: number, end: number): boolean {
   const isEdge = (at: number): boolean => at < start || at >= end || bytes[at] === 0x2f;
   for (let at = start; at < end; at++) {
@@ -206,11 +206,11 @@ function judgeId(cursor: Cursor): Fault | null {
   return readNumber(cursor) < 1 || cursor.at !== cursor.end ? fault('packet id (MQTT-2.3.1-1)') : null;
 }
 
-/** Types whose flags are 0010; of the others but PUBLISH they are 0 (MQTT 3.1.1, table 2.2). */
+/** Types with flags 0010; all others except PUBLISH have flags 0 (MQTT 3.1.1, table 2.2). */
 const flaggedTypes: readonly number[] = [packetTypes.pubrel, packetTypes.subscribe, packetTypes.unsubscribe];
 const typesOfClients: readonly number[] = Object.values(packetTypes);
 
-/** Judges what the first byte of a packet shows already, while the rest is not there; null when nothing is wrong with it. */
+/** Judges a packet by its first byte, while the rest is missing; null: no fault. */
 export function judgeFirstByte(byte: number): Fault | null {
   const [type, flags] = [byte >> 4, byte & 0x0f];
   if (!typesOfClients.includes(type)) return fault('a packet that no client sends');
@@ -219,7 +219,7 @@ export function judgeFirstByte(byte: number): Fault | null {
 }
 
 /**
- * Judges a whole packet of a client; null when there is nothing wrong with it.
+ * Judges a complete packet of a client; null: no fault.
  * @param frame from `readHeader`; all its bytes must be there.
  */
 export function judgePacket(bytes: Uint8Array, frame: Frame): Fault | null {

@@ -1,5 +1,5 @@
-// Splits the bytes of a connection into whole, validated packets. Pure. Its memory is bounded by one packet of the
-// currently allowed size and one read, whatever a header claims and however slowly the bytes come.
+// Splits the bytes of a connection into complete, validated packets. Pure. One packet of the currently allowed size and one read bound its memory,
+// whatever a header claims and however slowly the bytes come.
 import {
   type Fault,
   judgeFirstByte,
@@ -9,7 +9,7 @@ import {
   readHeader,
 } from './mqtt-frame.ts';
 
-/** A whole packet. Its bytes are never changed afterwards. */
+/** A complete packet. Its bytes are never changed afterwards. */
 interface Packet {
   readonly kind: 'packet';
   readonly type: number;
@@ -20,16 +20,16 @@ interface Packet {
 type Cut = Packet | { readonly kind: 'more' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 export interface Framer {
-  /** Adds bytes; only when `next` gave `more`. They must not change afterwards. */
+  /** Adds bytes; only after `next` returned `more`. They must not change afterwards. */
   push(chunk: Uint8Array): void;
   /**
-   * Takes the next packet.
-   * @param bytesMost of the whole packet. A longer one is a fault as soon as its header is there.
+   * Returns the next packet.
+   * @param bytesMost maximum size of the whole packet. A longer one is a fault as soon as its header is there.
    */
   next(bytesMost: number): Cut;
-  /** Type of the packet that is next, whole or not; 0 when nothing of it is there. */
+  /** Type of the next packet, complete or not; 0: none of its bytes is there. */
   nextType(): number;
-  /** Bytes held. */
+  /** Number of bytes held. */
   readonly held: number;
 }
 
@@ -73,7 +73,7 @@ class StreamFramer implements Framer {
   next(bytesMost: number): Cut {
     const [store, from, to] = [this.#store, this.#from, this.#to];
     if (from === to) {
-      // A connection is idle most of its life: it shall not keep its last read.
+      // A connection is idle most of its life and must not keep its last read.
       this.#store = nothing;
       this.#from = 0;
       this.#to = 0;

@@ -1,5 +1,5 @@
-// Reads a PUBLISH (MQTT 3.1.1, 3.3) without decoding its topic: nearly all vehicle messages use three known topics of their
-// own. Pure. Requires packets that `judgePacket` accepted.
+// Reads a PUBLISH (MQTT 3.1.1, 3.3) without decoding its topic: nearly all messages of a vehicle use its three known topics. Pure. Requires packets
+// that `judgePacket` accepted.
 import {
   type DeviceAddress,
   topicRoot,
@@ -7,24 +7,24 @@ import {
   uplinkVerbs,
 } from '../../../src/core/wire/topics.ts';
 
-/** Where the parts of a PUBLISH lie in its bytes. */
+/** Positions of the parts of a PUBLISH in its bytes. */
 export interface PublishHeader {
   readonly qos: number;
   readonly isRetained: boolean;
-  /** 1 to 65535; 0: there is none, as with QoS 0. */
+  /** 1 to 65535; 0: none, as with QoS 0. */
   readonly packetId: number;
   /** First byte of the topic, and first byte after it. */
   readonly topic: number;
   readonly topicEnd: number;
-  /** First byte of the payload, which goes on to the end of the packet. */
+  /** First byte of the payload, which ends with the packet. */
   readonly payload: number;
 }
 
-/** @param bytes one whole PUBLISH, judged before. */
+/** @param bytes one complete PUBLISH that was judged before. */
 export function readPublish(bytes: Uint8Array): PublishHeader {
   const first = bytes[0] ?? 0;
   const qos = (first >> 1) & 3;
-  // The remaining length is one to four bytes, of which all but the last have their highest bit set (2.2.3).
+  // The remaining length is one to four bytes; all but the last have their highest bit set (2.2.3).
   let at = 1;
   while ((bytes[at] ?? 0) > 0x7f) at += 1;
   const topic = at + 3;
@@ -40,7 +40,7 @@ export function readPublish(bytes: Uint8Array): PublishHeader {
   };
 }
 
-/** The place after `text` (ASCII) when it stands at `at`; -1 when it does not. */
+/** Position after `text` (ASCII) if it is at `at`; otherwise -1. */
 function passText(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index++) {
     if (bytes[at + index] !== text.charCodeAt(index)) return -1;
@@ -51,8 +51,8 @@ function passText(bytes: Uint8Array, at: number, text: string): number {
 const slash = 0x2f;
 
 /**
- * The verb when these bytes are, to the letter, an uplink topic of this device; else null.
- * @param device its ids are ASCII, as `isId` wants them.
+ * The verb if these bytes are exactly an uplink topic of this device; otherwise null.
+ * @param device its ids are ASCII, as `isId` demands.
  */
 export function uplinkVerbAt(
   bytes: Uint8Array,
@@ -71,10 +71,10 @@ export function uplinkVerbAt(
   return null;
 }
 
-/** Bytes of one PUBACK. */
+/** Size of one PUBACK, bytes. */
 const pubackBytes = 4;
 
-/** The PUBACKs (3.4) of these packet ids, one after the other. */
+/** The PUBACKs (3.4) of these packet ids, in sequence. */
 export function encodePubacks(packetIds: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(packetIds.length * pubackBytes);
   let at = 0;

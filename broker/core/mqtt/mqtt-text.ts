@@ -1,7 +1,7 @@
-// Validates strings in MQTT packets (MQTT 3.1.1, 1.5.3). Pure, and fast for plain ASCII, because every PUBLISH passes here.
-// A decoder that repairs bad bytes would accept two different names as the same.
+// Validates strings in MQTT packets (MQTT 3.1.1, 1.5.3). Pure, and fast for plain ASCII, because every PUBLISH passes here. A decoder that repairs
+// bad bytes would accept two different names as the same.
 
-/** Continuation bytes, smallest code point and first bits by the number of leading ones of the first byte. */
+/** Continuation bytes, smallest code point and first bits, by the number of leading ones of the first byte. */
 const shapes = [
   { more: 1, least: 0x80, mask: 0x1f },
   { more: 2, least: 0x800, mask: 0x0f },
@@ -15,14 +15,14 @@ function shapeOf(first: number): (typeof shapes)[number] | null {
   return null;
 }
 
-/** Control characters U+0080 to U+009F, surrogates, non-characters, and what no code point is. */
+/** Control characters U+0080 to U+009F, surrogates, non-characters, and values that are no code point. */
 function isUnwanted(point: number): boolean {
   if (point <= 0x9f || point > 0x10_ffff) return true;
   if (point >= 0xd800 && point <= 0xdfff) return true;
   return (point >= 0xfdd0 && point <= 0xfdef) || (point & 0xfffe) === 0xfffe;
 }
 
-/** Bytes of the character at `at` that is not ASCII; 0 when it may not be there. */
+/** Size of the non-ASCII character at `at`, bytes; 0: it is not allowed there. */
 function lengthOfCharacter(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at] ?? 0;
   const shape = shapeOf(first);
@@ -37,8 +37,8 @@ function lengthOfCharacter(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * True when `bytes[start..end)` is well-formed UTF-8 (MQTT-1.5.3-1) without U+0000 (MQTT-1.5.3-2) and without the control
- * characters and non-characters that 1.5.3 lets a server refuse.
+ * True when `bytes[start..end)` is well-formed UTF-8 (MQTT-1.5.3-1) without U+0000 (MQTT-1.5.3-2) and without the control characters and
+ * non-characters that 1.5.3 lets a server refuse.
  */
 export function isText(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;

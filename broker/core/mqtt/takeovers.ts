@@ -1,25 +1,24 @@
-// Counts how often a new connection replaced another of the same device. Two units with one identity replace each other all
-// the time, from different networks; a single unit on a bad network does so occasionally, mostly from one network. Pure;
-// bounded in devices and in memory per device.
+// Counts how often a new connection replaced another of the same device. Two units with one identity replace each other all the time, from different
+// networks. A single unit on a bad network does so occasionally, mostly from one network. Pure; bounded in devices and in memory per device.
 
 const windowMs = 10 * 60_000;
 const devicesMost = 10_000;
 const keptMost = 16;
-/** More than so many within ten minutes are suspect when they came from different networks. */
+/** A larger number within ten minutes is suspect if they came from different networks. */
 const movedMost = 3;
-/** More than so many are suspect wherever they came from: two units may be behind one address. */
+/** A larger number is suspect from any networks: two units may be behind one address. */
 const anyMost = 12;
 
 export interface Takeover {
   readonly user: string;
-  /** Networks of the connection that was pushed out and of the new one, see `networkOf`. */
+  /** Networks of the replaced connection and of the new one, see `networkOf`. */
   readonly from: string;
   readonly to: string;
   readonly nowMs: number;
 }
 
 interface TakeoverCount {
-  /** How many there were in the last ten minutes, counted up to 16, and those of them from another network. */
+  /** Number of takeovers in the last ten minutes, up to 16, and number of those from another network. */
   readonly count: number;
   readonly moved: number;
   /** Two units seem to have one identity. */

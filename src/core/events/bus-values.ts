@@ -1,4 +1,4 @@
-// Values of the vehicle bus among the attributes of an event: their names, units and signals. The agent sends them, the service shows them.
+// Values of the vehicle bus among the attributes of an event: names, units and signals. The agent sends them; the service displays them.
 import type { AttributeValue } from './event.ts';
 
 type Kind = 'number' | 'state' | 'text';
@@ -6,7 +6,7 @@ type Kind = 'number' | 'state' | 'text';
 const value = <K extends Kind>(kind: K, unit: string, source: string) => ({ kind, unit, source }) as const;
 const number = (unit: string, source: string) => value('number', unit, source);
 
-/** Attribute -> its kind, its unit (empty: none) and the signals that it is read from: of SAE J1939. */
+/** Kind, unit (empty: none) and SAE J1939 signals of each attribute. */
 export const busValues = {
   busSpeed: number('km/h', 'J1939 SPN 84'),
   tachographSpeed: number('km/h', 'J1939 SPN 1624'),
@@ -30,7 +30,7 @@ export const busValues = {
 export type BusValueName = keyof typeof busValues;
 export const busValueNames = Object.keys(busValues) as readonly BusValueName[];
 
-/** Characters of a text of the bus; the longest holds 12 trouble codes. */
+/** Maximum length of a text from the bus, in characters; the longest holds 12 trouble codes. */
 const textMost = 200;
 
 const isOfKind: Readonly<Record<Kind, (value: unknown) => boolean>> = {
@@ -41,7 +41,7 @@ const isOfKind: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 
 const isName = (name: string): name is BusValueName => Object.hasOwn(busValues, name);
 
-/** The values of the bus among attributes; of another kind than theirs: left out. */
+/** Values of the bus among attributes; a value of the wrong kind is omitted. */
 export function busValuesOf(
   attributes: Readonly<Record<string, unknown>> | null | undefined,
 ): readonly (readonly [BusValueName, AttributeValue])[] {
@@ -51,7 +51,7 @@ export function busValuesOf(
   );
 }
 
-/** A value from the text that `String` made of it; null: it is none of this name. */
+/** Value from the text that `String` made of it; null: no value of this name. */
 export function busValueFrom(name: BusValueName, text: string): number | boolean | string | null {
   const { kind } = busValues[name];
   if (kind === 'text') return text;

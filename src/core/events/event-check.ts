@@ -1,5 +1,4 @@
-// Checks an event's values, for every encoding: ranges, lengths and pairs. Returns the fault as text, never throws,
-// never repairs.
+// Checks an event's values, for every encoding: ranges, lengths and pairs. Returns the fault as text; never throws and never repairs.
 
 import { isId, isName } from '../ids.ts';
 import { eventLimits, type FleetEvent, type MeasureName, measureNames } from './event.ts';
@@ -9,7 +8,6 @@ interface Range {
   readonly high: number;
 }
 
-/** What each measure can be. */
 export const measureRanges: Readonly<Record<MeasureName, Range>> = {
   latitude: { low: -90, high: 90 },
   longitude: { low: -180, high: 180 },
@@ -27,7 +25,7 @@ function integerFault(name: string, value: number, range: Range): string | null 
   return `${name} must be an integer from ${range.low} to ${range.high}`;
 }
 
-/** The fault of an event, or null. */
+/** Fault of an event; null: none. */
 export function eventFault(event: FleetEvent): string | null {
   const basic =
     integerFault('seq', event.seq, { low: 0, high: eventLimits.seq }) ??

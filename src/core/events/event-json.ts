@@ -1,6 +1,6 @@
-// JSON form of an event batch, for third-party trackers, tests and debugging. Events are read one by one: a value that is not known, or
-// no value of its member, costs the value, and an event without a number or status code costs the event, never the batch.
-// Timestamps below 1e11 are seconds, others ms.
+// JSON form of an event batch, for third-party trackers, tests and debugging. Events are read one by one. A value that is unknown or invalid for its
+// member costs only that value. An event without a number or status code costs only that event, never the batch. Timestamps below 1e11 are seconds,
+// others ms.
 
 import { dayNumberOf } from '../calendar.ts';
 import { isId } from '../ids.ts';
@@ -42,11 +42,11 @@ const eventKeys: ReadonlySet<string> = new Set([
 
 /** Seconds or milliseconds: 1e11 s is the year 5138, 1e11 ms is March 1973. */
 const secondsCeiling = 1e11;
-/** RFC 3339, with a space in place of the T too. */
+/** RFC 3339, also with a space in place of the T. */
 const dateForm =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/;
 
-/** UTC ms of a date as text; null: it is none. */
+/** UTC ms of a date as text; null: no date. */
 function dateMs(text: string): number | null {
   const parts = dateForm.exec(text.trim());
   if (parts === null) return null;
@@ -64,7 +64,7 @@ function fail(reason: string): never {
   throw new Fault(reason);
 }
 
-/** What was sent as an attribute: an object becomes its JSON text, because attributes are flat. */
+/** Converts a sent value to an attribute. An object becomes its JSON text, because attributes are flat. */
 function flat(value: unknown): AttributeValue {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as AttributeValue);
 }
@@ -73,7 +73,7 @@ function keep(spare: Spare, name: string, value: unknown): void {
   if (!isUnknown(value)) spare.set(name, flat(value));
 }
 
-/** The states that are known of inputs or outputs. @param where name of the member. */
+/** Known states of inputs or outputs. @param where name of the member. */
 function flagsOf(
   value: unknown,
   where: 'inputs' | 'outputs',
@@ -106,7 +106,7 @@ function attributesOf(value: unknown, spare: Spare): Record<string, AttributeVal
   return Object.fromEntries(members.map(([name, member]) => [name, flat(member)]));
 }
 
-/** UTC ms; null: not known. */
+/** UTC ms; null: unknown. */
 function timestampOf(value: unknown, spare: Spare): number | null {
   const number = numberFrom(value);
   if (typeof number === 'number') return Math.round(number < secondsCeiling ? number * 1000 : number);
@@ -121,7 +121,6 @@ function oneOf<T extends string>(value: unknown, allowed: readonly T[]): T | und
   return allowed.find((item) => item === value);
 }
 
-/** The members with texts of their own. */
 function readTexts(event: OpenEvent, value: JsonObject, spare: Spare): void {
   for (const key of ['geozoneID', 'commandID'] as const) {
     const text = value[key];
@@ -146,14 +145,14 @@ function readMeasures(event: OpenEvent, value: JsonObject, spare: Spare): void {
 function readSpare(value: JsonObject, isBare: boolean): Spare {
   const spare: Spare = new Map();
   for (const key of Object.keys(value)) if (!eventKeys.has(key)) keep(spare, key, value[key]);
-  // A number without a boot says nothing.
+  // A number without a boot has no meaning.
   if (isBare) keep(spare, 'seq', value['seq']);
   return spare;
 }
 
 interface Read {
   readonly event: FleetEvent;
-  /** Not all that was sent is in the event. */
+  /** Part of what was sent is not in the event. */
   readonly isCut: boolean;
 }
 
@@ -189,7 +188,7 @@ function readEvent(value: unknown, isBare: boolean, beside: JsonObject = {}): Re
   return fault === null ? { event, isCut } : fail(fault);
 }
 
-/** Reads one event after the other; one that cannot be read is rejected alone. */
+/** Reads the events in sequence; one that cannot be read is rejected alone. */
 function readEvents(events: readonly unknown[], beside: JsonObject, rejects: Rejects): readonly FleetEvent[] {
   const read: FleetEvent[] = [];
   for (const [index, value] of events.entries()) {
@@ -229,15 +228,15 @@ function readBatch(value: unknown): Decoded {
   return rejects.decoded({ boot, events: readEvents(events, beside, rejects) });
 }
 
-/** One for all: making one costs more than a payload of one event. It keeps nothing from call to call. */
+/** Shared, because creating one costs more than a payload of one event. It keeps no state between calls. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** Puts a mark in the place of bytes that are no UTF-8: a text in another encoding costs its letters, not the event. */
+/** Replaces bytes that are not UTF-8: a text in another encoding loses letters, not the event. */
 const lenient = new TextDecoder('utf-8');
 
-/** Texts, which are left alone, and what scripts and printf write for a number that is none. */
+/** Matches texts, which stay unchanged, and what scripts and printf write for a number that is none. */
 const noNumbers = /"(?:[^"\\]|\\.)*"|-?\b(?:nan|inf(?:inity)?)\b/gi;
 
-/** Parses JSON as encoders of trackers write it too: with NaN in place of null, a zero byte at the end, texts of another encoding. */
+/** Parses JSON with the faults of trackers' encoders: NaN in place of null, a zero byte at the end, texts in another encoding. */
 function parseLenient(payload: Uint8Array): unknown {
   const text = lenient.decode(payload).replace(/\0+\s*$/, '');
   return JSON.parse(text.replace(noNumbers, (token) => (token.startsWith('"') ? token : 'null')));

@@ -1,11 +1,11 @@
-// Takes an event as far as it is good: a value that is not known, or cannot be what its name says, costs the value and never the
-// event, which may be a panic. What was sent and is no value of its member stays with the event as an attribute. Pure.
+// Keeps the valid part of an event. A value that is unknown or impossible for its name costs only that value and never the event, which may be a
+// panic. A sent value that does not fit its member becomes an attribute of the event. Pure.
 import { isId, isName } from '../ids.ts';
 import { type AttributeValue, eventLimits, measureNames, type OpenEvent } from './event.ts';
 import { measureRanges } from './event-check.ts';
 import { isUnknownNumber } from './unknown-values.ts';
 
-/** What was sent beside the members of an event, or does not fit its member: by the name under which it was sent. */
+/** Sent values that are no members of an event, or do not fit their member, by their name as sent. */
 export type Spare = Map<string, AttributeValue>;
 
 function dropMeasures(event: OpenEvent, spare: Spare): void {
@@ -18,7 +18,7 @@ function dropMeasures(event: OpenEvent, spare: Spare): void {
   }
 }
 
-/** A position has both coordinates, and 0, 0 with no satellites is what a receiver without a fix says. */
+/** A position has both coordinates. 0, 0 without satellites comes from a receiver without a fix. */
 function dropHalfPosition(event: OpenEvent, spare: Spare): void {
   const { latitude, longitude, satellites } = event;
   if (latitude === 0 && longitude === 0 && (satellites === undefined || satellites === 0)) {
@@ -60,7 +60,7 @@ function dropTimes(event: OpenEvent, spare: Spare): void {
 
 const lengthOf = (value: unknown): number => JSON.stringify(value).length;
 
-/** Adds what is spare to the attributes, as far as it fits; those of the sender come first. False: not all of it fits. */
+/** Adds the spare values to the attributes as far as they fit, after those of the sender. False: not all fit. */
 function addSpare(event: OpenEvent, spare: Spare): boolean {
   const { attributes } = event;
   const isShort = attributes === undefined || lengthOf(attributes) <= eventLimits.attributesBytes;
@@ -75,15 +75,15 @@ function addSpare(event: OpenEvent, spare: Spare): boolean {
     length += more;
     fitting.push([name, value]);
   }
-  // Not an assignment by name: of the name `__proto__` that would be none.
+  // No assignment by name, because one to `__proto__` would set no member.
   event.attributes = Object.fromEntries(fitting);
   return fitting.length === all.size;
 }
 
 /**
- * Makes the event one that `eventFault` finds no fault with, but for its number and status code.
- * @param spare gets what does not fit its member.
- * @returns false when something that was sent is not in the event: its attributes are full.
+ * Mends the event so that `eventFault` finds no fault except in its number and status code.
+ * @param spare receives the values that do not fit their member.
+ * @returns false when a sent value is not in the event, because its attributes are full.
  */
 export function mendEvent(event: OpenEvent, spare: Spare): boolean {
   dropMeasures(event, spare);

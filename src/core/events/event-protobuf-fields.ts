@@ -1,5 +1,5 @@
-// Shared by both protobuf forms of an event: presence bits, scales, masks and the short form of a boot id, as
-// published in `event-batch.proto`. Append only: events that were stored years ago are decoded by this table. Pure.
+// Shared by both protobuf forms of an event: presence bits, scales, masks and the short form of a boot id, as published in `event-batch.proto`.
+// Append only: this table decodes events that were stored years ago. Pure.
 
 import { hexId } from '../ids.ts';
 import type { AttributeValue, FleetEvent } from './event.ts';
@@ -23,7 +23,7 @@ export const bit = {
   attributes: 16_384,
 } as const;
 
-/** Every bit that has a meaning. */
+/** All bits with a meaning. */
 export const knownBits = Object.values(bit).reduce((sum, one) => sum | one, 0);
 
 /** Optional numbers with one column each: field number, presence bit, units per 1. */
@@ -41,17 +41,16 @@ type ScaledColumn = (typeof scaled)[number];
 
 export const degreeScale = 10_000_000;
 
-/** The 32-bit integer of a measure on the wire. */
+/** 32-bit integer of a measure on the wire. */
 export function toWire(value: number, scale: number): number {
   return Math.round(value * scale) | 0;
 }
 
-/** The measure of a 32-bit integer. The odometer alone is unsigned: a truck may reach 2,147,483 km. */
+/** Measure of a 32-bit integer. Only the odometer is unsigned: a truck may reach 2,147,483 km. */
 export function fromWire(column: ScaledColumn, value: number): number {
   return (column.bit === bit.odometer ? value >>> 0 : value) / column.scale;
 }
 
-/** Which optional members an event has. */
 export function presenceOf(event: FleetEvent): number {
   let present = 0;
   if (event.timestamp !== null) present |= bit.time;
@@ -66,7 +65,7 @@ export function presenceOf(event: FleetEvent): number {
   return present;
 }
 
-/** Two masks in the order of `names`: which are known, and which of them are on. */
+/** Two masks in the order of `names`: known values, and those of them that are on. */
 export function packBits(
   names: readonly string[],
   values: Readonly<Record<string, boolean | undefined>>,
@@ -102,13 +101,13 @@ export function parseAttributes(text: string): Record<string, AttributeValue> {
   return value as Record<string, AttributeValue>;
 }
 
-/** Bytes of a boot id that has the short form. */
+/** Length of a boot id in the short form, bytes. */
 export const bootBytesLength = 8;
 const shortBoot = /^[0-9a-f]{16}$/;
-/** True for 16 lower-case hexadecimal digits, as agents make them. */
+/** True for 16 lower-case hexadecimal digits, the form of the agents' boots. */
 export const isShortBoot = (boot: string): boolean => shortBoot.test(boot);
 
-/** The short form of a boot id that is 16 lower-case hexadecimal digits, as agents make them; null for any other. */
+/** Short form of a boot id of 16 lower-case hexadecimal digits, as agents make them; null for any other. */
 export function encodeBoot(boot: string): Uint8Array | null {
   if (!isShortBoot(boot)) return null;
   return Uint8Array.from({ length: bootBytesLength }, (_unused, at) =>

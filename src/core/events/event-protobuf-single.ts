@@ -1,6 +1,5 @@
-// One event alone as a packed row, `single` of `event-batch.proto`: values one after the other, no tags. It
-// determines the size of a panic on the air and of every record on the flash. The decoder trusts nothing: a row with
-// unused bytes or unknown fields is refused. Pure.
+// One event alone as a packed row, `single` of `event-batch.proto`: values in sequence without tags. It determines the size of a panic on the air and
+// of every record on the flash. The decoder trusts nothing: it refuses a row with unused bytes or unknown fields. Pure.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
   commandStates,
@@ -26,16 +25,16 @@ import {
   unpackBits,
 } from './event-protobuf-fields.ts';
 
-/** The time quality takes the low bits of the byte that it shares with the outputs. */
+/** The time quality uses the low bits of the byte that it shares with the outputs. */
 const qualityBits = 3;
 
 function writeStatusCode(writer: BinaryWriter, code: number): void {
-  // Never another code than the one meant: 0 is refused by every decoder.
+  // An invalid code becomes 0, which every decoder refuses, and never another valid code.
   const wire = code >= 1 && code <= 0xffff ? code : 0;
   writer.raw(Uint8Array.of(wire & 0xff, wire >>> 8));
 }
 
-/** Time quality, and for each output two bits, known and on. */
+/** Time quality, and two bits per output: known and on. */
 function packState({ timeQuality, outputs }: FleetEvent): number {
   const { known, on } = packBits(featureNames, outputs ?? {});
   return featureNames.reduce((state, _name, index) => {
@@ -55,8 +54,8 @@ function writeMeasures(writer: BinaryWriter, event: FleetEvent): void {
 }
 
 /**
- * The row of one event with `upMs` set.
- * @returns the bytes; with a boot of 16 hexadecimal digits in front, any other boot goes into its own field.
+ * Row of one event with `upMs` set.
+ * @returns the bytes. A boot of 16 hexadecimal digits comes first in them; any other boot has a separate field.
  */
 export function encodeSingle(boot: string, event: FleetEvent): Uint8Array {
   const writer = new BinaryWriter();
@@ -121,7 +120,7 @@ function readRest(reader: BinaryReader, event: OpenEvent, present: number): void
 
 /**
  * Decodes a row; values are not checked here.
- * @param boot from its own field, '' when the row opens with it.
+ * @param boot from its separate field, '' when the row begins with it.
  * @throws RangeError, SyntaxError when the bytes are no row.
  */
 export function decodeSingle(

@@ -1,5 +1,5 @@
-// Protobuf form of events, as published in `event-batch.proto`: delta columns, or a packed row for one event alone. The
-// encoder takes as many events as fit one payload; the decoder trusts nothing. Pure; 32-bit differences wrap on purpose.
+// Protobuf form of events, as published in `event-batch.proto`: delta columns, or a packed row for one event alone. The encoder packs as many events
+// as fit into one payload; the decoder trusts nothing. Pure; 32-bit differences wrap on purpose.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { isId } from '../ids.ts';
 import {
@@ -29,14 +29,14 @@ import {
 import { decodeSingle, encodeSingle } from './event-protobuf-single.ts';
 import { createRejects, type Decoded, type Rejects } from './rejected-events.ts';
 
-/** 1 is columns with the boot as text; 2 may also have `single` and `boot_bytes`. Both are read for ever. */
+/** 1 is columns with the boot as text; 2 may also have `single` and `boot_bytes`. Both must stay readable for ever. */
 const plainVersion = 1;
 const shortVersion = 2;
 
 const firstColumn = 6;
 const lastField = 28;
 const textFields: readonly number[] = [25, 26, 28];
-/** Of `single` and `boot_bytes`. */
+/** Field numbers of `single` and `boot_bytes`. */
 const singleField = 29;
 const bootField = 30;
 
@@ -102,7 +102,7 @@ function addOptional(columns: Columns, event: FleetEvent): void {
 
 const fitsDifference = (value: number): boolean => Math.abs(value) < 2 ** 31;
 
-/** Generous size of one event in a payload, so that a batch never exceeds the packet limit. */
+/** Upper bound of the size of one event in a payload, so that a batch never exceeds the packet limit. */
 function sizeBound(event: FleetEvent): number {
   const text = (event.attributes === undefined ? 0 : JSON.stringify(event.attributes).length * 3) + 200;
   return 80 + text;
@@ -111,14 +111,14 @@ function sizeBound(event: FleetEvent): number {
 interface Prefix {
   readonly count: number;
   readonly baseUpMs: number;
-  /** UTC of the boot's beginning at the first event that has a time. */
+  /** UTC of the boot's beginning, from the first event with a time; null: none. */
   readonly baseOriginMs: number | null;
 }
 
 const originOf = ({ timestamp, upMs }: FleetEvent): number | null =>
   timestamp === null ? null : timestamp - (upMs ?? 0);
 
-/** How many of the events fit one payload, and what their differences count from. */
+/** Longest prefix of the events that fits into one payload, and the base of its differences. */
 function longestPrefix(events: readonly FleetEvent[]): Prefix {
   const baseUpMs = events[0]?.upMs ?? 0;
   let baseOriginMs: number | null = null;
@@ -155,8 +155,8 @@ function columnsOf(events: readonly FleetEvent[], { baseUpMs, baseOriginMs }: Pr
 }
 
 /**
- * Encodes the longest prefix of `events` (one boot, ascending seq, `upMs` set) that fits one payload.
- * @returns the payload and how many events are in it: at least 1 when `events` is not empty.
+ * Encodes the longest prefix of `events` (one boot, ascending seq, `upMs` set) that fits into one payload.
+ * @returns the payload and its number of events: at least 1 unless `events` is empty.
  */
 export function encodeProtobuf(
   boot: string,
@@ -243,7 +243,7 @@ function readRaw(payload: Uint8Array): RawBatch {
   return raw;
 }
 
-/** Returns column values in order; a column that ended early, or was left out, repeats its last value. */
+/** Returns column values in order; a column that ended early or is missing repeats its last value. */
 function createCursor(raw: RawBatch) {
   const next = new Map<number, number>();
   const take = (field: number): number => {
@@ -262,7 +262,7 @@ function createCursor(raw: RawBatch) {
       if (value === undefined) throw new RangeError(`field ${field} has too few values`);
       return value;
     },
-    /** Columns must be used up: a longer one means that we read it differently from what was meant. */
+    /** Columns must be used up: a longer one means that it was read differently from what was meant. */
     assertUsedUp(): void {
       for (const [field, column] of [...raw.numbers, ...raw.texts]) {
         if (column.length > (next.get(field) ?? 0))
@@ -275,7 +275,7 @@ function createCursor(raw: RawBatch) {
 function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index: number): OpenEvent {
   const seq = cursor.number(6) + index + 1;
   const upMs = raw.baseUpMs + cursor.number(7);
-  // Of a release that is not known here: the event counts, and how good its time is stays open.
+  // An unknown quality comes from another release: the event counts, with unknown quality.
   const timeQuality = timeQualities[cursor.number(9)] ?? 'none';
   const statusCode = cursor.number(10);
   const present = cursor.number(11);
@@ -299,7 +299,7 @@ function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index
   if (has(bit.geozone)) event.geozoneID = cursor.text(25);
   if (has(bit.commandId)) event.commandID = cursor.text(26);
   if (has(bit.commandState)) {
-    // One that is not known here leaves a command without a state, which `mendEvent` makes an attribute of.
+    // An unknown state leaves a command without a state, which `mendEvent` turns into an attribute.
     const state = commandStates[cursor.number(27)];
     if (state !== undefined) event.commandState = state;
   }
@@ -312,7 +312,7 @@ const refused = (reason: string): Decoded => ({ ok: false, reason });
 const faultOf = (event: FleetEvent): string | null =>
   event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
 
-/** Takes an event at fault as far as it is good, or rejects it alone. @param where before the reason. */
+/** Accepts the valid part of a faulty event, or rejects the event alone. @param where prefix of the reason. */
 function accept(event: OpenEvent, where: string, rejects: Rejects): readonly FleetEvent[] {
   const sent = { ...event };
   const isWhole = mendEvent(event, new Map());

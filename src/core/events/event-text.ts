@@ -1,11 +1,10 @@
-// Rows of events as the JSON text of a listing: records, and entries of metadata. Pure, and made for one thread to write what
-// another one sends: no object a record, and nothing that is parsed again. The members are those of `viewEvent` and
-// `viewMetadata` of the HTTP service, in their order.
+// Writes rows of events as the JSON text of a listing: records, and entries of metadata. Pure. One thread writes what another one sends, so there is
+// no object per record, and nothing is parsed again. The members are those of `viewEvent` and `viewMetadata` of the HTTP service, in their order.
 import { epochSeconds } from '../epoch-seconds.ts';
 import { degreesText } from '../geo/geo.ts';
 import { statusText } from './status-codes.ts';
 
-/** Columns of a row, in this order. */
+/** Columns of a row, in order. */
 export const eventTextColumns = [
   'event_no',
   'timestamp_ms',
@@ -39,7 +38,6 @@ const columns = Object.fromEntries(eventTextColumns.map((name, at) => [name, at]
   Record<Column, number>
 >;
 
-/** Reads a column of a row. */
 function valueIn(name: Column): (row: Values) => Value {
   const at = columns[name];
   return (row) => row[at] ?? null;
@@ -60,7 +58,7 @@ const [latitudeIn, longitudeIn] = [valueIn('latitude'), valueIn('longitude')];
 
 const isPositioned = (row: Values): boolean => latitudeIn(row) !== null && longitudeIn(row) !== null;
 
-/** The JSON text of a value, made once for values in a row that are alike. */
+/** JSON text of a value, made once for equal values in consecutive rows. */
 function remembered<T extends Value>(read: (row: Values) => T, textOf: (value: T) => string): Write {
   let last: T | undefined;
   let text = '';
@@ -80,7 +78,7 @@ function number(name: Column): Write {
   const numberOf = numberIn(name);
   return (row) => String(numberOf(row));
 }
-/** A number after a change, such as its rounding; null where it is not known. */
+/** A number after a conversion, such as rounding; null: unknown. */
 function numberOrNull(name: Column, changed: (value: number) => number): Write {
   const valueOf = valueIn(name);
   return (row) => {
@@ -98,7 +96,7 @@ function eventID(): Write {
   return (row) => `${boot(row)}:${seq(row)}"`;
 }
 
-/** Makes a writer of a member; writers remember, so each listing has its own. */
+/** Creates the writer of a member; writers keep state, so each listing has its own. */
 type Member = readonly [name: string, writer: () => Write];
 
 const recordMembers: readonly Member[] = [
@@ -128,7 +126,7 @@ function quoted(write: Write): Write {
   return (row) => `"${write(row)}"`;
 }
 
-/** Of the entry for one record; its count stands between these. */
+/** Members of the entry for one record; the count is between the two lists. */
 const pinMembers: { readonly before: readonly Member[]; readonly after: readonly Member[] } = {
   before: [
     ['statusDescription', statusDescription],
@@ -162,16 +160,15 @@ function membersWriter(members: readonly Member[], fields: Fields): Write {
 
 /** An entry of metadata: consecutive records with one code at one place. */
 export interface Pin {
-  /** What records of one entry have in common; empty for a record without a position, which is an entry of its own. */
+  /** Key that the records of one entry share; empty for a record without a position, which is a separate entry. */
   readonly place: string;
-  /** Its text before and after the count; the count itself is left out when `isCounted` is false. */
+  /** Text before and after the count; the count itself is omitted when `isCounted` is false. */
   readonly before: string;
   readonly after: string;
   readonly isCounted: boolean;
   readonly count: number;
 }
 
-/** The text of an entry. */
 export const pinText = ({ before, after, count, isCounted }: Pin): string =>
   isCounted ? `${before}${count}${after}` : `${before}${after}`;
 
@@ -202,12 +199,12 @@ function pinWriter(fields: Fields, placeOf: Write): (row: Values) => Pin {
   };
 }
 
-/** Entries of consecutive records; the first and the last one may go on in what stands before and after. */
+/** Entries of consecutive records; the first and the last one may continue into the neighbouring chunks. */
 interface Pins {
   readonly first: Pin | null;
-  /** Those between, each with a comma before it. */
+  /** Entries between them, each with a comma before it. */
   readonly between: string;
-  /** Null when there is one entry or none. */
+  /** Null: at most one entry. */
   readonly last: Pin | null;
 }
 
@@ -232,7 +229,7 @@ function pinsOf(rows: readonly Values[], fields: Fields): Pins {
   return { first, between, last };
 }
 
-/** How rows are written, see `RowForm` of the ports. */
+/** Format of the rows, see `RowForm` of the ports. */
 interface Form {
   readonly fields: Fields;
   readonly hasPins: boolean;
@@ -261,14 +258,13 @@ export function writeEventTexts(rows: readonly Values[], { fields, hasPins }: Fo
   };
 }
 
-/** Records as text. */
 export interface EventTexts {
   readonly count: number;
-  /** Key of the last record; null without one. */
+  /** Key of the last record; null: no record. */
   readonly last: { readonly timestampMs: number; readonly eventNo: number } | null;
   /** UTF-8 with a comma before each record. */
   readonly records: Uint8Array;
-  /** The same for entries of metadata between the first and the last one; null where they were not asked for. */
+  /** The same for entries of metadata between the first and the last one; null: not requested. */
   readonly pins: Uint8Array | null;
   readonly firstPin: Pin | null;
   readonly lastPin: Pin | null;
@@ -277,7 +273,7 @@ export interface EventTexts {
 const pinIn = (value: Value | undefined): Pin | null =>
   typeof value === 'string' ? (JSON.parse(value) as Pin) : null;
 
-/** What `writeEventTexts` has written; the texts are not copied. @throws Error for any other row. */
+/** Reads the result of `writeEventTexts` without copying the texts. @throws Error for any other row. */
 export function readEventTexts(row: Readonly<Record<string, Value>>): EventTexts {
   const { count, lastMs, lastNo, records, pins, firstPin, lastPin } = row;
   if (typeof count !== 'number' || !(records instanceof Uint8Array)) {

@@ -1,7 +1,7 @@
-// The event record: the only uplink of facts. Sensor changes, positions, alarms, health and command results are all
-// events, unique for ever by (account, device, boot, seq). Names and units are those of the JSON form on the wire.
+// The event record: the only uplink of facts. Sensor changes, positions, alarms, health and command results are all events, unique for ever by
+// (account, device, boot, seq). Names and units are those of the JSON form on the wire.
 
-/** How far the UTC of an event can be trusted, worst first. `none`: the clock was never set since power-up. */
+/** Trust in the UTC of an event, worst first. `none`: the clock was never set since power-up. */
 export const timeQualities = ['none', 'rtc', 'ntp', 'server', 'gnss'] as const;
 export type TimeQuality = (typeof timeQualities)[number];
 
@@ -43,7 +43,7 @@ export const commandStates = [
 ] as const;
 export type CommandState = (typeof commandStates)[number];
 
-/** The members of an event that are measured numbers, all optional. */
+/** Optional members of an event that are measured numbers. */
 export const measureNames = [
   'latitude',
   'longitude',
@@ -60,11 +60,11 @@ export type MeasureName = (typeof measureNames)[number];
 export type AttributeValue = string | number | boolean | null;
 
 export interface FleetEvent {
-  /** 1, 2, 3 ... within one boot; 0 for a bare JSON event that has none. */
+  /** 1, 2, 3 ... within one boot; 0 for a bare JSON event without a number. */
   readonly seq: number;
-  /** UTC in ms since 1970; null while the vehicle did not know the time. */
+  /** UTC in ms since 1970; null: the vehicle did not know the time. */
   readonly timestamp: number | null;
-  /** Monotonic ms since the boot began; null where the sender has no such clock. */
+  /** Monotonic ms since the boot began; null: the sender has no such clock. */
   readonly upMs: number | null;
   readonly timeQuality: TimeQuality;
   /** OpenGTS status code, 1 to 65535. */
@@ -86,7 +86,7 @@ export interface FleetEvent {
   readonly fuelLevel?: number;
   /** Only inputs that are fitted and known; true = active (ignition on, door open, panic pressed). */
   readonly inputs?: Readonly<Partial<Record<InputName, boolean>>>;
-  /** Relays as last read back from the board; true = state `1` of the feature. */
+  /** Relays as last read back from the board; true: state `1` of the feature. */
   readonly outputs?: Readonly<Partial<Record<FeatureName, boolean>>>;
   readonly geozoneID?: string;
   readonly commandID?: string;
@@ -95,25 +95,25 @@ export interface FleetEvent {
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
 }
 
-/** An event while it is being read. */
+/** An event during its decoding. */
 export type OpenEvent = { -readonly [K in keyof FleetEvent]: FleetEvent[K] };
 
-/** Events of one boot of one device, as they travel together. */
+/** Events of one boot of one device that travel together. */
 export interface EventBatch {
-  /** Boot id; null for bare JSON events, which are then identified by (device, timestamp, statusCode). */
+  /** Boot id; null for bare JSON events, which (device, timestamp, statusCode) identifies. */
   readonly boot: string | null;
   readonly events: readonly FleetEvent[];
 }
 
 export const eventLimits = {
-  /** Events in one payload. */
+  /** Maximum number of events in one payload. */
   events: 500,
-  /** Bytes of one payload; the broker's packet limit is the same. */
+  /** Maximum size of one payload, bytes; equal to the broker's packet limit. */
   payloadBytes: 64 * 1024,
-  /** Bytes of `attributes` as JSON. */
+  /** Maximum size of `attributes` as JSON, bytes. */
   attributesBytes: 2048,
   /** Highest sequence number within a boot. */
   seq: 2 ** 31 - 1,
-  /** Highest timestamp: the year 2100. Anything later is a fault of the sender. */
+  /** Highest timestamp: the year 2100. A later one is a fault of the sender. */
   timestamp: 4_102_444_800_000,
 } as const;

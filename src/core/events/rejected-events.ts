@@ -1,11 +1,11 @@
-// The events of a payload that could not be read, apart from those that could: with their boot, as a payload of their own that can be
-// decoded again after a mend. Pure.
+// Events of a payload that could not be read, separate from those that could. They form a payload with their boot, which can be decoded again after a
+// correction. Pure.
 import { type EventBatch, eventLimits } from './event.ts';
 
-/** What could not be read of a payload of which something could. */
+/** The unreadable events of a payload that has readable ones too. */
 export interface RejectedEvents {
   readonly reason: string;
-  /** A JSON payload of these events; null: the whole payload stands for them, because they alone would be too long. */
+  /** A JSON payload of these events; null: it would be too long, so the whole payload represents them. */
   readonly payload: Uint8Array | null;
 }
 
@@ -16,11 +16,11 @@ export type Decoded =
 export interface Rejects {
   /** @param event in the JSON form. */
   add(event: unknown, reason: string): void;
-  /** The good events with those that were rejected; a fault when none is good. */
+  /** The good events with the rejected ones; a fault when none is good. */
   decoded(batch: EventBatch): Decoded;
 }
 
-/** Longest list of reasons, in characters. */
+/** Maximum length of the list of reasons, in characters. */
 const reasonsMost = 400;
 
 export function createRejects(boot: string | null): Rejects {

@@ -1,10 +1,9 @@
-// The OpenGTS status codes that Fleetward uses, each with its text and the class that decides how the outbox treats
-// it. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4402 are our own (the free range of OpenGTS is 4096 to 53247).
-// `enginecutoff` 1 means the cut-off is enabled, so the engine is DISabled: 63680.
+// The OpenGTS status codes that Fleetward uses, each with its text and its class in the outbox. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4402 are
+// our own (the free range of OpenGTS is 4096 to 53247). `enginecutoff` 1 means that the cut-off is enabled, so the engine is DISabled: 63680.
 
 /**
- * Class of an event in the outbox: 0 panic, cut, tamper (never dropped before all others are gone, committed alone);
- * 1 alarms; 2 state changes; 3 positions and heartbeats (may wait for a batch, thinned first).
+ * Class of an event in the outbox: 0 panic, cut, tamper (dropped only after all others, committed alone); 1 alarms; 2 state changes; 3 positions and
+ * heartbeats (may wait for a batch, thinned first).
  */
 export type Priority = 0 | 1 | 2 | 3;
 
@@ -118,7 +117,7 @@ const byCode: ReadonlyMap<number, StatusKind> = new Map(
   Object.values(statusCodes).map((kind) => [kind.code, kind]),
 );
 
-/** Short text of a status code; `Status_0xNNNN` for one that is not in the table (never an error). */
+/** Short text of a status code; `Status_0xNNNN` for an unknown one (never an error). */
 export function statusText(code: number): string {
   return byCode.get(code)?.text ?? `Status_0x${code.toString(16).toUpperCase()}`;
 }

@@ -1,4 +1,4 @@
-// What each status code means, in one sentence: the words of `GET /statuscodes`, of the table in /docs and of the API guide.
+// Meaning of each status code in one sentence: the text of `GET /statuscodes`, of the table in /docs and of the API guide.
 import type { StatusName } from './status-codes.ts';
 
 export const statusMeanings: Readonly<Record<StatusName, string>> = {

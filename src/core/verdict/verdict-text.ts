@@ -2,7 +2,7 @@
 import { allowed, type RuleFinding, type RuleName, type Verdict } from './verdict.ts';
 import type { WitnessName, WitnessState } from './witness.ts';
 
-// Maps: keys come from a vehicle, and a plain object has inherited names, such as `constructor`.
+// Maps, because keys come from a vehicle and a plain object has inherited names, such as `constructor`.
 const mapOf = <T>(members: Readonly<Record<string, T>>): ReadonlyMap<unknown, T> =>
   new Map(Object.entries(members));
 
@@ -26,10 +26,10 @@ const standstillTexts = mapOf({
   motion_quiet_s: 'The motion input has not been quiet for long enough',
 });
 
-/** The values of the rule `standstill` that is not met; a newer vehicle may send others. */
+/** Values of the unmet rule `standstill`; a newer vehicle may send others. */
 export const standstillFaults: readonly string[] = [...standstillTexts.keys()].map(String);
 
-/** Why the receiver or the motion input does not prove standstill, by the value of the rule `standstill`. */
+/** Reason why the receiver or the motion input does not prove standstill, from the value of the rule `standstill`. */
 export function standstillText(value: unknown): string {
   return standstillTexts.get(value) ?? 'Standstill is not proven';
 }
@@ -52,13 +52,13 @@ const stateTexts = mapOf({
   active: 'shows movement or a running engine',
 } satisfies Record<Exclude<WitnessState, 'proven'> | 'silent' | 'active', string>);
 
-/** How the last order of a relay ended: what a vehicle reports as the value of `relay_follows`. */
+/** Outcome of the last order of a relay, as a vehicle reports it in `relay_follows`. */
 const orderEnds = mapOf({
   refused: 'the board refused its last order',
   mismatch: 'its read-back differs from its last order',
 });
 
-/** What one fault explains; another value than these is the supply of the contacts. */
+/** Single fault that explains all agreeing witnesses; any other value is the supply of the contacts. */
 const commonTexts = mapOf({
   board: 'The sensors that agree are read by one I/O board, which may repeat old values',
 });
@@ -125,7 +125,7 @@ const texts = mapOf<Text>({
   input_age_ms: () => 'It is decided at the next reading of the inputs',
 } satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
 
-/** One rule that is not met, as a sentence without a full stop. A rule of a newer vehicle is named as it is. */
+/** One unmet rule as a sentence without a full stop. A rule of a newer vehicle appears by its name. */
 export function ruleText(finding: RuleFinding): string {
   const { rule, value } = finding;
   if (!rule.startsWith(witnessPrefix)) return texts.get(rule)?.(finding) ?? `Rule ${rule} is not met`;
@@ -133,10 +133,10 @@ export function ruleText(finding: RuleFinding): string {
   return `${capital(name)} ${stateTexts.get(value) ?? 'is not proven'}`;
 }
 
-/** Sentences of one verdict; more would hide the one that matters. All rules are in the data. */
+/** Maximum number of sentences for one verdict; more would hide the important one. All rules are in the data. */
 const sentencesMost = 3;
 
-/** Why a change waits: the rules that are not met, most important first; '' when it is allowed. */
+/** Reasons why a change waits, most important first; '' when it is allowed. */
 export function verdictText({ code, rules }: Verdict): string {
   if (code === allowed) return '';
   const isSpeedShown = rules.some(({ rule, isMet }) => rule === 'speed_kmh' && !isMet);
@@ -151,7 +151,10 @@ export function verdictText({ code, rules }: Verdict): string {
     : [...first, ...others].slice(0, sentencesMost).map(ruleText).join('; ');
 }
 
-/** A setting or a place of the receiver that helps, by the value of the rule `standstill`; the others pass by themselves, or need another sensor. */
+/**
+ * Change of a setting or of the receiver's place that helps, by the value of the rule `standstill`. Other values pass with time, or need another
+ * sensor.
+ */
 const standstillHints = mapOf({
   no_fix: 'Give the receiver a view of the sky, or wire a motion input with a life input and a loop-back',
   fix_void: 'Give the receiver a view of the sky, or wire a motion input with a life input and a loop-back',
@@ -171,7 +174,7 @@ const standstillHints = mapOf({
   no_stop_seen: null,
 });
 
-/** What helps where the receiver proves no standstill; null: time alone. */
+/** Remedy if the receiver proves no standstill; null: only time helps. */
 export const standstillHint = (value: unknown): string | null => standstillHints.get(value) ?? null;
 
 const hints = mapOf({
@@ -189,7 +192,7 @@ const hints = mapOf({
   warning_output: 'Check the warning output with fleetward-agent doctor --relay-test warning',
 });
 
-/** What can be done about it; null where only time helps. */
+/** Remedy; null: only time helps. */
 export function verdictHint({ code, rules }: Verdict): string | null {
   const isUnsteady = rules.some(({ rule, value }) => rule === 'ignition_off' && value === 'unsteady');
   const standstill = rules.find(({ rule, isMet }) => rule === 'standstill' && !isMet);

@@ -1,50 +1,48 @@
-// The outcome of the interlock as data: which rules were checked, which are met, and the observed and needed value of
-// each. It is sent with a command's state from the vehicle to the ledger and to apps; `verdict-text.ts` formats it.
-// No code may decide anything from that text.
+// Outcome of the interlock as data: the checked rules, whether each is met, and its observed and needed value. It travels with a command's state from
+// the vehicle to the ledger and to apps; `verdict-text.ts` formats it. No code may decide anything from that text.
 import type { AttributeValue } from '../events/event.ts';
 
 /** Rules of a relay change, in the order in which they are checked; append only. */
 export const ruleNames = [
-  /** The disk takes what must be on it before a relay moves. Value and needed: `works`, or `failed`. */
+  /** The disk stores what must be durable before a relay moves. Value and needed: `works`, or `failed`. */
   'storage',
-  /** The relay follows its orders. Value: how the last order ended. */
+  /** The relay follows its orders. Value: outcome of the last order. */
   'relay_follows',
   /** The board answered its last read-back. Value and needed: `answers`, or `silent`. */
   'board_alive',
-  /** A trusted clock. Value: `known`, or why there is none: `unknown`, `behind`, `unconfirmed`. */
+  /** The clock is trusted. Value: `known`, or the reason: `unknown`, `behind`, `unconfirmed`. */
   'time_known',
   /** Seconds since the last change of this relay. */
   'change_interval_s',
-  /** Changes of this relay within the last hour; needed: fewer than. */
+  /** Changes of this relay within the last hour; needed: fewer than this. */
   'changes_per_hour',
-  /** Automatic cuts are switched on by the installer. */
+  /** The installer permits automatic cuts. */
   'automation_enabled',
   /** Seconds since panic was last active or unknown; null while it is. */
   'panic_calm_s',
   /**
-   * The key. Value: `on`, `off`, `unknown`, `suspended` (the input must be seen on once before its "off" counts), `unsteady` (switched too often; it
-   * counts after a minute of rest), or `contradicted`.
+   * The key. Value: `on`, `off`, `unknown`, `contradicted`, `suspended` (the input must be seen on once before its "off" counts), or `unsteady`
+   * (switched too often; it counts after a minute of rest).
    */
   'ignition_off',
-  /** Seconds for which ignition has been off. */
   'ignition_off_s',
-  /** No fitted witness speaks for movement, nor does the vehicle bus. Value: the witness that does, `bus`, or `none`. */
+  /** Neither a fitted witness nor the vehicle bus shows movement. Value: the witness that does, `bus`, or `none`. */
   'no_movement',
-  /** Speed over ground by a good fix, km/h; needed: at most. */
+  /** Speed over ground by a good fix, km/h; needed: at most this. */
   'speed_kmh',
-  /** No fitted witness speaks for a running engine, nor does the vehicle bus. Value: the witness that does, `bus`, or `none`. */
+  /** Neither a fitted witness nor the vehicle bus shows a running engine. Value: the witness that does, `bus`, or `none`. */
   'engine_at_rest',
-  /** The installer allows a move without a position. */
+  /** The installer permits a change without a position. */
   'no_position_allowed',
-  /** Seconds since a position was last doubtful. */
+  /** Seconds since the last doubtful position. */
   'position_trusted_s',
-  /** The vehicle is proven to stand. Value: by what, or the reason why it is not. */
+  /** The vehicle is proven to stand. Value: the proof, or the reason why there is none. */
   'standstill',
-  /** Seconds for which it has been proven to stand. */
+  /** Seconds of proven standstill. */
   'standstill_s',
-  /** Proven, independent witnesses that agree. */
+  /** Number of proven, independent witnesses that agree. */
   'witnesses',
-  /** One fitted witness, listed where `witnesses` is not met. Value: its state; needed: `proven`. */
+  /** One fitted witness, listed if `witnesses` is not met. Value: its state; needed: `proven`. */
   'witness_gnss',
   'witness_motion',
   'witness_ignition',
@@ -52,28 +50,27 @@ export const ruleNames = [
   'witness_voltage',
   /** The warning output. Value: `works`, `absent`, `failed`. */
   'warning_output',
-  /** Seconds for which the warning has sounded. */
   'warning_s',
-  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, or `none`. */
+  /** Single fault that explains all agreeing witnesses. Value: `contacts`, `board`, or `none`. */
   'common_cause',
-  /** Age of the newest fix, ms; needed: at most. Listed last, where all else is met: a decision follows a fix at once. */
+  /** Age of the newest fix, ms; needed: at most this. Listed last and only if all else is met, because a decision follows a fix at once. */
   'fix_age_ms',
-  /** For how long ignition and motion input were not asked for, ms; needed: at most. Listed where all else is met. */
+  /** Age of the last answered request for ignition and motion input, ms; needed: at most this. Listed if all else is met. */
   'input_age_ms',
-  /** Speed of the newest fix, km/h; needed: at most that of the one before it, and of any within the second before. Listed where all else is met. */
+  /** Speed of the newest fix, km/h; needed: at most the speed of the one before, and of any within the second before. Listed if all else is met. */
   'rising_kmh',
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
 
-/** One rule as it was found. */
+/** Observed state of one rule. */
 export interface RuleFinding {
   /** One of `ruleNames`; a newer vehicle may send others. */
   readonly rule: string;
   readonly isMet: boolean;
-  /** What was seen; null = unknown. The unit is the end of the rule's name. */
+  /** Observed value; null: unknown. The rule's name ends in the unit. */
   readonly value: AttributeValue;
   readonly needed: AttributeValue;
-  /** Since when it has been so, UTC ms; null = unknown. */
+  /** Start of this state, UTC ms; null: unknown. */
   readonly sinceMs: number | null;
 }
 
@@ -86,18 +83,18 @@ export interface Verdict {
 export const allowed = 'allowed';
 
 export const verdictLimits = {
-  /** Rules of one verdict; more are left out, those that are not met come first. */
+  /** Maximum number of rules in one verdict; unmet rules come first, the rest is omitted. */
   rules: 24,
-  /** Characters of a text value. */
+  /** Maximum length of a text value, in characters. */
   text: 40,
-  /** Characters of the encoded list in the JSON of an event's attributes. */
+  /** Maximum length of the encoded list in the JSON of an event's attributes, in characters. */
   encoded: 1600,
 } as const;
 
 /** Control characters and halves of a surrogate pair. */
 const unprintable = /[\p{Cc}\p{Cs}]/gu;
 
-/** The verdict of a list of rules: `allowed` when all are met. */
+/** Verdict of a list of rules: `allowed` when all are met. */
 export function verdictOf(rules: readonly RuleFinding[]): Verdict {
   return { code: rules.find(({ isMet }) => !isMet)?.rule ?? allowed, rules };
 }
@@ -106,12 +103,12 @@ export function isAllowed({ code }: Verdict): boolean {
   return code === allowed;
 }
 
-/** Whether a rule is among those that are not met. */
+/** True when the rule is listed and not met. */
 export function isUnmet({ rules }: Verdict, name: RuleName): boolean {
   return rules.some(({ rule, isMet }) => rule === name && !isMet);
 }
 
-/** Least time until the rules can be met that lack nothing but time, in s; null when there is none of these. */
+/** Minimum time until all rules that only lack time can be met, s; null: there are none. */
 export function leastWaitS({ rules }: Verdict): number | null {
   const waits = rules
     .filter(({ rule, isMet, needed }) => !isMet && rule.endsWith('_s') && typeof needed === 'number')
@@ -119,7 +116,7 @@ export function leastWaitS({ rules }: Verdict): number | null {
   return waits.length === 0 ? null : Math.max(1, ...waits);
 }
 
-/** Whether two verdicts are equal apart from numbers: no event for each second that passes. */
+/** True when two verdicts are equal apart from numbers: prevents one event for every second that passes. */
 export function isSameVerdict(a: Verdict, b: Verdict): boolean {
   if (a.code !== b.code || a.rules.length !== b.rules.length) return false;
   const text = (value: AttributeValue): string => (typeof value === 'string' ? value : '');
@@ -129,7 +126,7 @@ export function isSameVerdict(a: Verdict, b: Verdict): boolean {
   });
 }
 
-/** A value as it travels: bounded, of three decimals at most, without control characters, never what JSON cannot hold. */
+/** A value for the wire: bounded, at most three decimals, without control characters and values that JSON cannot hold. */
 function encodedValue(value: AttributeValue): AttributeValue {
   if (typeof value === 'number') return Number.isFinite(value) ? Number(value.toFixed(3)) : null;
   return typeof value === 'string' ? value.slice(0, verdictLimits.text).replace(unprintable, ' ') : value;
@@ -138,7 +135,7 @@ function encodedValue(value: AttributeValue): AttributeValue {
 const encodedTime = (ms: number | null): number | null =>
   ms === null || !Number.isSafeInteger(Math.round(ms)) ? null : Math.round(ms);
 
-/** The attributes of an event that carry a verdict: `code`, and `rules` as a JSON list `[[rule, 0 | 1, value, needed, sinceMs], ...]`. */
+/** Attributes of an event for a verdict: `code`, and `rules` as a JSON list `[[rule, 0 | 1, value, needed, sinceMs], ...]`. */
 export function verdictAttributes(verdict: Verdict): Readonly<Record<'code' | 'rules', string>> {
   const unmetFirst = [...verdict.rules].sort((a, b) => Number(a.isMet) - Number(b.isMet));
   let kept = unmetFirst.slice(0, verdictLimits.rules);

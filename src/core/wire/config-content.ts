@@ -1,9 +1,9 @@
-// Content of a vehicle's configuration: chosen settings, and the zones of the vehicle. Parsed completely or not at
-// all: one unknown member or one out of its limits refuses the whole. It can change settings and zones only.
+// Content of a vehicle's configuration: chosen settings, and the zones of the vehicle. Parsed completely or not at all: one unknown member, or one
+// out of its limits, refuses the whole. It can change settings and zones only.
 import { type ErrorDetail, messageOf } from '../errors.ts';
 import { overlaySettings, type Settings } from '../settings/settings.ts';
 
-/** Zones as they travel -> zones as they are used; it must not throw. */
+/** Converts zones from their wire form; it must not throw. */
 export type DecodeZones<Zone> = (
   zones: readonly unknown[],
 ) =>
@@ -13,7 +13,7 @@ export type DecodeZones<Zone> = (
 export type ContentVerdict<Zone> =
   | {
       readonly kind: 'ok';
-      /** All settings: the installer's with the choice laid over them. */
+      /** All settings: the installer's, overridden by the chosen ones. */
       readonly settings: Settings;
       readonly zones: readonly Zone[];
       /** `table.member` of every member of the configuration. */
@@ -54,7 +54,7 @@ function read<Zone>(text: string, given: ReadOptions<Zone>): ContentVerdict<Zone
 }
 
 interface ReadOptions<Zone> {
-  /** The installer's settings. */
+  /** Settings of the installer. */
   readonly base: Settings;
   readonly decodeZones: DecodeZones<Zone>;
 }

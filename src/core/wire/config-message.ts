@@ -1,29 +1,29 @@
-// Transfer of a vehicle's configuration: one text, deflated, cut into parts that are signed one by one. The parts of
-// one configuration may arrive in any order and more than once. Pure: the caller inflates and hashes.
+// Transfer of a vehicle's configuration: one text, deflated, split into parts that are signed one by one. The parts of one configuration may arrive
+// in any order and more than once. Pure: the caller inflates and hashes.
 import { isCount, isIdText, isText, parseObject } from './wire-checks.ts';
 
 export const configLimits = {
   parts: 64,
-  /** Base64 characters of one part: signed and framed it stays below the 16 KiB that a verifier takes. A multiple of 4. */
+  /** Base64 characters of one part: signed and framed it stays below the 16 KiB that a verifier accepts. A multiple of 4. */
   dataCharacters: 11_648,
-  /** Bytes of the whole, inflated. */
+  /** Bytes of the inflated whole. */
   wholeBytes: 2 * 1024 * 1024,
-  /** Beyond this a version is a fault of the sender. */
+  /** A larger version is a fault of the sender. */
   versionMost: 2 ** 48,
 } as const;
 
-/** Bytes of the whole, deflated. */
+/** Bytes of the deflated whole. */
 export const packedBytesMost = (configLimits.parts * configLimits.dataCharacters * 3) / 4;
 
 /** The signed body of one part. */
 export interface ConfigPart {
   readonly accountID: string;
   readonly deviceID: string;
-  /** The only boot in which this part may be accepted: an old configuration cannot be played back to a later one. */
+  /** The only boot in which this part may be accepted: an old configuration cannot be replayed to a later one. */
   readonly boot: string;
-  /** Grows with every change of the content, 1 or more. */
+  /** Grows with every change of the content, from 1. */
   readonly version: number;
-  /** SHA-256 of the whole, inflated: 64 hexadecimal digits. */
+  /** SHA-256 of the inflated whole: 64 hexadecimal digits. */
   readonly sha256: string;
   /** 1 to `parts`. */
   readonly part: number;
@@ -33,10 +33,10 @@ export interface ConfigPart {
 }
 
 const sha256Pattern = /^[0-9a-f]{64}$/;
-/** Slices are cut at multiples of four characters, so each is base64 by itself. */
+/** Slices are cut at multiples of four characters, so each is valid base64. */
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Null when the (verified) payload is not a part of a configuration. */
+/** Null: the (verified) payload is not a part of a configuration. */
 export function decodeConfigPart(payload: Uint8Array): ConfigPart | null {
   const value = parseObject(payload);
   if (value === null) return null;
@@ -50,7 +50,7 @@ export function decodeConfigPart(payload: Uint8Array): ConfigPart | null {
   return { accountID, deviceID, boot, version, sha256, part, parts, data };
 }
 
-/** Cuts the base64 of a deflated whole into slices; more than `configLimits.parts` of them cannot be sent. */
+/** Splits the base64 of a deflated whole into slices; more than `configLimits.parts` of them cannot be sent. */
 export function splitPacked(packed: string): readonly string[] {
   const slices: string[] = [];
   for (let at = 0; at < packed.length; at += configLimits.dataCharacters)
@@ -58,14 +58,14 @@ export function splitPacked(packed: string): readonly string[] {
   return slices;
 }
 
-/** What has come of one configuration; at most 64 slices are held. */
+/** Received slices of one configuration; at most 64. */
 export interface Assembly {
   readonly version: number;
   readonly sha256: string;
   readonly slices: readonly (string | null)[];
 }
 
-/** A whole, still packed. */
+/** A complete configuration, still packed. */
 export interface PackedConfig {
   readonly version: number;
   readonly sha256: string;
@@ -74,7 +74,7 @@ export interface PackedConfig {
 }
 
 export interface AssemblyStep {
-  /** Null when nothing is under way. */
+  /** Null: none in progress. */
   readonly assembly: Assembly | null;
   readonly whole: PackedConfig | null;
 }

@@ -1,21 +1,20 @@
-// Requests of the broker to a unit, on the topic of the commands under a signed type of its own. A request is no
-// command: it moves no relay and changes no setting, and the unit answers it with events. Pure; the decoder never
-// throws.
+// Requests of the broker to a unit, on the topic of the commands with a separate signed type. A request is no command: it moves no relay and changes
+// no setting, and the unit answers it with events. Pure; the decoder never throws.
 import type { FeatureName } from '../events/event.ts';
 import { isCount, isIdText, parseObject } from './wire-checks.ts';
 
 /**
- * `position`: locate now (status code 61504). `diagnostic`: the unit's health. `log`: the newest lines of its log. `interlock`:
- * whether an engine cut would be carried out now, and why not; `interlock_cargo`: the same of an unlock of the cargo. Nothing is ordered.
+ * `position`: locate now (status code 61504). `diagnostic`: the unit's health. `log`: the newest lines of its log. `interlock`: whether an engine cut
+ * would be carried out now, and the reason if not; `interlock_cargo`: the same for an unlock of the cargo. Nothing is ordered.
  */
 export const requestKinds = ['diagnostic', 'log', 'position', 'interlock', 'interlock_cargo'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
-/** A kind for each feature, so that a unit that knows the cut only does not answer for the cargo. */
+/** One kind per feature, so that a unit that only knows the cut does not answer for the cargo. */
 const rehearsed = { interlock: 'enginecutoff', interlock_cargo: 'cargoaccess' } as const;
 export type RehearsalKind = keyof typeof rehearsed;
 
-/** Whether a kind asks for a verdict of the interlock. */
+/** True for a kind that asks for a verdict of the interlock. */
 export const isRehearsal = (kind: unknown): kind is RehearsalKind =>
   typeof kind === 'string' && Object.hasOwn(rehearsed, kind);
 
@@ -31,17 +30,17 @@ export interface RequestBody {
   readonly boot: string;
   readonly kind: RequestKind;
   readonly issuedMs: number;
-  /** It is not answered after this. */
+  /** Time after which it is not answered. */
   readonly expiresMs: number;
 }
 
 export const requestLimits = {
-  /** Bytes of the text of one part of a log excerpt as JSON, and parts at most: 63 KiB. */
+  /** Maximum size of one part of a log excerpt as JSON, bytes, and maximum number of parts: 63 KiB. */
   chunkBytes: 1536,
   parts: 42,
 } as const;
 
-/** Null when the (verified) payload is not a request. */
+/** Null: the (verified) payload is not a request. */
 export function decodeRequest(payload: Uint8Array): RequestBody | null {
   const value = parseObject(payload);
   if (value === null) return null;

@@ -1,23 +1,22 @@
-// The one-time code that an installer types to enrol a vehicle: six groups of Crockford's base32. A public part names
-// the code, 80 bits are secret, and two characters detect typing errors before anything is sent. Pure. A code with
-// one or two wrong characters must never be accepted, nor corrected.
+// The one-time code that an installer types to enrol a vehicle: six groups of Crockford's base32. A public part names the code, 80 bits are secret,
+// and two characters detect typing errors before anything is sent. Pure. A code with one or two wrong characters must never be accepted or corrected.
 
-/** Crockford's base32: no I, L, O (read as 1 and 0) and no U. The place of a character is its value. */
+/** Crockford's base32: no I, L, O (read as 1 and 0) and no U. The index of a character is its value. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Characters of each part: 30 bits that name the code, 80 bits of secret, 10 bits of check. */
+/** Characters of each part: 30 bits that name the code, 80 secret bits, 10 check bits. */
 const lengths = { codeID: 6, secret: 16, check: 2, group: 4 } as const;
 const dataLength = lengths.codeID + lengths.secret;
 const totalLength = dataLength + lengths.check;
 
-/** Random bytes that `createEnrolmentCode` takes. */
+/** Number of random bytes for `createEnrolmentCode`. */
 export const enrolmentCodeBytes = dataLength;
 
 /** The public part of a code, for JSON schemas. */
 export const codeIDPattern = `^[${alphabet}]{${lengths.codeID}}$`;
 
 export interface EnrolmentCode {
-  /** Names the code; no secret. */
+  /** Names the code; not secret. */
   readonly codeID: string;
   /** 16 characters of 5 random bits each. */
   readonly secret: string;
@@ -49,7 +48,7 @@ function checkOf(data: string): string {
   return rest.map((value) => alphabet.charAt(value)).join('');
 }
 
-/** @param random at least `enrolmentCodeBytes` bytes fit for keys; five bits of each are used. */
+/** @param random at least `enrolmentCodeBytes` bytes suitable for keys; five bits of each are used. */
 export function createEnrolmentCode(random: Uint8Array): EnrolmentCode {
   const data = Array.from(random.slice(0, dataLength), (byte) => alphabet.charAt(byte & 31)).join('');
   return { codeID: data.slice(0, lengths.codeID), secret: data.slice(lengths.codeID) };
@@ -67,8 +66,8 @@ export type ParsedCode =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Parses a typed code: any case, with or without hyphens and spaces, I and L for 1, O for 0. Every one or two wrong
- * characters and every two that were swapped are detected; of other errors one in 1024 is not.
+ * Parses a typed code: any case, with or without hyphens and spaces, I and L for 1, O for 0. It detects one or two wrong characters and two swapped
+ * ones always; it misses one in 1024 of the other errors.
  */
 export function parseEnrolmentCode(text: string): ParsedCode {
   const plain = text

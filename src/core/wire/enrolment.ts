@@ -1,32 +1,32 @@
-// The enrolment protocol between a vehicle without credentials and the broker, safe over plain HTTP. The vehicle
-// signs its fresh key with a key derived from the code; the broker seals its answer to that fresh key and to the
-// code. Pure: the cryptography is a port. The code's secret and private keys must never be transmitted.
+// The enrolment protocol between a vehicle without credentials and the broker, safe over plain HTTP. The vehicle signs its fresh key with a key
+// derived from the code; the broker seals its answer to that fresh key and to the code. Pure: the cryptography is a port. The code's secret and
+// private keys must never be transmitted.
 
 import { isId } from '../ids.ts';
 import type { EnrolmentCode } from './enrolment-code.ts';
 
-/** What the vehicle sends. Binary members are base64url without padding. */
+/** Request of the vehicle. Binary members are base64url without padding. */
 export interface EnrolmentRequest {
   readonly codeID: string;
-  /** X25519 public key that was made for this enrolment alone, 32 bytes. */
+  /** X25519 public key made for this enrolment only, 32 bytes. */
   readonly deviceKey: string;
   /** 16 random bytes. */
   readonly nonce: string;
-  /** PKCS #10 in DER (RFC 2986); absent when no certificate is wanted. */
+  /** PKCS #10 in DER (RFC 2986); absent: no certificate is requested. */
   readonly certificateRequest?: string;
-  /** Ed25519 signature over `transcriptOf`, by the key that the code gives, 64 bytes. */
+  /** Ed25519 signature over `transcriptOf`, with the key derived from the code, 64 bytes. */
   readonly proof: string;
 }
 
-/** What the broker answers. */
+/** Answer of the broker. */
 export interface SealedGrant {
-  /** X25519 public key of this answer alone, 32 bytes. */
+  /** X25519 public key made for this answer only, 32 bytes. */
   readonly brokerKey: string;
-  /** AES-256-GCM, the tag at the end. */
+  /** AES-256-GCM with the tag at the end. */
   readonly sealed: string;
 }
 
-/** Content of the answer: all that an agent needs to connect. */
+/** Content of the answer: everything that an agent needs to connect. */
 export interface EnrolmentGrant {
   readonly accountID: string;
   readonly deviceID: string;
@@ -34,16 +34,16 @@ export interface EnrolmentGrant {
   readonly secret: string;
   /** The broker's Ed25519 key that signs commands, base64 of 32 bytes. */
   readonly publicKey: string;
-  /** Where vehicles connect, the best first; may be empty. */
+  /** Addresses for vehicles to connect to, best first; may be empty. */
   readonly mqttUrls: readonly string[];
-  /** PEM of the authority to trust for mqtts; null: that of the system. */
+  /** PEM of the authority to trust for mqtts; null: the system's list. */
   readonly ca: string | null;
-  /** PEM of the vehicle's own certificate; null when none was asked for. */
+  /** PEM of the vehicle's certificate; null: none was requested. */
   readonly certificate: string | null;
   readonly serverTimeMs: number;
 }
 
-/** Longest members, in characters. */
+/** Maximum length of members, in characters. */
 export const enrolmentLimits = {
   certificateRequest: 1400,
   pem: 64 * 1024,
@@ -60,38 +60,33 @@ export const enrolmentPatterns = {
   mqttUrl: '^mqtts?://[^/@\\s"\\\\\\u0000-\\u001f]+$',
 } as const;
 
-/** Where vehicles send the request, below the broker's address. */
+/** Path of the request below the broker's address. */
 export const enrolmentPath = '/api/v1/device/enrol/authorization';
 
 const label = 'fleetward-enrolment-1';
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The signed bytes: the whole request. No member can hold the line feed between them. */
+/** The signed bytes: the whole request. No member can hold the line feed that separates them. */
 export function transcriptOf(request: Omit<EnrolmentRequest, 'proof'>): Uint8Array {
   const { codeID, deviceKey, nonce, certificateRequest = '' } = request;
   return bytesOf([label, codeID, deviceKey, nonce, certificateRequest].join('\n'));
 }
 
-/** The bytes that the seal is bound to: the whole request and the broker's key. */
+/** The bytes bound to the seal: the whole request and the broker's key. */
 export function sealContextOf(request: EnrolmentRequest, brokerKey: string): Uint8Array {
   const said = new TextDecoder().decode(transcriptOf(request));
   return bytesOf([said, request.proof, brokerKey].join('\n'));
 }
 
-/**
- * Keys derived from a code. The broker keeps only the verifier, which does not allow enrolment; the seed stays on the
- * vehicle alone.
- */
+/** Keys derived from a code. The broker keeps only the verifier, which does not allow enrolment; the seed stays on the vehicle. */
 export interface CodeKey {
   /** Ed25519 private key, 32 bytes. */
   readonly seed: Uint8Array;
-  /**
-   * Its public key, base64url. Known to the broker and to holders of the code: it also binds the seal to the code.
-   */
+  /** Its public key, base64url. The broker and holders of the code know it: it also binds the seal to the code. */
   readonly verifier: string;
 }
 
-/** A key pair of one exchange, base64url of 32 bytes each. */
+/** Key pair of one exchange, base64url of 32 bytes each. */
 export interface ExchangeKey {
   readonly privateKey: string;
   readonly publicKey: string;
@@ -99,13 +94,13 @@ export interface ExchangeKey {
 
 /** The cryptography of the protocol; see `src/adapters/enrolment-crypto.ts`. */
 export interface EnrolmentCrypto {
-  /** Slow on purpose (scrypt), and not on the thread that calls. */
+  /** Slow on purpose (scrypt); does not run on the calling thread. */
   deriveCodeKey(code: EnrolmentCode): Promise<CodeKey>;
   createExchangeKey(): ExchangeKey;
   sign(seed: Uint8Array, transcript: Uint8Array): string;
   /** A null verifier takes the same time and returns false. */
   verify(verifier: string | null, request: EnrolmentRequest): boolean;
-  /** Null when the vehicle's key is not a valid X25519 key. */
+  /** Null: the vehicle's key is not a valid X25519 key. */
   seal(
     to: { readonly verifier: string; readonly request: EnrolmentRequest },
     plain: Uint8Array,
@@ -148,7 +143,7 @@ function decodeUrls(value: unknown): readonly string[] | null {
   return urls.every((url): url is string => fits(url, enrolmentPatterns.mqttUrl)) ? urls : null;
 }
 
-/** Null when the opened bytes are no grant: every member that the agent writes to its files is checked. */
+/** Null: the opened bytes are no grant. Every member that the agent writes to its files is checked. */
 export function decodeGrant(bytes: Uint8Array): EnrolmentGrant | null {
   const { accountID, deviceID, secret, publicKey, ca, certificate, serverTimeMs, mqttUrls } =
     parseObject(bytes) ?? {};
@@ -162,7 +157,7 @@ export function decodeGrant(bytes: Uint8Array): EnrolmentGrant | null {
   return { accountID, deviceID, secret, publicKey, mqttUrls: urls, ca, certificate, serverTimeMs };
 }
 
-/** Null when the text is no sealed answer. */
+/** Null: the text is no sealed answer. */
 export function decodeSealedGrant(text: string): SealedGrant | null {
   const { brokerKey, sealed } = parseObject(bytesOf(text)) ?? {};
   if (!fits(brokerKey, enrolmentPatterns.key) || !fits(sealed, enrolmentPatterns.base64url)) return null;

@@ -1,8 +1,7 @@
-// Topics of wire protocol version 1: `fleet/v1/{accountID}/{deviceID}/{verb}`. A device may publish and subscribe to
-// exactly these strings under its own ids, nothing else; there are no patterns to escape from.
+// Topics of wire protocol version 1: `fleet/v1/{accountID}/{deviceID}/{verb}`. A device may publish and subscribe to exactly these strings with its
+// ids, nothing else; there are no patterns to escape from.
 import { isId } from '../ids.ts';
 
-/** What every topic begins with. */
 export const topicRoot = 'fleet/v1';
 
 export const uplinkVerbs = ['hello', 'events', 'presence'] as const;
@@ -15,7 +14,6 @@ export interface DeviceAddress {
   readonly deviceID: string;
 }
 
-/** The topic of one verb of one device. */
 export function formatTopic(device: DeviceAddress, verb: UplinkVerb | DownlinkVerb | 'connection'): string {
   return `${topicRoot}/${device.accountID}/${device.deviceID}/${verb}`;
 }
@@ -25,19 +23,19 @@ export function formatDeviceUser(device: DeviceAddress): string {
   return `${device.accountID}/${device.deviceID}`;
 }
 
-/** The ids in a user name `{accountID}/{deviceID}`; null when it is not one. */
+/** The ids in a user name `{accountID}/{deviceID}`; null: it has another form. */
 export function parseDeviceUser(username: string): DeviceAddress | null {
   const [accountID, deviceID, ...rest] = username.split('/');
   if (accountID === undefined || deviceID === undefined || rest.length > 0) return null;
   return isId(accountID) && isId(deviceID) ? { accountID, deviceID } : null;
 }
 
-/** The verb if `topic` is an uplink topic of exactly this device, else null. */
+/** The verb of an uplink topic of exactly this device; null: any other topic. */
 export function parseUplink(topic: string, device: DeviceAddress): UplinkVerb | null {
   return uplinkVerbs.find((verb) => formatTopic(device, verb) === topic) ?? null;
 }
 
-/** The verb if `topic` is a downlink topic of exactly this device, else null. */
+/** The verb of a downlink topic of exactly this device; null: any other topic. */
 export function parseDownlink(topic: string, device: DeviceAddress): DownlinkVerb | null {
   return downlinkVerbs.find((verb) => formatTopic(device, verb) === topic) ?? null;
 }

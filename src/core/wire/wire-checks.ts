@@ -1,9 +1,9 @@
-// Checks of single values that every decoder of a message uses. Pure; they never throw.
+// Checks of single values, shared by the decoders of all messages. Pure; they never throw.
 import { isId } from '../ids.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The JSON object in `bytes`; null when they hold anything else. */
+/** The JSON object in `bytes`; null: anything else. */
 export function parseObject(bytes: Uint8Array): JsonObject | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -15,7 +15,7 @@ export function parseObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/** A text that every database can hold: none holds U+0000. */
+/** True for a text that every database can store: without U+0000. */
 export const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && !value.includes('\0');
 export const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);

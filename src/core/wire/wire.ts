@@ -1,5 +1,5 @@
-// Messages on each topic of wire protocol version 1, encoded and decoded. Events: protobuf or JSON, distinguished by
-// the first byte. Everything else is JSON. Decoders never throw; signatures are checked before.
+// Encodes and decodes the messages of wire protocol version 1. Events are protobuf or JSON, distinguished by the first byte; everything else is JSON.
+// Decoders never throw; signatures are checked before.
 
 import { eventLimits, type FeatureName, type FeatureState, featureNames } from '../events/event.ts';
 import { decodeJson } from '../events/event-json.ts';
@@ -26,27 +26,27 @@ export function decodeEvents(payload: Uint8Array): Decoded {
 }
 
 /**
- * True for a boot that its sender made at random at its start, as agents do: then no number is ever used twice. A boot that is text
- * may be a constant of the tracker's maker.
+ * True for a boot that its sender made at random at its start, as agents do: no number is then ever used twice. A text boot may be a constant of the
+ * tracker's manufacturer.
  */
 export const isRandomBoot = (payload: Uint8Array, boot: string): boolean =>
   payload[0] === protobufFirstByte && isShortBoot(boot);
 
-/** On every connect, device to broker: identity, versions and state. */
+/** Sent by the device on every connect: identity, versions and state. */
 export interface Hello {
   readonly boot: string;
-  /** Random per connect, echoed by `welcome` so that an old welcome cannot be played back. */
+  /** Random per connect; `welcome` returns it, so that an old welcome cannot be replayed. */
   readonly nonce: string;
   readonly agentVersion: string;
   readonly features: readonly FeatureName[];
   readonly sensors: readonly string[];
-  /** Which witnesses of standstill are fitted and proven; absent from units that keep none. */
+  /** State of each witness of standstill; absent from units that keep none. */
   readonly witnesses?: WitnessStates;
-  /** Version of the configuration that holds now, be it on trial; 0: the installer's file alone. */
+  /** Version of the active configuration, possibly on trial; 0: the installer's file only. */
   readonly configVersion: number;
   /** SHA-256 of its content; absent with version 0. */
   readonly configSha256?: string;
-  /** Counter of the last command envelope accepted. */
+  /** Counter of the last accepted command envelope. */
   readonly commandCounter: number;
   readonly timeQuality: string;
 }
@@ -58,15 +58,15 @@ export interface Welcome {
   readonly boot: string;
   readonly nonce: string;
   readonly serverTimeMs: number;
-  /** Everything of this boot up to here is committed. */
+  /** Every event of this boot up to this number is committed. */
   readonly upTo: number;
   readonly configVersion: number;
 }
 
 /**
- * Committed events of one boot. `ranges` is exact and what the agent deletes by; `upTo` is a lower bound of the
- * contiguous prefix, for simple trackers. Exact ranges because urgent events overtake the backlog, and because
- * with several bridges two batches of one vehicle may be committed by different processes in any order.
+ * Committed events of one boot. `ranges` is exact, and the agent deletes by it; `upTo` is a lower bound of the contiguous prefix, for simple
+ * trackers. Exact ranges are needed because urgent events overtake the backlog. With several bridges, different processes may also commit two batches
+ * of one vehicle in any order.
  */
 export interface Ack {
   readonly boot: string;
@@ -81,25 +81,25 @@ export interface CommandBody {
   readonly commandID: string;
   /** The only boot in which this envelope may be accepted. */
   readonly boot: string;
-  /** Strictly growing per device. */
+  /** Strictly increasing per device. */
   readonly counter: number;
   readonly issuedMs: number;
   readonly expiresMs: number;
   readonly feature: FeatureName;
   readonly state: FeatureState;
-  /** `interlock`: only when it is safe, the default rules. Other modes come with their own versions. */
+  /** `interlock`: only when safe, by the default rules. Other modes come with new versions. */
   readonly mode: 'interlock';
   readonly reason: string;
   readonly issuer: string;
-  /** True withdraws the command with this id if it has not executed. */
+  /** True withdraws the command with this id if it has not been executed. */
   readonly cancel: boolean;
 }
 
-/** The release that a unit is to install. The broker does not fetch it. */
+/** The release for a unit to install. The broker does not fetch it. */
 export interface FirmwareContent {
   readonly version: string;
   readonly url: string;
-  /** Of the file, 64 hexadecimal digits. */
+  /** SHA-256 of the file, 64 hexadecimal digits. */
   readonly sha256: string;
 }
 
@@ -123,7 +123,6 @@ export interface MessageBody {
   readonly boot: string;
   readonly sentMs: number;
   readonly expiresMs: number;
-  /** Author. */
   readonly from: string;
   readonly text: string;
 }
@@ -137,7 +136,7 @@ export const signedTypes = {
   request: 'fleetward-request-1',
 } as const;
 
-/** Most characters of a message to a vehicle. */
+/** Maximum length of a message to a vehicle, in characters. */
 export const messageTextMost = 500;
 
 const sha256Pattern = /^[0-9a-f]{64}$/;
@@ -154,7 +153,7 @@ function textList(value: unknown): readonly string[] | null {
   return value.every((item): item is string => isText(item, 64)) ? value : null;
 }
 
-/** Null when the payload is not a hello. */
+/** Null: the payload is not a hello. */
 export function decodeHello(payload: Uint8Array): Hello | null {
   const value = parseObject(payload);
   if (value === null) return null;
@@ -183,7 +182,7 @@ export function decodeHello(payload: Uint8Array): Hello | null {
   };
 }
 
-/** Null when the (verified) payload is not a welcome. */
+/** Null: the (verified) payload is not a welcome. */
 export function decodeWelcome(payload: Uint8Array): Welcome | null {
   const value = parseObject(payload);
   if (value === null) return null;
@@ -193,7 +192,7 @@ export function decodeWelcome(payload: Uint8Array): Welcome | null {
   return { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion };
 }
 
-/** Null when the payload is not an acknowledgement. */
+/** Null: the payload is not an acknowledgement. */
 export function decodeAck(payload: Uint8Array): Ack | null {
   const value = parseObject(payload);
   if (value === null) return null;
@@ -210,7 +209,7 @@ export function decodeAck(payload: Uint8Array): Ack | null {
   return { boot, upTo, ranges: pairs };
 }
 
-/** Null when the (verified) payload is not a command. */
+/** Null: the (verified) payload is not a command. */
 export function decodeCommand(payload: Uint8Array): CommandBody | null {
   const value = parseObject(payload);
   if (value === null) return null;
@@ -244,13 +243,13 @@ function firmwareContent({ version, url, sha256 }: JsonObject): FirmwareContent 
   return sha256Pattern.test(sha256) ? { version, url, sha256 } : null;
 }
 
-/** Null when the bytes are not what a firmware job is about. */
+/** Null: the bytes are not the content of a firmware job. */
 export function decodeFirmwareContent(bytes: Uint8Array): FirmwareContent | null {
   const value = parseObject(bytes);
   return value === null ? null : firmwareContent(value);
 }
 
-/** Null when the (verified) payload is not a firmware job. */
+/** Null: the (verified) payload is not a firmware job. */
 export function decodeFirmware(payload: Uint8Array): FirmwareBody | null {
   const value = parseObject(payload);
   const content = value === null ? null : firmwareContent(value);
@@ -262,7 +261,7 @@ export function decodeFirmware(payload: Uint8Array): FirmwareBody | null {
   return { accountID, deviceID, commandID, boot, issuedMs, expiresMs, ...content, issuer, cancel };
 }
 
-/** Null when the (verified) payload is not a message. */
+/** Null: the (verified) payload is not a message. */
 export function decodeMessage(payload: Uint8Array): MessageBody | null {
   const value = parseObject(payload);
   if (value === null) return null;
