@@ -231,7 +231,9 @@ describe('a cut in an account that wants a second user', () => {
       token: tokens.olga,
     });
     expect(all.json()['approvals']).toMatchObject([{ decidedBy: 'otto', decidedReason: 'wrong vehicle' }]);
-    const [audit] = await service.sql("SELECT detail FROM audit WHERE action = 'command.refuse'");
+    const [audit] = await service.sql(
+      "SELECT detail FROM audit WHERE action = 'command.refuse' ORDER BY audit_no",
+    );
     expect(JSON.parse(String(audit?.rows[0]?.['detail']))).toEqual({ approvalID, reason: 'wrong vehicle' });
   });
 
@@ -259,7 +261,9 @@ describe('a cut in an account that wants a second user', () => {
       token: tokens.guest,
     });
     expect(all.json()['approvals']).toMatchObject([{ approvalState: 'withdrawn', decidedBy: 'otto' }]);
-    const [audit] = await service.sql("SELECT actor FROM audit WHERE action = 'command.withdraw'");
+    const [audit] = await service.sql(
+      "SELECT actor FROM audit WHERE action = 'command.withdraw' ORDER BY audit_no",
+    );
     expect(audit?.rows).toEqual([{ actor: 'otto' }]);
     const waiting = await service.call({
       path: '/api/v1/command/approvals/authorization',

@@ -204,7 +204,9 @@ describe('the check of the chain', () => {
   });
 
   it('goes on from the end of a part, and holds only from the entry that it names', async () => {
-    const [row] = await service.rows("SELECT hash FROM audit WHERE account_id = 'acme' AND chain_no = 5");
+    const [row] = await service.rows(
+      "SELECT hash FROM audit WHERE account_id = 'acme' AND chain_no = 5 ORDER BY audit_no",
+    );
     const rest = await check(service, tokens.acme, `?checked=5-${String(row?.['hash'])}`);
     expect(rest).toMatchObject({ fault: null, from: { chainNumber: 6 }, more: false });
     const wrong = await check(service, tokens.acme, `?checked=5-${'0'.repeat(64)}`);

@@ -425,7 +425,7 @@ describe('a record that a person makes', () => {
     await make('calm', '63553');
     expect(await stored('63553')).toBe(3);
     const audit = await service.rows(
-      "SELECT detail FROM audit WHERE action = 'event.create' AND object = 'calm'",
+      "SELECT detail FROM audit WHERE action = 'event.create' AND object = 'calm' ORDER BY audit_no",
     );
     expect(audit).toHaveLength(4);
   });

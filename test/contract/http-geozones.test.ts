@@ -643,7 +643,9 @@ describe('an address', () => {
     expect(await refusal(set({ deviceID: 'rival-1', timestamp: 0, address: 'x' }))).toEqual(nothing);
     const north = await service.login('acme', 'north');
     expect(await refusal(set({ deviceID: 'truck-2', timestamp: 0, address: 'x' }, north))).toEqual(nothing);
-    const audited = await service.rows("SELECT object FROM audit WHERE action = 'device.address'");
+    const audited = await service.rows(
+      "SELECT object FROM audit WHERE action = 'device.address' ORDER BY audit_no",
+    );
     expect(audited).toHaveLength(3);
   });
 });

@@ -103,7 +103,9 @@ describe('a login code', () => {
     const { service, make, set } = await start();
     await expect(make('nope')).rejects.toMatchObject({ code: 'not_found' });
     await expect(make('acme', 'nope')).rejects.toMatchObject({ code: 'not_found' });
-    const before = await service.rows("SELECT * FROM audit WHERE action = 'logincode.create'");
+    const before = await service.rows(
+      "SELECT * FROM audit WHERE action = 'logincode.create' ORDER BY audit_no",
+    );
     await set("UPDATE accounts SET needs_approval = 1 WHERE account_id = 'acme'");
     await expect(make()).rejects.toThrow('needs a second user');
     await set("UPDATE accounts SET needs_approval = 0 WHERE account_id = 'acme'");
@@ -112,7 +114,9 @@ describe('a login code', () => {
     await set("UPDATE users SET identity = user_id, is_active = 1 WHERE account_id = 'acme'");
     await expect(make()).rejects.toThrow('login provider');
     expect(await service.rows('SELECT * FROM login_codes')).toEqual([]);
-    expect(await service.rows("SELECT * FROM audit WHERE action = 'logincode.create'")).toEqual(before);
+    expect(
+      await service.rows("SELECT * FROM audit WHERE action = 'logincode.create' ORDER BY audit_no"),
+    ).toEqual(before);
   });
 
   it('begins a session that ends after 12 hours whatever its use, and makes no API token', async () => {

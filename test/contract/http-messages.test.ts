@@ -56,7 +56,7 @@ describe('a message to a vehicle', () => {
       { message: 'Call\nthe depot', sender: 'olga', delivered: 0 },
     ]);
     const [audit] = await service.sql(
-      "SELECT actor, object, detail FROM audit WHERE action = 'message.send'",
+      "SELECT actor, object, detail FROM audit WHERE action = 'message.send' ORDER BY audit_no",
     );
     expect(audit?.rows).toMatchObject([
       { actor: 'olga', object: 'truck-1' },

@@ -176,7 +176,9 @@ describe('the inbox', () => {
     expect((await view('999999')).status).toBe(404);
     expect((await view(String(first?.['notificationID']), 'rival/admin')).status).toBe(404);
     expect((await view('x')).status).toBe(422);
-    const entries = await service.rows("SELECT object FROM audit WHERE action = 'notification.view'");
+    const entries = await service.rows(
+      "SELECT object FROM audit WHERE action = 'notification.view' ORDER BY audit_no",
+    );
     expect(entries.map(({ object }) => object)).toEqual([String(first?.['notificationID']), '*']);
   });
 
@@ -638,7 +640,9 @@ describe('a test of a webhook', () => {
     expect(JSON.stringify(json)).not.toContain('/hook');
     expect(await service.rows('SELECT * FROM deliveries')).toEqual([]);
     expect(await service.rows('SELECT * FROM notifications')).toEqual([]);
-    const audited = await service.rows("SELECT object FROM audit WHERE action = 'rule.test'");
+    const audited = await service.rows(
+      "SELECT object FROM audit WHERE action = 'rule.test' ORDER BY audit_no",
+    );
     expect(audited).toEqual([{ object: 'ops' }]);
   });
 

@@ -289,7 +289,9 @@ describe('the setting', () => {
     const { service, post, get } = await start();
     await post('berta', '/auth/updateaccount', { ...off, password });
     expect(
-      await service.rows("SELECT actor, object FROM audit WHERE action = 'account.passwordoff'"),
+      await service.rows(
+        "SELECT actor, object FROM audit WHERE action = 'account.passwordoff' ORDER BY audit_no",
+      ),
     ).toEqual([{ actor: 'berta', object: 'acme' }]);
     for (const administrator of ['admin', 'berta']) {
       const inbox = (await get(administrator, '/notificationqueue/getnotifications')).json();

@@ -97,7 +97,9 @@ describe('what could not be read', () => {
     expect((await drop('admin', { deviceID: 'truck-1' })).json()).toMatchObject({ dropped: 0 });
     expect((await entries('admin')).map(({ deviceID }) => deviceID)).toEqual(['truck-2']);
     expect(await entries('rival')).toHaveLength(1);
-    const audit = await service.rows("SELECT actor, object FROM audit WHERE action = 'quarantine.drop'");
+    const audit = await service.rows(
+      "SELECT actor, object FROM audit WHERE action = 'quarantine.drop' ORDER BY audit_no",
+    );
     expect(audit).toEqual([
       { actor: 'admin', object: 'truck-1' },
       { actor: 'admin', object: 'truck-1' },
@@ -143,7 +145,9 @@ describe('what could not be read', () => {
     ]);
     const stored = await service.rows('SELECT boot, seq, status_code FROM events ORDER BY event_no');
     expect(stored).toMatchObject([{ boot: 'mended' }, { boot: expect.stringMatching(/^@/) }]);
-    const audit = await service.rows("SELECT object FROM audit WHERE action = 'quarantine.retry'");
+    const audit = await service.rows(
+      "SELECT object FROM audit WHERE action = 'quarantine.retry' ORDER BY audit_no",
+    );
     expect(audit).toEqual([{ object: 'truck-1' }, { object: 'truck-1' }]);
     // Not a sign of life.
     const device = await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-1' });

@@ -176,7 +176,7 @@ describe('a stage', () => {
     await post('admin', 'group/deletegroup', { groupID: 'north' });
     expect(code(await begin(releaseID, 2))).toBe('conflict');
     const [started] = await service.sql(
-      "SELECT actor, object FROM audit WHERE action = 'release.startstage'",
+      "SELECT actor, object FROM audit WHERE action = 'release.startstage' ORDER BY audit_no",
     );
     expect(started?.rows).toEqual([{ actor: 'admin', object: releaseID }]);
   });
@@ -256,7 +256,9 @@ describe('a stop', () => {
     await waitUntil('the stop', async () => (await release(releaseID)).releaseState === 'stopped');
     expect(await release(releaseID)).toMatchObject({ stoppedFor: 'user', stoppedBy: 'admin' });
     expect((await units(releaseID)).map(({ unitState }) => unitState)).toEqual(['cancelled', 'cancelled']);
-    const [audit] = await service.sql("SELECT actor, detail FROM audit WHERE action = 'release.stop'");
+    const [audit] = await service.sql(
+      "SELECT actor, detail FROM audit WHERE action = 'release.stop' ORDER BY audit_no",
+    );
     expect(audit?.rows).toMatchObject([{ actor: 'admin' }]);
     expect(JSON.stringify(audit?.rows)).toContain('wrong file');
     expect(JSON.stringify(await service.rows('SELECT detail FROM audit'))).not.toContain('hidden');

@@ -281,7 +281,7 @@ describe('a report that is due', () => {
     });
     expect(Number((await one())['nextDue']) * 1000).toBeGreaterThan(nowMs() + 23 * 60 * minuteMs);
     const [entry] = await service.rows(
-      "SELECT actor, detail FROM audit WHERE action = 'reportschedule.mail'",
+      "SELECT actor, detail FROM audit WHERE action = 'reportschedule.mail' ORDER BY audit_no",
     );
     expect(entry).toMatchObject({ actor: 'service' });
     expect(String(entry?.['detail'])).not.toContain('@');

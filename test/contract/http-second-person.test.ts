@@ -64,9 +64,9 @@ describe('a new approver', () => {
     const confirmed = await confirm('berta', 'puppet');
     expect(confirmed.json()).toMatchObject({ userID: 'puppet', isConfirmed: true, grantedBy: '' });
     expect(await approve('puppet')).toEqual(done);
-    expect(await service.rows("SELECT actor, object FROM audit WHERE action = 'user.confirm'")).toEqual([
-      { actor: 'berta', object: 'puppet' },
-    ]);
+    expect(
+      await service.rows("SELECT actor, object FROM audit WHERE action = 'user.confirm' ORDER BY audit_no"),
+    ).toEqual([{ actor: 'berta', object: 'puppet' }]);
     expect(seen(await confirm('berta', 'puppet')), 'again').toEqual(done);
     expect(seen(await confirm('berta', 'nobody'))).toEqual({ status: 404, code: 'not_found' });
     expect(await service.rows("SELECT 1 AS once FROM audit WHERE action = 'user.confirm'")).toHaveLength(1);

@@ -82,7 +82,9 @@ it('is for operators, of this account, and stands in no log and no audit entry',
   expect(code).toMatch(/^\d{8}$/);
   expect(answer.headers['cache-control']).toContain('no-store');
   expect(service.logLines.join('\n')).not.toContain(code);
-  const entries = await service.rows("SELECT * FROM audit WHERE action = 'device.servicecode'");
+  const entries = await service.rows(
+    "SELECT * FROM audit WHERE action = 'device.servicecode' ORDER BY audit_no",
+  );
   expect(entries.some((entry) => entry['object'] === 'truck-3')).toBe(true);
   expect(JSON.stringify(entries)).not.toContain(code);
 });

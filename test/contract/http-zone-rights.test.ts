@@ -73,7 +73,9 @@ describe('a geozone', () => {
       late,
       service.sql("UPDATE users SET sees_all = 0 WHERE user_id = 'dispatch'"),
     ]);
-    const left = await service.rows("SELECT actor FROM audit WHERE action = 'geozone.delete'");
+    const left = await service.rows(
+      "SELECT actor FROM audit WHERE action = 'geozone.delete' ORDER BY audit_no",
+    );
     expect(left).toHaveLength(answer.status === 200 ? 1 : 0);
     expect(seen(await post('dispatch', '/geozone/creategeozone', { ...zone, geozoneID: 'z' }))).toEqual(
       forbidden,
