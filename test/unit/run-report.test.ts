@@ -1,6 +1,7 @@
 // What is left of a run: HTML, JSON and JUnit, whole at the worst that a run can be, and never markup of somebody else's.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readReportParts } from '../../simulator/cli/page-files.ts';
 import {
   type FactKind,
   type FactTally,
@@ -23,7 +24,6 @@ import { formatComparisonHtml } from '../../simulator/report/comparison-page.ts'
 import { escapeHtml, html } from '../../simulator/report/html.ts';
 import { commonStart, placeLabels } from '../../simulator/report/map.ts';
 import { formatHtml } from '../../simulator/report/page.ts';
-import { readReportParts } from '../../simulator/cli/page-files.ts';
 import {
   formatComparison,
   formatJson,
