@@ -8,7 +8,7 @@ import { isLicence } from './closure.ts';
 
 const repository = new URL('../..', import.meta.url).pathname;
 const names = ['typebox'] as const;
-/** What a report of the simulator holds (`simulator/cli/plot-library.ts`). */
+/** What a report of the simulator holds (`simulator/cli/page-files.ts`). */
 const copied = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css', 'uplot/LICENSE'] as const;
 
 interface Manifest {

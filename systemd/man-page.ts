@@ -1,46 +1,112 @@
-// `npm run man`: writes the manual pages that are made from the programs: every setting of the agent and of the broker from the
-// schema that checks them, every command of the broker from its command line. So no page can say anything else than the
-// program does; a test fails while the two differ.
-import { writeFileSync } from 'node:fs';
+// `npm run man`: writes the made sections of the manual pages: every setting of the agent and of the broker from the schema that checks
+// them, every command of the broker from its command line. The rest of a page is written by hand. A test fails while page and program differ.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { agentFileSchema } from '../agent/config.ts';
+import { createCommandLine, type Handlers } from '../broker/cli/command-line.ts';
+import { brokerSchema } from '../broker/config/broker-config.ts';
 import { settingsOf } from '../src/config.ts';
-import { formatBrokerPage, formatBrokerSettings } from './man-broker.ts';
-import { formatSettings } from './troff.ts';
 
-const head = `.\\" Made by \`npm run man\` from agent/config.ts: do not edit.
-.TH FLEETWARD-AGENT.TOML 5 "" "Fleetward" "File formats"
-.SH NAME
-fleetward\\-agent.toml \\- settings of the agent of one vehicle
-.SH SYNOPSIS
-.I /etc/fleetward\\-agent/agent.toml
-.SH DESCRIPTION
-A TOML 1.0 file. A key that is not known is an error. Each setting can also be given by the environment variable at its end,
-which wins over the file. Settings of the tables reporting, link, alarms, fuel and zones can be changed by a signed
-configuration of the broker;
-.B fleetward\\-agent config show \\-\\-origin
-says which. Nothing from outside changes any other.
-`;
-
-const tail = `.SH SEE ALSO
-.BR fleetward\\-agent (8)
-`;
-
+const program = 'fleetward-broker';
+const columns = 400;
 const overrides = `What differs from the profile, in the tables inputs, analogs, relays, outputs, polls, units, serial; false takes a signal or
 relay away. In the file only.`;
 
-/** The page as troff, with the man macros. */
-export function formatSettingsPage(): string {
-  const settings = settingsOf(agentFileSchema).map(({ key, words }) => ({
-    key,
-    words: key === 'board.overrides' ? overrides : words,
-  }));
-  return `${head}${formatSettings(settings)}${tail}`;
+/** Text for troff: a backslash and a hyphen have meanings, and so does a dot or a quote at the start of a line. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('"', '\\(dq')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('`', '')
+    .replace(/^([.'])/gm, '\\&$1');
+}
+
+interface Entry {
+  /** Written in bold. */
+  readonly term: string;
+  readonly words: string;
+}
+
+/** One paragraph with its term in front. */
+const formatEntry = ({ term, words }: Entry): string => `.TP\n.B ${escaped(term)}\n${escaped(words)}.\n`;
+
+/** Settings by the table that they stand in. */
+function formatSettings(schema: Parameters<typeof settingsOf>[0]): string {
+  const tables = new Map<string, string[]>();
+  for (const { key, words } of settingsOf(schema)) {
+    const [table = ''] = key.includes('.') ? key.split('.', 1) : ['(no table)'];
+    const entry = formatEntry({ term: key, words: key === 'board.overrides' ? overrides : words });
+    tables.set(table, [...(tables.get(table) ?? []), entry]);
+  }
+  return [...tables].map(([table, entries]) => `.SS [${escaped(table)}]\n${entries.join('')}`).join('');
+}
+
+/** Any command may be there; none is ever run by asking for help. */
+const handlers = new Proxy({}, { get: () => () => undefined }) as Handlers;
+
+/** The help after these words. */
+function helpOf(words: readonly string[]): Promise<string> {
+  const parser = createCommandLine(handlers, '0', columns);
+  return new Promise((resolve) => {
+    void parser.parse([...words, '--help'], {}, (_fault: unknown, _flags: unknown, text: string) =>
+      resolve(text),
+    );
+  });
+}
+
+/** Commands with their arguments, such as `account create <accountID>`. */
+const commandsIn = (help: string): readonly Entry[] =>
+  [...(help.split('Options:')[0] ?? '').matchAll(new RegExp(`^ {2}${program} (\\S.*?) {2,}(\\S.*)$`, 'gm'))]
+    .map((match) => ({ term: (match[1] ?? '').trim(), words: (match[2] ?? '').trim() }))
+    .filter(({ term }) => /^[a-z]/.test(term));
+
+const shared = ['--help', '--version', '--json', '--config'];
+
+/** Flags of a command that are no settings and not of every command. */
+function flagsIn(help: string): readonly Entry[] {
+  const left = new Set([...shared, ...settingsOf(brokerSchema).map(({ flag }) => `--${flag}`)]);
+  return [...help.matchAll(/^ +(--[a-z-]+) {2,}(\S.*?)(?: {2,}\[.*)?$/gm)]
+    .map((match) => ({ term: match[1] ?? '', words: (match[2] ?? '').trim() }))
+    .filter(({ term }) => !left.has(term));
+}
+
+/** The commands after these words, each that has parts replaced by them. */
+async function formatCommands(words: readonly string[], own = ''): Promise<string> {
+  const help = await helpOf(words);
+  const parts: string[] = [];
+  for (const part of commandsIn(help))
+    parts.push(
+      await formatCommands(
+        part.term.split(' ').filter((word) => /^[a-z]/.test(word)),
+        formatEntry(part),
+      ),
+    );
+  if (parts.length > 0) return parts.join('');
+  const flags = flagsIn(help).map(formatEntry).join('');
+  return `${own}${flags === '' ? '' : `.RS\n${flags}.RE\n`}`;
+}
+
+/** Pages with a made section, which stands between two comments. */
+export const madeSections: Readonly<Record<string, () => string | Promise<string>>> = {
+  'fleetward-agent.toml.5': () => formatSettings(agentFileSchema),
+  'fleetward-broker.toml.5': () => formatSettings(brokerSchema),
+  'fleetward-broker.8': () => formatCommands([]),
+};
+
+/** @returns the page with its made section replaced. */
+export async function remakePage(name: string, page: string): Promise<string> {
+  const [head, , tail, ...rest] = page.split(/^(?=\.\\" (?:Made by `npm run man`|End of what is made))/m);
+  if (head === undefined || tail === undefined || rest.length > 0)
+    throw new Error(`${name} has no made section`);
+  const made = await madeSections[name]?.();
+  return `${head}.\\" Made by \`npm run man\`: do not edit.\n${made}${tail}`;
 }
 
 if (process.argv[1]?.endsWith('man-page.js') === true) {
-  const put = (name: string, text: string): void =>
-    writeFileSync(new URL(`../../systemd/man/${name}`, import.meta.url), text);
-  put('fleetward-agent.toml.5', formatSettingsPage());
-  put('fleetward-broker.toml.5', formatBrokerSettings());
-  put('fleetward-broker.8', await formatBrokerPage());
+  for (const name of Object.keys(madeSections)) {
+    const path = new URL(`../../systemd/man/${name}`, import.meta.url);
+    writeFileSync(path, await remakePage(name, readFileSync(path, 'utf8')));
+  }
 }

@@ -136,6 +136,32 @@ function receiver(given: readonly string[], { gnss }: BenchDeps): string | null 
   return `receiver ${given.join(' ')}`;
 }
 
+/** A command of `on` or `off`. */
+const toggle = (name: string, help: string, set: (deps: BenchDeps, isOn: boolean) => void): Command => ({
+  usage: `${name} on|off`,
+  help,
+  run([word], deps) {
+    const isOn = onOff(word);
+    if (isOn !== null) set(deps, isOn);
+    return isOn === null ? null : `${name} ${word}`;
+  },
+});
+
+/** A command on the board or the receiver. */
+const onDevice = (
+  name: string,
+  of: { readonly help: string; readonly said: string },
+  run: (deps: BenchDeps, device: Device) => Promise<void> | void,
+): Command => ({
+  usage: `${name} board|gnss`,
+  help: of.help,
+  async run([word], deps) {
+    if (!isDevice(word)) return null;
+    await run(deps, word);
+    return `${word} ${of.said}`;
+  },
+});
+
 function isDevice(word: string | undefined): word is Device {
   return word === 'board' || word === 'gnss';
 }
@@ -252,26 +278,10 @@ const commands: Readonly<Record<string, Command>> = {
       return `at ${latitude},${longitude}`;
     },
   },
-  tunnel: {
-    usage: 'tunnel on|off',
-    help: 'no sky: the receiver sends on, without a fix',
-    run([word], { gnss }) {
-      const isOn = onOff(word);
-      if (isOn === null) return null;
-      gnss.setTunnel(isOn);
-      return `tunnel ${word}`;
-    },
-  },
-  jam: {
-    usage: 'jam on|off',
-    help: 'a jammer: no satellite is seen',
-    run([word], { gnss }) {
-      const isOn = onOff(word);
-      if (isOn === null) return null;
-      gnss.setJammed(isOn);
-      return `jam ${word}`;
-    },
-  },
+  tunnel: toggle('tunnel', 'no sky: the receiver sends on, without a fix', ({ gnss }, isOn) =>
+    gnss.setTunnel(isOn),
+  ),
+  jam: toggle('jam', 'a jammer: no satellite is seen', ({ gnss }, isOn) => gnss.setJammed(isOn)),
   spoof: {
     usage: 'spoof <north m/s> <east m/s>|off',
     help: 'the position walks away from the truth',
@@ -297,35 +307,21 @@ const commands: Readonly<Record<string, Command>> = {
     help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; lost common, repeated old bits; bytes of noise on the line; they add up until none',
     run: fault,
   },
-  pull: {
-    usage: 'pull board|gnss',
-    help: 'the serial port vanishes',
-    async run([word], { cables }) {
-      if (!isDevice(word)) return null;
-      await cables.unplug(word);
-      return `${word} pulled`;
+  pull: onDevice('pull', { help: 'the serial port vanishes', said: 'pulled' }, ({ cables }, device) =>
+    cables.unplug(device),
+  ),
+  plug: onDevice('plug', { help: 'the serial port is back', said: 'plugged' }, ({ cables }, device) =>
+    cables.plug(device),
+  ),
+  'power-cycle': onDevice(
+    'power-cycle',
+    { help: 'off and on: relays fall off, the receiver starts anew', said: 'power-cycled' },
+    ({ board, gnss }, device) => {
+      const powered = device === 'board' ? board : gnss;
+      powered.setPower(false);
+      powered.setPower(true);
     },
-  },
-  plug: {
-    usage: 'plug board|gnss',
-    help: 'the serial port is back',
-    async run([word], { cables }) {
-      if (!isDevice(word)) return null;
-      await cables.plug(word);
-      return `${word} plugged`;
-    },
-  },
-  'power-cycle': {
-    usage: 'power-cycle board|gnss',
-    help: 'off and on: relays fall off, the receiver starts anew',
-    run([word], { board, gnss }) {
-      if (!isDevice(word)) return null;
-      const device = word === 'board' ? board : gnss;
-      device.setPower(false);
-      device.setPower(true);
-      return `${word} power-cycled`;
-    },
-  },
+  ),
   relays: {
     usage: 'relays',
     help: 'the contacts as they are',

@@ -1,10 +1,10 @@
 // The control port of the test bench: the commands of the prompt over HTTP on the loopback interface, for scripts and tests, and its own
 // panel for a browser. It has no password, so it refuses requests of all other web pages.
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import type { Bench } from './bench.ts';
-import { panelFiles, panelPolicy } from './panel.ts';
 
 export interface Control {
   readonly port: number;
@@ -13,6 +13,18 @@ export interface Control {
 
 const maxBodyBytes = 4096;
 const host = '127.0.0.1';
+
+/** Files of this port, no inline code, no frame. */
+const panelPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The panel by path: the commands of the prompt as buttons, and the truth of the simulated hardware. It asks its own port only. */
+const panelFiles: Readonly<Record<string, { readonly type: string; readonly files: readonly string[] }>> = {
+  '/': { type: 'text/html; charset=utf-8', files: ['panel.html'] },
+  '/panel.css': { type: 'text/css; charset=utf-8', files: ['report.css', 'panel.css'] },
+  '/panel.js': { type: 'text/javascript; charset=utf-8', files: ['panel.js'] },
+};
+const readPage = (file: string): Buffer => readFileSync(new URL(`../pages/${file}`, import.meta.url));
 
 function answer(response: ServerResponse, status: number, body: unknown): void {
   const text = `${JSON.stringify(body)}\n`;
@@ -69,10 +81,8 @@ function isFromOtherPage({ headers }: IncomingMessage): boolean {
   return (origin !== undefined && origin !== `http://${asked}`) || (name !== host && name !== 'localhost');
 }
 
-function sendPanel(
-  response: ServerResponse,
-  { type, body }: { readonly type: string; readonly body: string },
-): void {
+function sendPanel(response: ServerResponse, path: string): void {
+  const { type = '', files = [] } = panelFiles[path] ?? {};
   response.writeHead(200, {
     'content-type': type,
     'content-security-policy': panelPolicy,
@@ -81,7 +91,7 @@ function sendPanel(
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'same-origin',
   });
-  response.end(body);
+  response.end(Buffer.concat(files.map(readPage)));
 }
 
 async function respond(bench: Bench, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,9 +104,7 @@ async function respond(bench: Bench, request: IncomingMessage, response: ServerR
   const readers: Readonly<Record<string, () => void>> = {
     '/state': () => answer(response, 200, bench.state()),
     '/log': () => answer(response, 200, bench.relayLog()),
-    ...Object.fromEntries(
-      Object.entries(panelFiles).map(([path, file]) => [path, () => sendPanel(response, file)]),
-    ),
+    ...Object.fromEntries(Object.keys(panelFiles).map((path) => [path, () => sendPanel(response, path)])),
   };
   const reader = Object.hasOwn(readers, url ?? '') ? readers[url ?? ''] : undefined;
   if (reader === undefined && url !== '/command') {

@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../src/core/errors.ts';
 import { formatHtml } from '../report/page.ts';
 import { formatJson, formatJunit } from '../run/measure/report.ts';
 import type { RunResult } from '../run/measure/result.ts';
-import { readPlotLibrary } from './plot-library.ts';
+import { readReportParts } from './page-files.ts';
 
 export interface ResultFiles {
   readonly json?: string | undefined;
@@ -16,7 +16,7 @@ export interface ResultFiles {
 
 const formats = {
   json: formatJson,
-  report: (result: RunResult) => formatHtml(result, readPlotLibrary()),
+  report: (result: RunResult) => formatHtml(result, readReportParts()),
   junit: formatJunit,
 } as const;
 const names = [...(Object.keys(formats) as (keyof typeof formats)[]), 'facts'] as const;

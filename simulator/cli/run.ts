@@ -40,7 +40,7 @@ import { unplannedNeeds } from '../run/size-check.ts';
 import { serveWorker } from '../run/workers/worker-main.ts';
 import { connectionsMost, processesFor } from '../run/workers/workers.ts';
 import { listPresets, type NamedScenario, readScenario } from '../scenario-files.ts';
-import { readPlotLibrary } from './plot-library.ts';
+import { readReportParts } from './page-files.ts';
 import { assertWritable, writeResults } from './results.ts';
 import { assertNumber, scenarioOf } from './scenario-flags.ts';
 import { metricsOf, targetOf, withMetrics, withTarget } from './target.ts';
@@ -367,7 +367,7 @@ export async function compare(flags: CompareFlags): Promise<void> {
   }
   if (failed.length > 0) process.exitCode = thresholdsExitCode;
   if (flags.report === undefined) return;
-  await writeFile(flags.report, formatComparisonHtml(a, b, readPlotLibrary())).catch((cause: unknown) => {
+  await writeFile(flags.report, formatComparisonHtml(a, b, readReportParts())).catch((cause: unknown) => {
     throw new AppError('storage', `--report ${flags.report} was not written: ${messageOf(cause)}`, { cause });
   });
 }

@@ -6,7 +6,7 @@ import { formatCount, formatNumber } from '../core/text/number-text.ts';
 import { differencesOf, kindTexts } from '../run/measure/report.ts';
 import type { RunResult } from '../run/measure/result.ts';
 import { type Html, html, nothing, type Section, table } from './html.ts';
-import { dayOf, type PlotLibrary, page } from './page.ts';
+import { dayOf, type PageParts, page } from './page.ts';
 import { comparedPlots } from './plots.ts';
 import { notesSection, outcomeWords } from './sections.ts';
 
@@ -40,9 +40,9 @@ function figuresSection(a: RunResult, b: RunResult): Section {
 }
 
 /** The comparison of two runs. */
-export function formatComparisonHtml(a: RunResult, b: RunResult, library: PlotLibrary): string {
-  const overTime = html`<p class="soft">Dashed: a. Solid: b. Shaded: the faults of b. Drag over a plot, or use the buttons, to zoom them all; a double click shows the whole run.</p>${comparedPlots(a, b)}`;
-  return page(library, {
+export function formatComparisonHtml(a: RunResult, b: RunResult, parts: PageParts): string {
+  const overTime = html`<p class="soft">Dashed: a. Solid: b. Shaded: the faults of b. Drag over a plot, or use the buttons, to zoom them all; a double click shows the whole run.</p>${comparedPlots(a, b, parts.plans)}`;
+  return page(parts, {
     title: `Compared: ${a.scenario} and ${b.scenario}`,
     head: html`<h1>Two runs side by side</h1><p class="soft">${a.scenario}, ${dayOf(a.startedAt)} · ${b.scenario}, ${dayOf(b.startedAt)}</p>`,
     summary: html`${card('a', a)}${card('b', b)}`,

@@ -1,13 +1,12 @@
 // The sections on what came of facts and commands, on errors by kind, and on the figures of broker and generator.
 import type { CommandOutcome, CommandTimes } from '../core/ledger/command-outcomes.ts';
 import { factKinds, factRules, unjudgedOf } from '../core/ledger/facts.ts';
-import { summarise } from '../core/plots/plot-values.ts';
 import { type BrokerError, brokerErrors } from '../core/series/broker-metrics-text.ts';
 import type { ColumnName } from '../core/series/series-columns.ts';
 import { formatNumber } from '../core/text/number-text.ts';
 import type { RunResult } from '../run/measure/result.ts';
 import { html, nothing, type Section, short, table } from './html.ts';
-import { sightText } from './plots.ts';
+import { sightText, summarise } from './plots.ts';
 import { reasonsText } from './proof.ts';
 
 export function factSection({ facts }: RunResult): Section {

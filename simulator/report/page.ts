@@ -6,9 +6,8 @@ import { interventionsSection, rampSection } from './changes.ts';
 import { type Html, html, nothing, type Section } from './html.ts';
 import { routeMap } from './map.ts';
 import { commandSection, errorSection, factSection, machineSection } from './outcomes.ts';
-import { runPlots } from './plots.ts';
+import { type PlotPlan, runPlots } from './plots.ts';
 import { proofSection } from './proof.ts';
-import { script } from './script.ts';
 import {
   latencySection,
   notesSection,
@@ -17,13 +16,12 @@ import {
   tilesSection,
   verdictSection,
 } from './sections.ts';
-import { style } from './style.ts';
 
-/** uPlot as text, which the page holds whole. */
-export interface PlotLibrary {
+/** What every page holds: script and style whole, uPlot with its licence in them, and which plots there are. */
+export interface PageParts {
   readonly script: string;
   readonly style: string;
-  readonly licence: string;
+  readonly plans: readonly PlotPlan[];
 }
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -46,7 +44,7 @@ const sectionOf = ({ id, title, body, isWarning = false }: Section): Html =>
 
 /** The frame of every report. */
 export function page(
-  library: PlotLibrary,
+  { style, script }: PageParts,
   of: {
     readonly title: string;
     readonly head: Html;
@@ -58,13 +56,11 @@ export function page(
 ): string {
   const { title, head, summary, version } = of;
   const sections = of.sections.filter((section) => section !== null);
-  const styles = library.style + style;
-  const scripts = `/*\n${library.licence}\n*/\n${library.script}\n${script}`;
   // Style and script are constants of this program and of uPlot, and must not be escaped.
-  const styleElement: Html = { markup: `<style>${styles}</style>` };
-  const scriptElement: Html = { markup: `<script>${scripts}</script>` };
+  const styleElement: Html = { markup: `<style>${style}</style>` };
+  const scriptElement: Html = { markup: `<script>${script}</script>` };
   return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"/><meta http-equiv="content-security-policy" content="${policyOf(scripts, styles)}"/><meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/><meta name="referrer" content="no-referrer"/><meta name="generator" content="fleetward-simulator"/><link rel="icon" href="data:,"/><title>${title}</title>${styleElement}</head>
+<html lang="en"><head><meta charset="utf-8"/><meta http-equiv="content-security-policy" content="${policyOf(script, style)}"/><meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="color-scheme" content="light dark"/><meta name="referrer" content="no-referrer"/><meta name="generator" content="fleetward-simulator"/><link rel="icon" href="data:,"/><title>${title}</title>${styleElement}</head>
 <body><header>${head}${contents(sections)}</header><main>${summary}${sections.map(sectionOf)}</main><footer><p>fleetward-simulator ${version}. Self-contained: it makes no network request. Plots drawn by uPlot (MIT licence).</p></footer>${scriptElement}</body></html>
 `.markup;
 }
@@ -81,10 +77,10 @@ export const dayOf = (startedAt: string): string => `${startedAt.slice(0, 16).re
 const titles = { passed: 'Passed', failed: 'Failed', incomplete: 'Incomplete' } as const;
 
 /** The report of one run. */
-export function formatHtml(result: RunResult, library: PlotLibrary): string {
+export function formatHtml(result: RunResult, parts: PageParts): string {
   const { scenario, title, startedAt, setting, warnings } = result;
-  const overTime = html`<p class="soft">All plots share one time axis: drag over one, or use the buttons, to zoom them all; a double click shows the whole run. Shaded: faults, of the scenario or through --ctl. Dotted: from there on no further facts are made, and what waits is delivered.</p>${runPlots(result)}`;
-  return page(library, {
+  const overTime = html`<p class="soft">All plots share one time axis: drag over one, or use the buttons, to zoom them all; a double click shows the whole run. Shaded: faults, of the scenario or through --ctl. Dotted: from there on no further facts are made, and what waits is delivered.</p>${runPlots(result, parts.plans)}`;
+  return page(parts, {
     title: `${titles[outcomeOf(result)]}: ${scenario}`,
     head: html`<h1>${scenario}</h1><p class="soft">${title} · ${dayOf(startedAt)}</p>`,
     summary: html`${verdictSection(result)}${tilesSection(result)}`,

@@ -1,10 +1,9 @@
 // The agent bench: sections that can be chosen, each measured against a baseline of the same minute. It says which tools a
 // section lacks instead of leaving it out in silence.
-import { cpus, loadavg } from 'node:os';
 import { requires } from '../support/machine/requires.ts';
 import { benchBus } from './agent-bus.ts';
 import { benchDrain } from './agent-drain.ts';
-import { type Figure, ratioOf, type Say } from './agent-figures.ts';
+import { type BenchResult, type Figure, onMachine, type Say } from './agent-figures.ts';
 import { benchFootprint } from './agent-footprint.ts';
 import { benchPanic } from './agent-panic.ts';
 import { benchStart } from './agent-start.ts';
@@ -24,15 +23,6 @@ export interface AgentBenchOptions {
   /** Events in the queue of `drain`, and in the long outbox of `start`. */
   readonly queued: number;
   readonly say: Say;
-}
-
-export interface AgentBenchResult {
-  readonly node: string;
-  readonly cores: number;
-  /** Mean number of running processes over the minute before and after: more than one of ours means that others ran. */
-  readonly loadBefore: number;
-  readonly loadAfter: number;
-  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
 }
 
 const needs: Readonly<Record<Section, string | null>> = {
@@ -69,23 +59,17 @@ async function run(section: Section, options: AgentBenchOptions): Promise<readon
  * Measures the chosen sections, one after the other.
  * @throws Error when a tool is missing or a program does not start; what was measured before it is lost.
  */
-export async function benchAgent(options: AgentBenchOptions): Promise<AgentBenchResult> {
+export async function benchAgent(options: AgentBenchOptions): Promise<BenchResult> {
   const tools = new Set(options.sections.flatMap((section) => needs[section] ?? []));
   for (const tool of tools) {
     const { missing } = requires({ commands: [tool], debian: [tool] });
     if (missing !== null) throw new Error(missing);
   }
-  const [loadBefore = 0] = loadavg();
-  const figures: Figure[] = [];
-  for (const section of sections) {
-    if (options.sections.includes(section)) figures.push(...(await run(section, options)));
-  }
-  const [loadAfter = 0] = loadavg();
-  return {
-    node: process.version,
-    cores: cpus().length,
-    loadBefore,
-    loadAfter,
-    figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure) })),
-  };
+  return onMachine(async () => {
+    const figures: Figure[] = [];
+    for (const section of sections) {
+      if (options.sections.includes(section)) figures.push(...(await run(section, options)));
+    }
+    return figures;
+  });
 }

@@ -1,6 +1,8 @@
 // What the agent bench measures, as data: one shape for every figure, the table of them, and percentiles. A figure knows its
 // goal and what ran beside it in the same minute; it judges nothing.
 
+import { availableParallelism, loadavg } from 'node:os';
+
 export interface Figure {
   readonly section: string;
   readonly name: string;
@@ -11,6 +13,30 @@ export interface Figure {
   /** At most this. */
   readonly goal?: number;
 }
+
+/** One figure in a row; the fourth value is that of the baseline. */
+type FigureRow = readonly [
+  name: string,
+  unit: string,
+  value: number,
+  beside?: number | undefined,
+  goal?: number | undefined,
+];
+
+/** Figures of one section with one baseline. */
+export const figuresFrom = (
+  section: string,
+  baseline: string,
+  rows: readonly FigureRow[],
+): readonly Figure[] =>
+  rows.map(([name, unit, value, beside, goal]) => ({
+    section,
+    name,
+    unit,
+    value,
+    ...(beside === undefined ? {} : { baseline: { name: baseline, value: beside } }),
+    ...(goal === undefined ? {} : { goal }),
+  }));
 
 /** A section's way to say what it does; anything that takes longer than two seconds says it. */
 export type Say = (text: string) => void;
@@ -24,8 +50,25 @@ function goalOf({ value, goal }: Figure): string {
 }
 
 /** Value to baseline. */
-export function ratioOf({ value, baseline }: Figure): number | null {
+function ratioOf({ value, baseline }: Figure): number | null {
   return baseline === undefined || baseline.value === 0 ? null : value / baseline.value;
+}
+
+/** Figures with the machine that they are of. */
+export interface BenchResult {
+  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
+  readonly node: string;
+  readonly cores: number;
+  /** Mean number of running processes over the minute before and after: more than one of ours means that others ran. */
+  readonly loadBefore: number;
+  readonly loadAfter: number;
+}
+
+export async function onMachine(measure: () => Promise<readonly Figure[]>): Promise<BenchResult> {
+  const [loadBefore = 0] = loadavg();
+  const figures = (await measure()).map((figure) => ({ ...figure, ratio: ratioOf(figure) }));
+  const [loadAfter = 0] = loadavg();
+  return { figures, node: process.version, cores: availableParallelism(), loadBefore, loadAfter };
 }
 
 /** The figures as lines for people. */

@@ -3,16 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '../../broker/accounts/administration.ts';
-import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { noEventLimits } from '../../simulator/broker-process.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { makeAccount } from './bench-account.ts';
 import {
   deviceOf,
   type FleetAnswers,
@@ -54,14 +52,8 @@ export async function makeBenchFolder(devices: number): Promise<BenchFolder> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetward-connections-'));
   const database = join(folder, 'fleet.db');
   const db = openSqlite({ path: database, pageSize: 4096 });
-  const ports = {
-    db,
-    clock: createSystemClock(),
-    entropy: createSystemEntropy(),
-    passwords: createPasswords(),
-  };
   await migrate(db, migrations);
-  await createAccount(ports, benchLogin);
+  await makeAccount(db, benchLogin);
   for (let first = 0; first < devices; first += 500) {
     const statements = Array.from({ length: Math.min(500, devices - first) }, (_unused, at) => {
       const key = { accountID: fleetAccount, deviceID: deviceOf(first + at) };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { AppError } from '../../src/core/errors.ts';
-import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
-import { formatFigures } from './agent-figures.ts';
+import { benchAgent, sections } from './agent-bench.ts';
+import { type BenchResult, formatFigures } from './agent-figures.ts';
 import { benchConnections, connectionSections } from './connections-bench.ts';
 import { waveNames } from './connections-storm.ts';
 import { benchConsole, consoleSections } from './console-bench.ts';
@@ -48,10 +48,7 @@ function tableOf({ figures, history }: HttpBenchResult): string {
   ].join('\n');
 }
 
-/** Figures with what machine they are of. */
-type Measured = Pick<AgentBenchResult, 'node' | 'cores' | 'loadBefore' | 'loadAfter' | 'figures'>;
-
-function figureTableOf(result: Measured): string {
+function figureTableOf(result: BenchResult): string {
   const { node, cores, loadBefore, loadAfter } = result;
   const load = `${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`;
   return `${formatFigures(result.figures)}\n\nNode ${node}, ${cores} cores, load ${load}`;

@@ -1,8 +1,7 @@
 // The connections bench: what an idle connection costs, how ten thousand come back at once, and what one client that does
 // not read costs the others. Real broker processes, bare aedes beside them in the same minute on the same cores.
-import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Figure, ratioOf, type Say } from './agent-figures.ts';
+import { type BenchResult, type Figure, figuresFrom, onMachine, type Say } from './agent-figures.ts';
 import {
   type BenchFolder,
   makeBenchFolder,
@@ -27,14 +26,6 @@ export interface ConnectionsBenchOptions {
   /** The most that one section may take, in seconds. */
   readonly limitS: number;
   readonly say: Say;
-}
-
-export interface ConnectionsBenchResult {
-  readonly node: string;
-  readonly cores: number;
-  readonly loadBefore: number;
-  readonly loadAfter: number;
-  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
 }
 
 /** Connections before the first look: code is compiled and pools are filled by then. */
@@ -108,45 +99,13 @@ async function benchIdle(
   const bare = await measureIdle(folder, { isOurs: false, isTls, clients }, watch);
   const ours = await measureIdle(folder, { isOurs: true, isTls, clients }, watch);
   const goal = isTls ? goalsKiB.tls : goalsKiB.plain;
-  return [
-    {
-      section,
-      name: `resident memory of one of ${clients}`,
-      unit: 'KiB',
-      value: ours.rssKiB,
-      goal,
-      baseline: { name, value: bare.rssKiB },
-    },
-    {
-      section,
-      name: 'the same after a keep-alive of each',
-      unit: 'KiB',
-      value: ours.keptKiB,
-      goal,
-      baseline: { name, value: bare.keptKiB },
-    },
-    {
-      section,
-      name: 'of it in the heap of V8',
-      unit: 'KiB',
-      value: ours.heapKiB,
-      baseline: { name, value: bare.heapKiB },
-    },
-    {
-      section,
-      name: 'CPU time of one connect, login and subscribe',
-      unit: 'ms',
-      value: ours.cpuMs,
-      baseline: { name, value: bare.cpuMs },
-    },
-    {
-      section,
-      name: 'CPU time of one keep-alive',
-      unit: 'ms',
-      value: ours.pingMs,
-      baseline: { name, value: bare.pingMs },
-    },
-  ];
+  return figuresFrom(section, name, [
+    [`resident memory of one of ${clients}`, 'KiB', ours.rssKiB, bare.rssKiB, goal],
+    ['the same after a keep-alive of each', 'KiB', ours.keptKiB, bare.keptKiB, goal],
+    ['of it in the heap of V8', 'KiB', ours.heapKiB, bare.heapKiB],
+    ['CPU time of one connect, login and subscribe', 'ms', ours.cpuMs, bare.cpuMs],
+    ['CPU time of one keep-alive', 'ms', ours.pingMs, bare.pingMs],
+  ]);
 }
 
 async function run(
@@ -171,9 +130,7 @@ async function run(
   }
 }
 
-/** Measures the chosen sections. @throws Error when a program does not start or not every client can connect. */
-export async function benchConnections(options: ConnectionsBenchOptions): Promise<ConnectionsBenchResult> {
-  const [loadBefore = 0] = loadavg();
+const measureAll = async (options: ConnectionsBenchOptions): Promise<readonly Figure[]> => {
   options.say(`making ${options.clients} devices`);
   const folder = await makeBenchFolder(Math.max(options.clients, leastDevices));
   const figures: Figure[] = [];
@@ -189,12 +146,9 @@ export async function benchConnections(options: ConnectionsBenchOptions): Promis
   } finally {
     folder.close();
   }
-  const [loadAfter = 0] = loadavg();
-  return {
-    node: process.version,
-    cores: cpus().length,
-    loadBefore,
-    loadAfter,
-    figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure) })),
-  };
-}
+  return figures;
+};
+
+/** Measures the chosen sections. @throws Error when a program does not start or not every client can connect. */
+export const benchConnections = (options: ConnectionsBenchOptions): Promise<BenchResult> =>
+  onMachine(() => measureAll(options));

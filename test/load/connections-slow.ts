@@ -2,7 +2,7 @@
 // lines: what the others notice of them. In turn with two that publish as much and read everything, on one broker; the
 // middle of the pairs counts. A round beside them begins when the broker's own figures say that they stall.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Figure, percentile } from './agent-figures.ts';
+import { type Figure, figuresFrom, percentile } from './agent-figures.ts';
 import {
   type BenchFleet,
   type BenchFolder,
@@ -121,34 +121,20 @@ export async function benchSlow(
   const name = 'bare aedes';
   const ratio = (pairs: readonly Pair[]): number =>
     median(pairs.map(({ without, beside }) => beside / without));
-  return [
-    {
-      section,
-      name: `p99 of ${clients} others at ${perS}/s, beside two polite`,
-      unit: 'ms',
-      value: median(ours.map(({ without }) => without)),
-      baseline: { name, value: median(bare.map(({ without }) => without)) },
-    },
-    {
-      section,
-      name: 'beside one frozen and one slow client',
-      unit: 'ms',
-      value: median(ours.map(({ beside }) => beside)),
-      baseline: { name, value: median(bare.map(({ beside }) => beside)) },
-    },
-    {
-      section,
-      name: 'the one to the other',
-      unit: '',
-      value: ratio(ours),
-      goal: ratioGoal,
-      baseline: { name, value: ratio(bare) },
-    },
-    {
-      section,
-      name: 'stalls that the broker counted, of all rounds',
-      unit: '',
-      value: ours.reduce((sum, { stalls }) => sum + stalls, 0),
-    },
-  ];
+  return figuresFrom(section, name, [
+    [
+      `p99 of ${clients} others at ${perS}/s, beside two polite`,
+      'ms',
+      median(ours.map(({ without }) => without)),
+      median(bare.map(({ without }) => without)),
+    ],
+    [
+      'beside one frozen and one slow client',
+      'ms',
+      median(ours.map(({ beside }) => beside)),
+      median(bare.map(({ beside }) => beside)),
+    ],
+    ['the one to the other', '', ratio(ours), ratio(bare), ratioGoal],
+    ['stalls that the broker counted, of all rounds', '', ours.reduce((sum, { stalls }) => sum + stalls, 0)],
+  ]);
 }

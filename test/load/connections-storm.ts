@@ -2,7 +2,7 @@
 // without jitter, from many addresses and from one, and beside connections that nobody has ended yet. What the broker's loop,
 // its figures and its readiness say meanwhile, from the first that is gone to the last that is back.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Figure, percentile, type Say } from './agent-figures.ts';
+import { type Figure, figuresFrom, percentile, type Say } from './agent-figures.ts';
 import {
   type BenchFleet,
   type BenchFolder,
@@ -148,31 +148,12 @@ async function storm(site: Site, wave: Wave, all: number): Promise<Seen> {
 
 function loopFigures(section: string, seen: Seen, bare: Seen): readonly Figure[] {
   const name = 'bare aedes';
-  return [
-    {
-      section,
-      name: '  longest delay of the loop',
-      unit: 'ms',
-      value: seen.loopMostMs,
-      goal: goals.loopMs,
-      baseline: { name, value: bare.loopMostMs },
-    },
-    {
-      section,
-      name: '  of its own, while it had a core',
-      unit: 'ms',
-      value: seen.loopOwnMostMs,
-      baseline: { name, value: bare.loopOwnMostMs },
-    },
-    {
-      section,
-      name: '  while they were lost',
-      unit: 'ms',
-      value: seen.lossMostMs,
-      baseline: { name, value: bare.lossMostMs },
-    },
-    { section, name: '  of the return, in /metrics', unit: 'ms', value: seen.metricsMostMs },
-  ];
+  return figuresFrom(section, name, [
+    ['  longest delay of the loop', 'ms', seen.loopMostMs, bare.loopMostMs, goals.loopMs],
+    ['  of its own, while it had a core', 'ms', seen.loopOwnMostMs, bare.loopOwnMostMs],
+    ['  while they were lost', 'ms', seen.lossMostMs, bare.lossMostMs],
+    ['  of the return, in /metrics', 'ms', seen.metricsMostMs],
+  ]);
 }
 
 function figuresOf(section: string, name: string, { seen, bare }: { seen: Seen; bare: Seen }) {

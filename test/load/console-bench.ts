@@ -1,7 +1,6 @@
 // The console bench: the console in Chromium on a real broker with a fleet that reports, each figure beside its goal and, where there is one, beside
 // what the same page costs without vehicles or without the console.
-import { availableParallelism, loadavg } from 'node:os';
-import { type Figure, formatFigures, ratioOf } from './agent-figures.ts';
+import { type BenchResult, type Figure, formatFigures, onMachine } from './agent-figures.ts';
 import { createConsoleRig } from './console-rig.ts';
 import {
   type ConsoleBenchOptions,
@@ -23,36 +22,21 @@ const measures = {
 export type ConsoleSection = keyof typeof measures;
 export const consoleSections = Object.keys(measures) as readonly ConsoleSection[];
 
-export interface ConsoleBenchResult {
-  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
-  readonly node: string;
-  readonly cores: number;
-  readonly loadBefore: number;
-  readonly loadAfter: number;
-}
-
-export async function benchConsole(
+export const benchConsole = (
   options: ConsoleBenchOptions & { readonly sections: readonly ConsoleSection[] },
-): Promise<ConsoleBenchResult> {
-  const [loadBefore = 0] = loadavg();
-  const rig = await createConsoleRig(options.vehicles, options.say);
-  const figures: Figure[] = [];
-  try {
-    for (const section of consoleSections.filter((one) => options.sections.includes(one))) {
-      const found = await measures[section](rig, options);
-      // A run takes minutes: what is known is said at once.
-      options.say(formatFigures(found));
-      figures.push(...found);
+): Promise<BenchResult> =>
+  onMachine(async () => {
+    const rig = await createConsoleRig(options.vehicles, options.say);
+    const figures: Figure[] = [];
+    try {
+      for (const section of consoleSections.filter((one) => options.sections.includes(one))) {
+        const found = await measures[section](rig, options);
+        // A run takes minutes: what is known is said at once.
+        options.say(formatFigures(found));
+        figures.push(...found);
+      }
+      return figures;
+    } finally {
+      await rig.close();
     }
-  } finally {
-    await rig.close();
-  }
-  const [loadAfter = 0] = loadavg();
-  return {
-    figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure) })),
-    node: process.version,
-    cores: availableParallelism(),
-    loadBefore,
-    loadAfter,
-  };
-}
+  });

@@ -1,18 +1,14 @@
 // What the console bench stands on: a real broker with the fleet in its database, vehicles that report over MQTT in a process of their own, and
 // Debian's Chromium with WebGL by software. It ends every process that it started.
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { createAccount } from '../../broker/accounts/administration.ts';
-import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { sql } from '../../src/sql.ts';
 import { openMapBrowser } from '../support/machine/browser.ts';
 import type { Say } from './agent-figures.ts';
+import { makeAccount } from './bench-account.ts';
 import { type BenchFolder, benchLogin, makeBenchFolder, startOurBroker } from './bench-fleet.ts';
 import type { VehiclesAnswer, VehiclesOrder } from './console-vehicles.ts';
-import type { MeasuredProcess } from './measured-process.ts';
+import { type MeasuredProcess, startClients } from './measured-process.ts';
 
 /** The same service with no vehicle: what the page costs without them. */
 const emptyLogin = { ...benchLogin, accountID: 'empty' } as const;
@@ -45,13 +41,7 @@ export interface ConsoleRig {
 /** The last position of every vehicle, as its events would have left it, and an account without vehicles. */
 async function furnish({ database }: BenchFolder): Promise<void> {
   const db = openSqlite({ path: database, pageSize: 4096 });
-  const ports = {
-    db,
-    clock: createSystemClock(),
-    entropy: createSystemEntropy(),
-    passwords: createPasswords(),
-  };
-  await createAccount(ports, emptyLogin);
+  await makeAccount(db, emptyLogin);
   const atMs = Date.now() - 60_000;
   await db.write([
     sql`UPDATE devices SET heartbeat_ms = ${atMs}, fix_ms = ${atMs}, speed = 0, heading = 0,
@@ -67,22 +57,6 @@ async function logIn(base: string, login: typeof benchLogin | typeof emptyLogin)
     body: JSON.stringify(login),
   });
   return ((await answer.json()) as { readonly token: string }).token;
-}
-
-function createVehicles() {
-  // As built: this file is dist/test/load/console-rig.js.
-  const child: ChildProcess = fork(fileURLToPath(new URL('./console-vehicles.js', import.meta.url)));
-  const ask = (order: VehiclesOrder): Promise<VehiclesAnswer> =>
-    new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void => reject(new Error(`the vehicles ended with ${code}`));
-      child.once('exit', onExit);
-      child.once('message', (answer: VehiclesAnswer) => {
-        child.off('exit', onExit);
-        resolve(answer);
-      });
-      child.send(order);
-    });
-  return { ask, close: () => (child.connected ? child.disconnect() : undefined) };
 }
 
 async function openPageOf(
@@ -118,7 +92,7 @@ export async function createConsoleRig(vehicles: number, say: Say): Promise<Cons
     const broker = await startOurBroker(folder, 'plain', ['--max-semi-space-size=64']);
     closers.push(() => broker.close());
     const base = `http://127.0.0.1:${broker.httpPort}`;
-    const fleet = createVehicles();
+    const fleet = await startClients<Record<VehiclesOrder['kind'], VehiclesAnswer>>('./console-vehicles.js');
     closers.push(() => fleet.close());
     say('the vehicles connect');
     const count = Math.min(vehicles, connectionsMost);

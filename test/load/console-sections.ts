@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { type Figure, percentile, type Say } from './agent-figures.ts';
+import { type Figure, figuresFrom, percentile, type Say } from './agent-figures.ts';
 import { type ConsoleRig, onOrder } from './console-rig.ts';
 import { frameScript, keyScript, seenScript, textScript } from './console-scripts.ts';
 import { type FrameTimes, frameTimesOf, traceCategories } from './console-trace.ts';
@@ -149,42 +149,27 @@ export async function measurePanning(
   const panned = await panOnce(rig, 'fleet', seconds);
   const { sent, skipped } = await rig.drive(0);
   const section = 'pan';
-  const baseline = (value: number) => ({ name: 'without vehicles', value });
   const p95 = ({ scriptMs }: Panned): number => percentile(scriptMs, 0.95);
-  return [
-    {
-      section,
-      name: 'script time of a frame, p95',
-      value: p95(panned),
-      unit: 'ms',
-      baseline: baseline(p95(without)),
-      goal: isLarge ? 8 : 4,
-    },
-    {
-      section,
-      name: 'tasks of more than 50 ms',
-      value: panned.longTasksMs.length,
-      unit: '',
-      baseline: baseline(without.longTasksMs.length),
-      ...(isLarge ? {} : { goal: 0 }),
-    },
-    {
-      section,
-      name: 'longest task',
-      value: Math.max(0, ...panned.longTasksMs),
-      unit: 'ms',
-      baseline: baseline(Math.max(0, ...without.longTasksMs)),
-    },
-    { section, name: 'frames', value: panned.framesPerS, unit: '/s', baseline: baseline(without.framesPerS) },
-    {
-      section,
-      name: 'frames lost to the vehicles',
-      value: 100 * (1 - panned.framesPerS / without.framesPerS),
-      unit: '%',
-      goal: isLarge ? 25 : 10,
-    },
-    { section, name: 'reports while panning', value: sent / (sent + skipped || 1), unit: 'of due' },
-  ];
+  return figuresFrom(section, 'without vehicles', [
+    ['script time of a frame, p95', 'ms', p95(panned), p95(without), isLarge ? 8 : 4],
+    [
+      'tasks of more than 50 ms',
+      '',
+      panned.longTasksMs.length,
+      without.longTasksMs.length,
+      isLarge ? undefined : 0,
+    ],
+    ['longest task', 'ms', Math.max(0, ...panned.longTasksMs), Math.max(0, ...without.longTasksMs)],
+    ['frames', '/s', panned.framesPerS, without.framesPerS],
+    [
+      'frames lost to the vehicles',
+      '%',
+      100 * (1 - panned.framesPerS / without.framesPerS),
+      undefined,
+      isLarge ? 25 : 10,
+    ],
+    ['reports while panning', 'of due', sent / (sent + skipped || 1)],
+  ]);
 }
 
 async function valueLatencies(rig: ConsoleRig, reports: number): Promise<readonly number[]> {
@@ -231,12 +216,12 @@ export async function measureCommits(
   const alarms = await alarmLatencies(rig, reports);
   await rig.drive(0);
   const section = 'commit';
-  return [
-    { section, name: 'position to value, p50', value: percentile(values, 0.5), unit: 'ms' },
-    { section, name: 'position to value, p99', value: percentile(values, 0.99), unit: 'ms', goal: 1200 },
-    { section, name: 'alarm to row, p50', value: percentile(alarms, 0.5), unit: 'ms' },
-    { section, name: 'alarm to row, p99', value: percentile(alarms, 0.99), unit: 'ms', goal: 500 },
-  ];
+  return figuresFrom(section, '', [
+    ['position to value, p50', 'ms', percentile(values, 0.5)],
+    ['position to value, p99', 'ms', percentile(values, 0.99), undefined, 1200],
+    ['alarm to row, p50', 'ms', percentile(alarms, 0.5)],
+    ['alarm to row, p99', 'ms', percentile(alarms, 0.99), undefined, 500],
+  ]);
 }
 
 /** G8: grows from the fifth minute on; in a short run from its first quarter on. */
@@ -265,18 +250,12 @@ export async function measureMemory(
   await rig.drive(0);
   await context.close();
   const section = 'memory';
-  return [
-    { section, name: `heap after ${minutes} minutes`, value: after.heapMB, unit: 'MB' },
-    {
-      section,
-      name: `its growth from minute ${settleMinutes}`,
-      value: after.heapMB - before.heapMB,
-      unit: 'MB',
-      goal: 5,
-    },
-    { section, name: 'nodes', value: after.nodes, unit: '', goal: 3000 },
-    { section, name: 'detached trees', value: detachedNodes.length, unit: '', goal: 0 },
-  ];
+  return figuresFrom(section, '', [
+    [`heap after ${minutes} minutes`, 'MB', after.heapMB],
+    [`its growth from minute ${settleMinutes}`, 'MB', after.heapMB - before.heapMB, undefined, 5],
+    ['nodes', '', after.nodes, undefined, 3000],
+    ['detached trees', '', detachedNodes.length, undefined, 0],
+  ]);
 }
 
 interface Typed {
@@ -320,24 +299,12 @@ export async function measureKeys(rig: ConsoleRig, { say }: ConsoleBenchOptions)
   );
   const section = 'keys';
   const events = [...palette.keyEvents, ...filter.keyEvents];
-  return [
-    { section, name: 'palette, key to list, p50', value: percentile(palette.keyTimes, 0.5), unit: 'ms' },
-    {
-      section,
-      name: 'palette, key to list, p98',
-      value: percentile(palette.keyTimes, 0.98),
-      unit: 'ms',
-      goal: 16,
-    },
-    { section, name: 'filter, key to list, p50', value: percentile(filter.keyTimes, 0.5), unit: 'ms' },
-    {
-      section,
-      name: 'filter, key to list, p98',
-      value: percentile(filter.keyTimes, 0.98),
-      unit: 'ms',
-      goal: 30,
-    },
-    { section, name: 'rows of the list in the page', value: filter.rows, unit: '', goal: 60 },
-    { section, name: 'keys until drawn, p98', value: percentile(events, 0.98), unit: 'ms', goal: 80 },
-  ];
+  return figuresFrom(section, '', [
+    ['palette, key to list, p50', 'ms', percentile(palette.keyTimes, 0.5)],
+    ['palette, key to list, p98', 'ms', percentile(palette.keyTimes, 0.98), undefined, 16],
+    ['filter, key to list, p50', 'ms', percentile(filter.keyTimes, 0.5)],
+    ['filter, key to list, p98', 'ms', percentile(filter.keyTimes, 0.98), undefined, 30],
+    ['rows of the list in the page', '', filter.rows, undefined, 60],
+    ['keys until drawn, p98', 'ms', percentile(events, 0.98), undefined, 80],
+  ]);
 }

@@ -2,6 +2,7 @@
 // in turn and at a given pace; some of them report on order only. Orders come over the IPC channel; each is answered once.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serveOrders } from './measured-process.ts';
 import { openFleetClient, type RawFleetClient } from './raw-fleet-client.ts';
 
 export type VehiclesOrder =
@@ -131,14 +132,5 @@ async function carryOut(order: VehiclesOrder): Promise<VehiclesAnswer> {
   return answer;
 }
 
-process.on('message', (order: VehiclesOrder) => {
-  carryOut(order).then(
-    (answer) => void process.send?.(answer),
-    (thrown: unknown) => {
-      process.stderr.write(`${String(thrown)}\n`);
-      process.exit(1);
-    },
-  );
-});
-process.once('disconnect', () => process.exit(0));
+serveOrders(carryOut);
 if (process.send !== undefined) void drive();

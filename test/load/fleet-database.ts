@@ -4,17 +4,16 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
-import { createAccount } from '../../broker/accounts/administration.ts';
-import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { spanOf } from '../../broker/core/events/event-spans.ts';
 import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { openNext, recordSpan } from '../../broker/store/slices/slice-writing.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { dayMs, weekMs } from '../../src/core/durations.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database, Statement } from '../../src/ports.ts';
+import { makeAccount } from './bench-account.ts';
 
 export const benchAccount = {
   accountID: 'bench',
@@ -34,8 +33,6 @@ export const rareCode = 63553;
 export const commonCode = 62465;
 
 export const deviceCount = 10_000;
-const dayMs = 24 * 3_600_000;
-const weekMs = 7 * dayMs;
 /** One million events a month. */
 export const monthlyStepMs = (30 * dayMs) / 1_000_000;
 /** How much later than its time an event comes in. */
@@ -52,14 +49,8 @@ export interface FleetDatabase {
 
 /** Account and devices, numbered from 1 on in a database without any. */
 export async function createFleet(db: Database): Promise<void> {
-  const ports = {
-    db,
-    clock: createSystemClock(),
-    entropy: createSystemEntropy(),
-    passwords: createPasswords(),
-  };
   await migrate(db, migrations);
-  await createAccount(ports, benchAccount);
+  await makeAccount(db, benchAccount);
   for (let first = 0; first < deviceCount; first += 500) {
     const statements = Array.from({ length: 500 }, (_unused, at) => {
       const deviceID = `truck-${String(first + at).padStart(5, '0')}`;

@@ -3,6 +3,7 @@
 import { openNext } from '../../broker/store/slices/slice-writing.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
+import { dayMs } from '../../src/core/durations.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import {
   createFleet,
@@ -17,7 +18,6 @@ import {
   weeksOf,
 } from './fleet-database.ts';
 
-const dayMs = 86_400_000;
 const chunk = 100_000;
 
 const plain = (text: string): Statement => ({ sql: text, params: [] });

@@ -8,6 +8,7 @@ import { allSlices } from '../../broker/store/slices/slices.ts';
 import { createPauses } from '../../broker/upkeep/paced-batches.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import { openSqliteThreads } from '../../src/adapters/database/sqlite.ts';
+import { dayMs } from '../../src/core/durations.ts';
 import { sql } from '../../src/sql.ts';
 import { startPostgres } from '../support/database/postgres.ts';
 import { makeFleetDatabase } from './fleet-database.ts';
@@ -60,8 +61,6 @@ export interface HistoryBenchResult {
   readonly drops: readonly DropFigure[];
   readonly beside: readonly BesideFigure[];
 }
-
-const dayMs = 86_400_000;
 
 const clock = { monoMs: () => performance.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../src/adapters/database/database.ts';
+import { dayS } from '../../src/core/durations.ts';
 import { sql } from '../../src/sql.ts';
 import { busyDevice } from './fleet-database.ts';
 import { copyDatabase } from './history-drop.ts';
@@ -46,7 +47,6 @@ export interface BesideOptions {
   readonly say: (text: string) => void;
 }
 
-const dayS = 86_400;
 /** Of the broker: its first run after a start (`broker/upkeep/retention.ts`). */
 const firstRetentionS = 60;
 

@@ -8,6 +8,7 @@ import { tableOf } from '../../broker/store/slices/slices.ts';
 import { createPauses } from '../../broker/upkeep/paced-batches.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import { openSqliteThreads } from '../../src/adapters/database/sqlite.ts';
+import { dayMs, weekMs } from '../../src/core/durations.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -31,9 +32,6 @@ export interface DropFigure extends CommitFigure {
   /** The longest batch of each kind, ms. */
   readonly pieces: Readonly<Record<string, number>>;
 }
-
-const dayMs = 86_400_000;
-const weekMs = 7 * dayMs;
 
 /** Commits a row every few milliseconds while `work` runs, each as an event that a vehicle waits for. */
 export async function commitsWhile(

@@ -1,5 +1,7 @@
 // What a read costs with much history behind to what it costs with little: two brokers on two databases whose last days are alike
 // are asked the same in turn over HTTP.
+
+import { dayS, hourS } from '../../src/core/durations.ts';
 import { busyDevice, deviceCount, rareCode } from './fleet-database.ts';
 import { logIn, median } from './http-bench.ts';
 import { type Server, startBroker, stop } from './ingest-servers.ts';
@@ -14,9 +16,6 @@ export interface HistoryFigure {
   readonly shortCpuMs: number;
   readonly longCpuMs: number;
 }
-
-const dayS = 86_400;
-const hourS = 3600;
 
 interface Read {
   readonly name: string;

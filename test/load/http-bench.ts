@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { dayS } from '../../src/core/durations.ts';
 import {
   benchAccount,
   busyDevice,
@@ -67,7 +68,6 @@ export interface HttpBenchResult {
 
 // As built: this file is dist/test/load/http-bench.js.
 const program = (path: string): string => new URL(path, import.meta.url).pathname;
-const dayS = 24 * 3600;
 
 const v1 = (path: string): string => `/api/v1/${path}/authorization`;
 

@@ -4,17 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount } from '../../broker/accounts/administration.ts';
-import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { noEventLimits } from '../../simulator/broker-process.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type { PostgresBench } from '../support/database/postgres.ts';
+import { makeAccount } from './bench-account.ts';
 import type { IngestLoad, IngestLoadResult } from './ingest-client.ts';
 import { cpuMsOf, treeCpuMsOf } from './process-cpu.ts';
 
@@ -34,15 +32,9 @@ const deviceOf = (index: number): string => `truck-${String(index).padStart(5, '
 
 /** An account with an administrator `admin`, unless it is there. */
 export async function furnishAccount(db: Database, accountID: string): Promise<void> {
-  const ports = {
-    db,
-    clock: createSystemClock(),
-    entropy: createSystemEntropy(),
-    passwords: createPasswords(),
-  };
   const known = await db.read(sql`SELECT 1 AS one FROM accounts WHERE account_id = ${accountID}`);
   if (known.length > 0) return;
-  await createAccount(ports, { accountID, userID: 'admin', password: ingestAccount.password });
+  await makeAccount(db, { accountID, userID: 'admin', password: ingestAccount.password });
 }
 
 /** Makes those devices of an account that are missing, and gives all of them one secret. */

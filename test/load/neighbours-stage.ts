@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/adapters/database/database.ts';
+import { dayS } from '../../src/core/durations.ts';
 import type { Say } from './agent-figures.ts';
 import { benchAccount, busyDevice, busyDevices, makeFleetDatabase, monthlyStepMs } from './fleet-database.ts';
 import { furnishUser } from './fleet-users.ts';
@@ -18,7 +19,6 @@ const reporting = 10;
 const storedEvents = 50_000;
 /** One token may ask 30 times a second. */
 const sessions = 10;
-const dayS = 86_400;
 
 export interface Stage {
   readonly broker: MeasuredProcess;

@@ -1,18 +1,23 @@
 // The streams bench: many apps, each with a live stream, while vehicles report. Acknowledgements with and without the streams turn
 // by turn against one broker, and the memory that a stream takes. It ends every process that it started.
-import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { migrations } from '../../broker/store/migrations.ts';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
-import { type Figure, percentile, ratioOf, type Say } from './agent-figures.ts';
+import {
+  type BenchResult,
+  type Figure,
+  figuresFrom,
+  onMachine,
+  percentile,
+  type Say,
+} from './agent-figures.ts';
 import { furnishUser } from './fleet-users.ts';
 import { furnishAccount, furnishDevices, ingestAccount, type Measured, measure } from './ingest-servers.ts';
-import { type MeasuredProcess, startMeasured } from './measured-process.ts';
+import { type MeasuredProcess, startClients, startMeasured } from './measured-process.ts';
 import type { StreamsAnswer, StreamsOrder } from './streams-client.ts';
 
 export interface StreamsBenchOptions {
@@ -25,20 +30,10 @@ export interface StreamsBenchOptions {
   readonly say: Say;
 }
 
-export interface StreamsBenchResult {
-  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
-  readonly node: string;
-  readonly cores: number;
-  readonly loadBefore: number;
-  readonly loadAfter: number;
-}
-
 /** Streams of one user, as many as may be open. */
 const eachUser = 5;
 const warmupS = 2;
 
-// As built: this file is dist/test/load/streams-bench.js.
-const program = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const accountOf = (index: number): string => `fleet-${index}`;
 const deviceOf = (index: number): string => `truck-${String(index).padStart(5, '0')}`;
 
@@ -63,21 +58,6 @@ async function furnishAll(database: string, options: StreamsBenchOptions): Promi
   }
   await db.close();
   return tokens;
-}
-
-function createApps() {
-  const child: ChildProcess = fork(program('./streams-client.js'));
-  const ask = (order: StreamsOrder): Promise<StreamsAnswer> =>
-    new Promise((resolve, reject) => {
-      const onExit = (code: number | null): void => reject(new Error(`the apps ended with ${code}`));
-      child.once('exit', onExit);
-      child.once('message', (answer: StreamsAnswer) => {
-        child.off('exit', onExit);
-        resolve(answer);
-      });
-      child.send(order);
-    });
-  return { ask, close: () => child.disconnect() };
 }
 
 interface Rounds {
@@ -114,7 +94,7 @@ async function runPair(
     seconds,
     ratePerS,
   } as const;
-  const apps = createApps();
+  const apps = await startClients<Record<StreamsOrder['kind'], StreamsAnswer>>('./streams-client.js');
   try {
     say('without streams');
     await broker.look();
@@ -141,7 +121,7 @@ async function runPair(
     await apps.ask({ kind: 'drop' });
     await sleep(1500);
   } finally {
-    apps.close();
+    await apps.close();
   }
 }
 
@@ -151,67 +131,37 @@ function figuresIn(rounds: Rounds): readonly Figure[] {
   const p99 = (side: readonly Measured[]): number => of(side, (one) => one.p99Ms);
   const section = 'streams';
   const ratio = p99(rounds.beside) / p99(rounds.without);
-  const baseline = (value: number) => ({ name: 'without streams', value });
-  return [
-    {
-      section,
-      name: 'acknowledgement, p50',
-      value: of(rounds.beside, (one) => one.p50Ms),
-      unit: 'ms',
-      baseline: baseline(of(rounds.without, (one) => one.p50Ms)),
-    },
-    {
-      section,
-      name: 'acknowledgement, p99',
-      value: p99(rounds.beside),
-      unit: 'ms',
-      baseline: baseline(p99(rounds.without)),
-    },
-    { section, name: 'p99 to that without streams', value: ratio, unit: 'times', goal: 1.3 },
-    {
-      section,
-      name: 'events stored',
-      value: of(rounds.beside, (one) => one.eventsPerS),
-      unit: '/s',
-      baseline: baseline(of(rounds.without, (one) => one.eventsPerS)),
-    },
-    {
-      section,
-      name: 'failures of vehicles',
-      value: of(rounds.beside, (one) => one.failures),
-      unit: '',
-      goal: 0,
-    },
-    {
-      section,
-      name: 'CPU of the broker for an event',
-      value: of(rounds.beside, (one) => one.cpuUs),
-      unit: 'us',
-      baseline: baseline(of(rounds.without, (one) => one.cpuUs)),
-    },
-    {
-      section,
-      name: "longest own delay of the broker's loop",
-      value: middle(rounds.busyLoopMs),
-      unit: 'ms',
-      baseline: baseline(middle(rounds.quietLoopMs)),
-    },
-    { section, name: 'messages to apps', value: middle(rounds.messagesPerS), unit: '/s' },
-    { section, name: 'bytes to apps', value: middle(rounds.bytesPerS) / 1e6, unit: 'MB/s' },
-    { section, name: 'memory of an idle stream', value: middle(rounds.idleKiB), unit: 'KiB', goal: 64 },
-    {
-      section,
-      name: 'memory of a stream after the load',
-      value: middle(rounds.busyKiB),
-      unit: 'KiB',
-      goal: 64,
-    },
-  ];
+  return figuresFrom(section, 'without streams', [
+    [
+      'acknowledgement, p50',
+      'ms',
+      of(rounds.beside, (one) => one.p50Ms),
+      of(rounds.without, (one) => one.p50Ms),
+    ],
+    ['acknowledgement, p99', 'ms', p99(rounds.beside), p99(rounds.without)],
+    ['p99 to that without streams', 'times', ratio, undefined, 1.3],
+    [
+      'events stored',
+      '/s',
+      of(rounds.beside, (one) => one.eventsPerS),
+      of(rounds.without, (one) => one.eventsPerS),
+    ],
+    ['failures of vehicles', '', of(rounds.beside, (one) => one.failures), undefined, 0],
+    [
+      'CPU of the broker for an event',
+      'us',
+      of(rounds.beside, (one) => one.cpuUs),
+      of(rounds.without, (one) => one.cpuUs),
+    ],
+    ["longest own delay of the broker's loop", 'ms', middle(rounds.busyLoopMs), middle(rounds.quietLoopMs)],
+    ['messages to apps', '/s', middle(rounds.messagesPerS)],
+    ['bytes to apps', 'MB/s', middle(rounds.bytesPerS) / 1e6],
+    ['memory of an idle stream', 'KiB', middle(rounds.idleKiB), undefined, 64],
+    ['memory of a stream after the load', 'KiB', middle(rounds.busyKiB), undefined, 64],
+  ]);
 }
 
-/** Runs all rounds against one broker. */
-export async function benchStreams(options: StreamsBenchOptions): Promise<StreamsBenchResult> {
-  const [loadBefore = 0] = loadavg();
+async function measureRounds(options: StreamsBenchOptions): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetward-streams-'));
   const database = join(folder, 'fleet.db');
   const rounds: Rounds = {
@@ -242,12 +192,9 @@ export async function benchStreams(options: StreamsBenchOptions): Promise<Stream
     await broker?.close();
     rmSync(folder, { recursive: true, force: true });
   }
-  const [loadAfter = 0] = loadavg();
-  return {
-    figures: figuresIn(rounds).map((figure) => ({ ...figure, ratio: ratioOf(figure) })),
-    node: process.version,
-    cores: availableParallelism(),
-    loadBefore,
-    loadAfter,
-  };
+  return figuresIn(rounds);
 }
+
+/** Runs all rounds against one broker. */
+export const benchStreams = (options: StreamsBenchOptions): Promise<BenchResult> =>
+  onMachine(() => measureRounds(options));

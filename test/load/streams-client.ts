@@ -1,6 +1,7 @@
 // Apps of the streams bench, a process of its own: plain sockets that each read one live stream and count what comes. No HTTP
 // client, which would be the first to be saturated. Orders come over the IPC channel; each is answered once.
 import { connect, type Socket } from 'node:net';
+import { serveOrders } from './measured-process.ts';
 
 export interface StreamsOrder {
   readonly kind: 'open' | 'count' | 'drop';
@@ -72,13 +73,4 @@ async function carryOut(order: StreamsOrder): Promise<StreamsAnswer> {
   return answer;
 }
 
-process.on('message', (order: StreamsOrder) => {
-  carryOut(order).then(
-    (answer) => void process.send?.(answer),
-    (thrown: unknown) => {
-      process.stderr.write(`${String(thrown)}\n`);
-      process.exit(1);
-    },
-  );
-});
-process.once('disconnect', () => process.exit(0));
+serveOrders(carryOut);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { readPlotLibrary } from '../../simulator/cli/plot-library.ts';
+import { readReportParts } from '../../simulator/cli/page-files.ts';
 import { resultSchema } from '../../simulator/core/result/result-schema.ts';
 import { formatComparisonHtml } from '../../simulator/report/comparison-page.ts';
 import { formatHtml } from '../../simulator/report/page.ts';
@@ -49,7 +49,7 @@ async function loseEvents(): Promise<void> {
   const broker = await startFaultyBroker(() => dropsOneIn(7));
   const result = await runAgainst(broker, folder, { thresholds: ['ingest.p99<0.001ms'] });
   await broker.close();
-  writeFileSync(place('lost.html'), formatHtml(result, readPlotLibrary()));
+  writeFileSync(place('lost.html'), formatHtml(result, readReportParts()));
   writeFileSync(place('lost.json'), formatJson(result));
 }
 
@@ -107,7 +107,7 @@ describe.skipIf(why !== '')(`the report of a run${why}`, () => {
     await runToFiles('passed', [...fleet, ...actions, ...commands, ...outage], ['--threshold', 'lost==0']);
     await runToFiles('trackers', [...trackers, ...storm]);
     await loseEvents();
-    const both = formatComparisonHtml(resultOf('passed'), resultOf('lost'), readPlotLibrary());
+    const both = formatComparisonHtml(resultOf('passed'), resultOf('lost'), readReportParts());
     writeFileSync(place('compared.html'), both);
     browser = await openBrowser();
   });

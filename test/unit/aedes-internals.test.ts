@@ -10,8 +10,6 @@ import {
   handlePacket,
   onBrokerError,
   refreshKeepAlive,
-  replacePublish,
-  shareSubscriptionFunction,
   subscribedQos,
   takeOverReading,
   testedVersions,
@@ -85,7 +83,7 @@ test('a new connection of aedes has every member that is replaced, and reads thr
   expect(members['_keepaliveInterval']).toBe(-1);
   expect(members['_keepaliveTimer']).toBe(null);
   expect(Object.getPrototypeOf(members['subscriptions'])).toBe(null);
-  for (const name of ['pause', 'resume', 'waitForDrain', '_nextBatch'])
+  for (const name of ['resume', 'waitForDrain', '_nextBatch'])
     expect(typeof members[name], name).toBe('function');
   expect(stream.listeners('readable')).toEqual([members['_nextBatch']]);
   takeOverReading(client, stream, () => undefined);
@@ -131,25 +129,10 @@ test('the keep-alive timer, the drain callback and the granted subscriptions sta
   );
   await waitUntil('the subscription', () => subscribedQos(client, 'a/b') !== null);
   expect(subscribedQos(client, 'a/b')).toBe(1);
-  const func = (): void => undefined;
-  shareSubscriptionFunction(client, ['a/b', 'none'], func);
-  expect(members['subscriptions']).toMatchObject({ 'a/b': { func } });
 });
 
-test('the broker publishes through the function that was put in place, and reports errors as an event', async () => {
-  const { broker, client, stream } = await open();
-  const { input } = await logIn(client, stream);
-  const published: unknown[] = [];
-  replacePublish(broker, (...args) => {
-    published.push((args[0] as { readonly topic: string }).topic);
-    (args.at(-1) as () => void)();
-  });
-  handlePacket(
-    input,
-    mqttPacket.generate({ cmd: 'publish', topic: 'x', payload: 'y', qos: 0, retain: false, dup: false }),
-  );
-  await waitUntil('the publish', () => published.length > 0);
-  expect(published).toEqual(['x']);
+test('the broker reports errors as an event', async () => {
+  const { broker } = await open();
   const errors: unknown[] = [];
   onBrokerError(broker, (thrown) => void errors.push(thrown));
   broker.emit('error', 'seen');

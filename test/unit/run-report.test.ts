@@ -1,7 +1,7 @@
 // What is left of a run: HTML, JSON and JUnit, whole at the worst that a run can be, and never markup of somebody else's.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readPlotLibrary } from '../../simulator/cli/plot-library.ts';
+import { readReportParts } from '../../simulator/cli/page-files.ts';
 import {
   type FactKind,
   type FactTally,
@@ -22,8 +22,7 @@ import { noBrokerErrors } from '../../simulator/core/series/broker-metrics-text.
 import { columnNames } from '../../simulator/core/series/series-columns.ts';
 import { formatComparisonHtml } from '../../simulator/report/comparison-page.ts';
 import { escapeHtml, html } from '../../simulator/report/html.ts';
-import { commonStart } from '../../simulator/report/map.ts';
-import { placeLabels } from '../../simulator/report/map-labels.ts';
+import { commonStart, placeLabels } from '../../simulator/report/map.ts';
 import { formatHtml } from '../../simulator/report/page.ts';
 import {
   formatComparison,
@@ -49,7 +48,7 @@ function faultOf(fault: object): Fault {
 
 const noTruth = Object.fromEntries(breachKinds.map((kind) => [kind, 0])) as Record<BreachKind, number>;
 
-const library = readPlotLibrary();
+const library = readReportParts();
 const htmlOf = (result: RunResult): string => formatHtml(result, library);
 const comparisonOf = (a: RunResult, b: RunResult): string => formatComparisonHtml(a, b, library);
 
@@ -463,7 +462,7 @@ describe('the sections of a report', () => {
 });
 
 describe('the labels of a map', () => {
-  const plane = { width: 10_000, height: 6000, labelHeight: 190, dots: [] };
+  const plane = { width: 10_000, height: 6000, dots: [] };
 
   it('never lie over each other or outside of the map', () => {
     const point = fc.tuple(fc.integer({ min: 0, max: 10_000 }), fc.integer({ min: 0, max: 6000 }));
@@ -478,7 +477,7 @@ describe('the labels of a map', () => {
           expect(x - width / 2 >= 0 && x + width / 2 <= plane.width).toBe(true);
           expect(y - 95 >= 0 && y + 95 <= plane.height).toBe(true);
           for (const other of boxes.slice(0, index))
-            expect(Math.abs(other.x - x) >= width || Math.abs(other.y - y) >= plane.labelHeight).toBe(true);
+            expect(Math.abs(other.x - x) >= width || Math.abs(other.y - y) >= 190).toBe(true);
         }
       }),
     );

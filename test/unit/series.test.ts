@@ -2,8 +2,7 @@
 // looked; and the columns and figures that people see of it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { condense, summarise } from '../../simulator/core/plots/plot-values.ts';
-import { simplify } from '../../simulator/core/plots/route-map.ts';
+import { simplify } from '../../simulator/core/ledger/driven-routes.ts';
 import {
   addErrors,
   grownBy,
@@ -25,6 +24,7 @@ import {
 import { columnsOf } from '../../simulator/core/series/series-columns.ts';
 import { counterNames, gaugeNames, seriesLatencies } from '../../simulator/core/series/series-names.ts';
 import { formatMoment } from '../../simulator/core/text/number-text.ts';
+import { condense, summarise } from '../../simulator/report/plots.ts';
 
 const weekMs = 604_800_000;
 

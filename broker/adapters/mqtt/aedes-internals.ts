@@ -1,21 +1,19 @@
 // Every member of aedes 1.2.0 and mqtt-packet 9.0.2 that is used or replaced here and that their types do not show; nothing
 // else in this folder reaches past those types. `test/unit/aedes-internals.test.ts` fails when a version or a member changes.
 //
-// | Member | Use | Reason |
-// | --- | --- | --- |
-// | `client._parser`, its `packet` listener | replaced, called | aedes reads without a limit on size, and may never read again under back-pressure: only whole, checked packets reach it |
-// | `client._parser._queue`, `.removeAllListeners` | provided | aedes touches both when a connection logs in and when it closes |
-// | `client._parsingBatch` | set to 0 | with another value aedes queues a packet that comes during the login |
-// | `client._nextBatch` | replaced | aedes calls it for each packet that is done: this limits the packets at work |
-// | `client.pause`, `client.resume` | replaced | aedes pauses itself during the login and would read by itself afterwards |
-// | `client._keepaliveInterval`, `._keepaliveTimer` | timer refreshed | publishes that go past aedes must keep the connection alive (MQTT-3.1.2-24) |
-// | `client.waitForDrain` | called | one timer a client for a reader that stalls, shared with aedes' own writes |
-// | `client.subscriptions` | read | granted QoS of a topic; the events of the broker would need a second table for each vehicle |
-// | `client.subscriptions[].func` | replaced | one function for all in place of one each: nothing is routed |
-// | `broker.publish` | replaced | nothing is routed, `$SYS` included |
-// | event `error` of the broker | listened to | missing in the types; without a listener it ends the process |
-// | `packet.clean` in `preConnect` | set to true | no session outlives its connection |
-// | `parser.client`, `parser.error` (mqtt-packet) | set | one parser for all connections: a set `error` makes the next `parse` begin afresh |
+// | Member | Use | Reason | Promise (`test/invariants.md`) |
+// | --- | --- | --- | --- |
+// | `client._parser`, its `packet` listener | replaced, called | aedes reads without a limit on size, and may never read again under back-pressure | A48, A49 |
+// | `client._parser._queue`, `.removeAllListeners` | provided | aedes touches both when a connection logs in and when it closes | A48 |
+// | `client._parsingBatch` | set to 0 | with another value aedes queues the CONNECT | A48 |
+// | `client._nextBatch` | replaced | aedes calls it for each packet that is done: this limits the packets at work | A49 |
+// | `client.resume` | replaced | aedes would count one packet more as done after the login | A49 |
+// | `client._keepaliveInterval`, `._keepaliveTimer` | timer refreshed | publishes that bypass aedes keep the connection alive (MQTT-3.1.2-24) | A57 |
+// | `client.waitForDrain` | called | one timer a client for a reader that stalls, shared with the writes of aedes | A49 |
+// | `client.subscriptions` | read | granted QoS of a topic (MQTT-3.8.4-6) | A57 |
+// | event `error` of the broker | listened to | missing in the types; without a listener it ends the process | A49 |
+// | `packet.clean` in `preConnect` | set to true | no session outlives its connection, and none is stored | A57 |
+// | `parser.client`, `parser.error` (mqtt-packet) | set | one parser for all connections, a sixth of the memory of an idle one: a set `error` makes the next `parse` begin afresh | A48 |
 import type { Duplex } from 'node:stream';
 import type { Aedes, Client, ConnectPacket } from 'aedes';
 
@@ -44,11 +42,6 @@ export interface PacketInput {
   removeAllListeners(): void;
 }
 
-interface Subscription {
-  readonly qos: number;
-  func: unknown;
-}
-
 interface ClientInternals {
   _parser: PacketParser | PacketInput;
   _parsingBatch: number;
@@ -57,8 +50,7 @@ interface ClientInternals {
   readonly _keepaliveInterval: number;
   readonly _keepaliveTimer: { refresh(): void } | null;
   /** An object without a prototype. */
-  readonly subscriptions: Readonly<Record<string, Subscription | undefined>>;
-  pause(): void;
+  readonly subscriptions: Readonly<Record<string, { readonly qos: number } | undefined>>;
   resume(): void;
   waitForDrain(done: () => void): void;
 }
@@ -103,8 +95,7 @@ export function takeOverReading(
   const internals = internalsOf(client);
   const ownBatch = internals._nextBatch;
   internals._nextBatch = onDone;
-  // Only used during the login, when nothing is passed on anyhow.
-  internals.pause = nothing;
+  // Only called at the end of the login.
   internals.resume = nothing;
   stream.removeListener('readable', ownBatch);
   return input;
@@ -149,24 +140,6 @@ export function whenDrained(client: Client, done: () => void): void {
 /** QoS of the client's subscription to exactly this topic; null: none. */
 export function subscribedQos(client: Client, topic: string): number | null {
   return internalsOf(client).subscriptions[topic]?.qos ?? null;
-}
-
-/** Makes all subscriptions of the client share one function. */
-export function shareSubscriptionFunction(
-  client: Client,
-  topics: readonly string[],
-  func: (packet: never, done: () => void) => void,
-): void {
-  const { subscriptions } = internalsOf(client);
-  for (const topic of topics) {
-    const kept = subscriptions[topic];
-    if (kept !== undefined) kept.func = func;
-  }
-}
-
-/** Replaces the routing of the broker. Its last argument, if any, is a callback. */
-export function replacePublish(broker: Aedes, publish: (...args: readonly unknown[]) => void): void {
-  broker.publish = publish;
 }
 
 export function onBrokerError(broker: Aedes, listener: (thrown: unknown) => void): void {

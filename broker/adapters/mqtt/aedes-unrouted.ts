@@ -2,8 +2,7 @@
 // its connection, so there is nothing to match, look up or keep. It must hold nothing, whatever comes in. Messages to a vehicle bypass all of this
 // (`Client.publish`).
 import { Readable } from 'node:stream';
-import type { Aedes, AedesOptions, Client } from 'aedes';
-import { replacePublish, shareSubscriptionFunction } from './aedes-internals.ts';
+import type { AedesOptions } from 'aedes';
 
 type Done = (error?: Error | null) => void;
 
@@ -62,18 +61,3 @@ const persistence = {
 
 /** For the constructor of Aedes. */
 export const unroutedOptions = { mq: emitter, persistence } as const satisfies AedesOptions;
-
-const nowhere = (_packet: unknown, taken: Done): void => taken();
-
-/** Takes the rest of the routing out of a broker that was made with `unroutedOptions`; before it listens. */
-export function unroute(broker: Aedes): void {
-  // After the PUBACK was written, and for what aedes publishes on $SYS topics: its last argument, if any, is called.
-  replacePublish(broker, (...args) => {
-    const last = args.at(-1);
-    if (typeof last === 'function') last(null);
-  });
-  broker.on('subscribe', (granted, client: Client) => {
-    const topics = granted.map(({ topic }) => topic);
-    shareSubscriptionFunction(client, topics, nowhere);
-  });
-}

@@ -25,7 +25,7 @@ import {
 import { forceCleanSession, onBrokerError, subscribedQos } from './aedes-internals.ts';
 import { createReader, type ReaderHost, readerLimits, safeAedesOptions } from './aedes-reader.ts';
 import { holdFor, type Pressure, type Session, unacknowledgedMost } from './aedes-session.ts';
-import { unroute, unroutedOptions } from './aedes-unrouted.ts';
+import { unroutedOptions } from './aedes-unrouted.ts';
 import { type Listener, type Listening, openListener, type Peer } from './mqtt-listener.ts';
 
 const defaultMqttLimits: MqttLimits = {
@@ -67,7 +67,6 @@ function createBroker(state: ServerState): Aedes {
     authorizeSubscribe: subscribeGate(state),
     authorizeForward: forwardGate(state),
   });
-  unroute(broker);
   onBrokerError(broker, (thrown) => {
     state.options.log.error('mqtt_server_failed', { reason: messageOf(thrown) });
   });

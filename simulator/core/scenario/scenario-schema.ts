@@ -292,3 +292,12 @@ export type Scenario = Static<typeof scenarioSchema>;
 export type Fault = Scenario['faults'][number];
 export type Ramp = NonNullable<Scenario['ramp']>;
 export type Phase = Scenario['phases'][number];
+
+/** A span in which a fault struck, ms of the run. */
+export interface FaultSpan {
+  readonly kind: FaultKind;
+  /** Part of the fleet that it struck. */
+  readonly share: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}

@@ -1,7 +1,7 @@
 // A series as columns of the result: rates, percentiles and states, rounded, one value a bucket, null where nothing was measured. Pure.
 import { countOf, type LatencyCounts, percentileOf } from './latency-buckets.ts';
 import type { SeriesData } from './series.ts';
-import { type CounterName, type GaugeName, type SeriesLatency, seriesLatencies } from './series-names.ts';
+import { type CounterName, gaugeNames, type SeriesLatency, seriesLatencies } from './series-names.ts';
 
 export const latencyBands = ['p50', 'p95', 'p99', 'max'] as const;
 type LatencyColumn = `${SeriesLatency}.${(typeof latencyBands)[number] | 'count'}`;
@@ -86,8 +86,6 @@ const rate = (grid: Grid, name: CounterName): Values =>
     return count === null ? null : (count * 1000) / grid.widthMs(at);
   });
 
-const gauge = (grid: Grid, name: GaugeName): Values => fill(grid, (at) => grid.data.gauges[name][at] ?? null);
-
 /** `name` for each `by`; null where there was none of it. */
 const quotient = (grid: Grid, name: CounterName, by: CounterName): Values =>
   fill(grid, (at) => {
@@ -111,46 +109,27 @@ function band(cell: LatencyCounts | null | undefined, part: string): number | nu
   }
 }
 
+const rates: Readonly<Record<string, CounterName>> = {
+  storedRate: 'stored',
+  sentRate: 'sent',
+  acknowledgedRate: 'acknowledged',
+  visibleRate: 'visible',
+  factRate: 'facts',
+  commandRate: 'commands',
+  connectRate: 'connects',
+};
+
 function valuesOf(grid: Grid, name: ColumnName): Values {
-  switch (name) {
-    case 'storedRate':
-      return rate(grid, 'stored');
-    case 'sentRate':
-      return rate(grid, 'sent');
-    case 'acknowledgedRate':
-      return rate(grid, 'acknowledged');
-    case 'visibleRate':
-      return rate(grid, 'visible');
-    case 'factRate':
-      return rate(grid, 'facts');
-    case 'commandRate':
-      return rate(grid, 'commands');
-    case 'connectRate':
-      return rate(grid, 'connects');
-    case 'generatorCpu':
-      return percent(rate(grid, 'generatorCpuMs'), 0.1);
-    case 'brokerCpu':
-      return percent(quotient(grid, 'brokerCpuMs', 'brokerSeenMs'), 100);
-    case 'commitSize':
-      return quotient(grid, 'brokerStatements', 'brokerCommits');
-    case 'commitMs':
-      return quotient(grid, 'brokerCommitMs', 'brokerCommits');
-    case 'online':
-    case 'road':
-    case 'waiting':
-    case 'breaches':
-    case 'lagMs':
-    case 'generatorMb':
-    case 'brokerMb':
-    case 'brokerLagMs':
-    case 'brokerQueue':
-      return gauge(grid, name);
-    default: {
-      const [latency = '', part = ''] = name.split('.');
-      const cells = grid.data.latencies[latency as SeriesLatency];
-      return fill(grid, (at) => band(cells[at], part));
-    }
-  }
+  if (name === 'generatorCpu') return percent(rate(grid, 'generatorCpuMs'), 0.1);
+  if (name === 'brokerCpu') return percent(quotient(grid, 'brokerCpuMs', 'brokerSeenMs'), 100);
+  if (name === 'commitSize') return quotient(grid, 'brokerStatements', 'brokerCommits');
+  if (name === 'commitMs') return quotient(grid, 'brokerCommitMs', 'brokerCommits');
+  const counter = rates[name];
+  if (counter !== undefined) return rate(grid, counter);
+  const gaugeName = gaugeNames.find((one) => one === name);
+  if (gaugeName !== undefined) return fill(grid, (at) => grid.data.gauges[gaugeName][at] ?? null);
+  const [latency = '', part = ''] = name.split('.');
+  return fill(grid, (at) => band(grid.data.latencies[latency as SeriesLatency][at], part));
 }
 
 /** The columns of all measurements. */

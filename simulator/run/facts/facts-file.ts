@@ -1,9 +1,9 @@
 // The lines of a facts file: a header, what the seed plans, what happened, and the end. Planned lines depend on scenario and seed alone, so
 // those of two runs can be compared byte by byte. NDJSON: one JSON object a line.
+
 import type { Ledger } from '../../core/ledger/ledger.ts';
-import type { FaultSpan } from '../../core/plots/fault-spans.ts';
 import type { Outcome } from '../../core/result/verdict.ts';
-import type { Scenario } from '../../core/scenario/scenario-schema.ts';
+import type { FaultSpan, Scenario } from '../../core/scenario/scenario-schema.ts';
 
 export const factsFormat = { format: 'fleetward-facts', version: 1 } as const;
 

@@ -3,8 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { LedgerCounts } from '../../core/ledger/ledger-types.ts';
-import type { FaultSpan } from '../../core/plots/fault-spans.ts';
-import type { Fault } from '../../core/scenario/scenario-schema.ts';
+import type { Fault, FaultSpan } from '../../core/scenario/scenario-schema.ts';
 import type { LatencyName } from '../../core/scenario/thresholds.ts';
 import { createSeries, type SeriesBook, type SeriesData } from '../../core/series/series.ts';
 import { type RunTime } from '../shared/run-ports.ts';

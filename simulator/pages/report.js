@@ -1,7 +1,6 @@
 // The script of a report beside uPlot, which it draws with: lines, faults and limits of each plot, one zoom and one cursor for all of them,
 // by pointer and by keyboard. It reads the data of the page and makes no request. Without it the tables of the page remain.
-
-export const script = `(() => {
+(() => {
   'use strict';
   const island = document.getElementById('series');
   if (!island) return;
@@ -111,7 +110,7 @@ export const script = `(() => {
     ctx.fillText(limit.label, left + width - 4 * ratio, y + 3 * ratio);
   });
 
-  const optionsOf = ({ isLog, limit, traces, bands }, host) => {
+  const optionsOf = ({ isLog, limit, traces, isBanded }, host) => {
     const withLimit = (low, high) => limit === null ? [low, high] : [Math.min(low, limit.value), Math.max(high, limit.value)];
     const axis = { stroke: () => colour('soft'), grid: { stroke: () => colour('grid'), width: 1 }, ticks: { show: false }, font: '12px system-ui, sans-serif' };
     const rangeY = isLog
@@ -133,7 +132,7 @@ export const script = `(() => {
         { ...axis, size: 60, grid: { ...axis.grid, filter: (_, ticks) => ticks.map((tick) => isLog && Math.log10(tick) % 1 !== 0 ? null : tick) }, values: (_, ticks) => ticks.map((tick) => tick === null ? '' : format(tick)) },
       ],
       series: [{}, ...traces.map(seriesOf)],
-      bands: bands.map(({ low, high, strength }) => ({ series: [high + 1, low + 1], fill: () => colour('blue', strength === 'strong' ? '4d' : '26') })),
+      bands: isBanded ? [[2, 1, '4d'], [3, 2, '26']].map(([high, low, alpha]) => ({ series: [high, low], fill: () => colour('blue', alpha) })) : [],
       hooks: {
         drawClear: [shadeFaults],
         draw: [(plot) => drawLimits(plot, limit), nameFaults],
@@ -216,4 +215,4 @@ export const script = `(() => {
   matchMedia('print').addEventListener('change', ({ matches }) => print(matches));
   addEventListener('beforeprint', () => print(true));
   addEventListener('afterprint', () => print(false));
-})();`;
+})();

@@ -1,6 +1,6 @@
 // The routes that vehicles drove, from the positions that they sent, simplified to a bounded number of points. Pure. Not for light
 // trackers: their positions are random.
-import type { VehicleNotes } from '../ledger/ledger-types.ts';
+import type { VehicleNotes } from './ledger-types.ts';
 
 export interface DrivenRoute {
   readonly deviceID: string;
