@@ -47,6 +47,7 @@ interface EffectDeps {
 export function createEffectRunner({ ports, outbox, serial, session, commits, dispatch }: EffectDeps) {
   const { log } = ports;
   return (effect: VehicleEffect): void => {
+    const { kind } = effect;
     switch (effect.kind) {
       case 'openPort':
         return serial.open(effect.port);
@@ -81,7 +82,7 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
       case 'log':
         return log[effect.level](effect.event, effect.fields);
       default:
-        return modulePerformers.get(effect.kind)?.(effect, ports);
+        return modulePerformers.get(kind)?.(effect, ports);
     }
   };
 }

@@ -127,6 +127,7 @@ function handleOpened(context: StepContext, port: PortName): void {
 }
 
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
+  const { kind } = event;
   switch (event.kind) {
     case 'start':
       begin(context);
@@ -192,7 +193,7 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       record(context, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
       break;
     default:
-      context.modules.on.get(event.kind)?.(context, event);
+      context.modules.on.get(kind)?.(context, event);
   }
 }
 
