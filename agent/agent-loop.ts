@@ -3,11 +3,11 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/kernel/vehicle-events.ts';
+import type { VehicleState } from './core/kernel/vehicle-state.ts';
+import { type VehicleConfig } from './core/kernel/vehicle-types.ts';
 import type { ModemReading } from './core/modem/modem-reading.ts';
 import { stepVehicle, vehicleWakeMs } from './core/vehicle/vehicle.ts';
-import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import type { VehicleState } from './core/vehicle/vehicle-state.ts';
-import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import type { AgentPorts } from './ports.ts';
 
 const limits = {

@@ -3,19 +3,16 @@
 
 import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchModem, watchNetwork } from './agent-loop.ts';
-import type { VehicleBus } from './bus/vehicle-bus.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
+import { type VehicleConfig } from './core/kernel/vehicle-types.ts';
+import { describeUpdate } from './core/kernel/vehicle-update.ts';
 import type { AgentStatus } from './core/status/agent-facts.ts';
 import { statusOfVehicle } from './core/status/status.ts';
 import { helloOf } from './core/vehicle/vehicle.ts';
-import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
-import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
-import { describeUpdate } from './core/vehicle/vehicle-update.ts';
-import type { KeyReader } from './driver/key-reader.ts';
 import { createEffectRunner } from './effect-runner.ts';
-import type { LlsReader } from './lls/lls-reader.ts';
+import { agentModules } from './modules.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 import { createSerialPorts } from './serial-ports.ts';
@@ -23,8 +20,8 @@ import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
 
 export type { AgentStatus } from './core/status/agent-facts.ts';
-export { createMemorySlots } from './memory-slots.ts';
 export type { AgentPorts } from './ports.ts';
+export { createMemorySlots } from './ports.ts';
 
 export interface Agent {
   status(): Promise<AgentStatus>;
@@ -94,38 +91,14 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
-/** Code of the vehicle bus, loaded only where one is configured. */
-async function loadBus({ bus: config }: AgentConfig, ports: AgentPorts) {
-  if (config === undefined) return () => null;
-  const { startVehicleBus } = await import('./bus/vehicle-bus.ts');
-  return (dispatch: (event: VehicleEvent) => void): VehicleBus | null =>
-    startVehicleBus({ ...ports, config, onReading: (reading) => dispatch({ kind: 'bus', reading }) });
-}
-
-/** Code of the reader of drivers' keys, loaded only where one is configured. */
-async function loadKeyReader({ driverReader: config }: AgentConfig, ports: AgentPorts) {
-  if (config === undefined) return () => null;
-  const { startKeyReader } = await import('./driver/key-reader.ts');
-  return (dispatch: (event: VehicleEvent) => void): KeyReader | null =>
-    startKeyReader({
-      ...ports,
-      config,
-      onKey: (id) => dispatch({ kind: 'driverReader', input: { kind: 'key', id } }),
-      onReading: (reading) => dispatch({ kind: 'driverReader', input: { kind: 'reader', reading } }),
-    });
-}
-
-/** Code of the digital fuel sender, loaded only where one is configured. */
-async function loadFuelSender({ fuelSender: config }: AgentConfig, ports: AgentPorts) {
-  if (config === undefined) return () => null;
-  const { startLlsReader } = await import('./lls/lls-reader.ts');
-  return (dispatch: (event: VehicleEvent) => void): LlsReader | null =>
-    startLlsReader({ ...ports, config, onReading: (reading) => dispatch({ kind: 'fuelSender', reading }) });
-}
-
-/** What reads a further port, where one is configured. */
+/** What reads a further port, where one is configured; its code is loaded only then. */
 const loadReaders = (config: AgentConfig, ports: AgentPorts) =>
-  Promise.all([loadBus(config, ports), loadKeyReader(config, ports), loadFuelSender(config, ports)]);
+  Promise.all(
+    agentModules.flatMap(({ table, load }) => {
+      const own = table === undefined ? undefined : config[table];
+      return own === undefined || load === undefined ? [] : [load(own, ports)];
+    }),
+  );
 
 /** What the last run left: in the outbox, and the slots of settings. */
 async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
@@ -213,7 +186,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       stopWatchdog();
       for (const stop of stopWatches) stop();
       serial.closeAll();
-      const readersClosed = Promise.all(readers.map(async (reader) => reader?.close()));
+      const readersClosed = Promise.all(readers.map((reader) => reader.close()));
       ports.updater?.close();
       const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);

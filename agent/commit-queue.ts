@@ -6,7 +6,7 @@ import { messageOf } from '../src/core/errors.ts';
 import { eventFault } from '../src/core/events/event-check.ts';
 import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
 import { pause } from '../src/timeout.ts';
-import { type Commit, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
+import { type Commit, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 import { inboxKey, memoryRows, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';

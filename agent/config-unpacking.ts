@@ -12,7 +12,7 @@ import {
 } from '../src/core/wire/config-message.ts';
 import { signedTypes } from '../src/core/wire/wire.ts';
 import type { Log, Verifier } from '../src/ports.ts';
-import { type ReceivedConfig } from './core/vehicle/vehicle-types.ts';
+import { type ReceivedConfig } from './core/kernel/vehicle-types.ts';
 
 /**
  * Inflates and checks a complete configuration; an invalid one is refused with a reason. It takes some 10 ms for

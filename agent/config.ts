@@ -1,6 +1,6 @@
 // The agent's settings: the schema of agent.toml, and the checked value the agent runs on. All defaults are here.
 // Safety limits are not settings: they are in `core/protection/interlock-rules.ts` and cannot be configured.
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { AppError } from '../src/core/errors.ts';
 import { idPatternSource } from '../src/core/ids.ts';
 import { numberSetting } from '../src/core/settings/kinds.ts';
@@ -9,30 +9,15 @@ import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
-import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
-import {
-  type DriverReaderConfig,
-  describeDriverReader,
-  driverReaderOf,
-  driverReaderSchema,
-} from './core/driver/driver-config.ts';
-import {
-  describeLls,
-  fuelSenderSchema,
-  type LlsConfig,
-  llsConfigOf,
-  llsFault,
-} from './core/lls/lls-config.ts';
-import { type ModemConfig, modemConfigOf, modemSchema } from './core/modem/modem-config.ts';
+import type { ModuleConfig } from './core/kernel/module-slots.ts';
 import {
   type Protection,
   protectionFaults,
   protectionSchema,
   standardProtection,
 } from './core/protection/protection.ts';
-import type { SleepConfig } from './core/sleep/sleep.ts';
-import { describeSleep, sleepConfigOf, sleepSchema } from './core/sleep/sleep-config.ts';
 import { standardUpdate, updateFault, updateSchema } from './core/update/update-config.ts';
+import { modules } from './core/vehicle/modules.ts';
 
 export { standardProtection, standardSettings, standardUpdate };
 
@@ -104,18 +89,10 @@ export const agentFileSchema = Type.Object({
       'Without a byte for this long the port is opened anew',
     ),
   }),
-  bus: Type.Optional(busSchema),
-  driverReader: Type.Optional(driverReaderSchema),
-  fuelSender: Type.Optional(fuelSenderSchema),
-  modem: Type.Optional(modemSchema),
-  network: Type.Object({
-    stateFile: Type.Optional(
-      path(
-        'File in which a script of the modem keeps one word: home or roaming; see `reporting.roamingMovingS`',
-      ),
-    ),
-  }),
-  sleep: Type.Optional(sleepSchema),
+  ...(Object.fromEntries(modules.tables.map(({ table, schema }) => [table, schema])) as Record<
+    never,
+    TSchema
+  >),
   local: Type.Object({
     socket: Type.String({
       // 107 bytes are the most that the kernel takes for the name of a socket (unix(7)).
@@ -145,7 +122,7 @@ export interface ClientCertificate {
 }
 
 /** What `createAgent` runs on; the simulator builds it directly. */
-export interface AgentConfig {
+export interface AgentConfig extends ModuleConfig {
   readonly accountID: string;
   readonly deviceID: string;
   /** Names the hardware of this unit, on which its sensors have proven themselves; '' where it has no name. */
@@ -166,18 +143,8 @@ export interface AgentConfig {
   readonly boardPort: SerialSettings;
   readonly gnssPort: SerialSettings;
   readonly gnssSilenceMs: number;
-  /** How ModemManager is asked about modem and SIM; absent: it is not. */
-  readonly modem?: ModemConfig;
-  /** When the machine of a parked unit is suspended; absent: never. */
-  readonly sleep?: SleepConfig;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
-  /** The vehicle bus that is listened to; absent: none. */
-  readonly bus?: BusConfig;
-  /** The reader of drivers' keys; absent: none. */
-  readonly driverReader?: DriverReaderConfig;
-  /** The digital fuel sender; absent: none. Never beside a fuel signal of the board. */
-  readonly fuelSender?: LlsConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -200,16 +167,15 @@ export interface AgentSecrets {
   readonly client?: ClientCertificate;
 }
 
+const tableIn = (file: AgentFile, table: string): unknown =>
+  (file as Readonly<Record<string, unknown>>)[table];
+
 /** Why a port cannot be what it is; '' when each is another one. */
-function portFault({ bus, driverReader, fuelSender, board, gnss }: AgentFile): string {
+function portFault(file: AgentFile): string {
   const taken = new Map<string, string>();
-  for (const [name, port] of Object.entries({
-    'board.port': board.port,
-    'gnss.port': gnss.port,
-    'bus.port': bus?.port,
-    'driverReader.port': driverReader?.port,
-    'fuelSender.port': fuelSender?.port,
-  })) {
+  for (const table of ['board', 'gnss', ...modules.tables.map((of) => of.table)]) {
+    const name = `${table}.port`;
+    const { port } = (tableIn(file, table) ?? {}) as { readonly port?: string };
     if (port === undefined) continue;
     const other = taken.get(port);
     if (other !== undefined) return `${name}: ${port} is ${other} already`;
@@ -218,12 +184,13 @@ function portFault({ bus, driverReader, fuelSender, board, gnss }: AgentFile): s
   return '';
 }
 
-/** Two sources for one fact would contradict each other. */
-function modemFault({ modem, network }: AgentFile): string {
-  return modem?.program !== undefined && network.stateFile !== undefined
-    ? 'network.stateFile: modem.program says already where the modem is registered'
-    : '';
-}
+/** The tables of modules; one that sets nothing up is left out. */
+const configureModules = (file: AgentFile): ModuleConfig =>
+  Object.fromEntries(
+    modules.tables
+      .map(({ table, configOf }) => [table, configOf(tableIn(file, table))])
+      .filter(([, config]) => config !== null),
+  );
 
 /** Settings that are no one's choice but follow from the file. */
 export async function toAgentConfig(
@@ -252,18 +219,12 @@ export async function toAgentConfig(
     unfit,
     updateFault(file.update),
     portFault(file),
-    modemFault(file),
-    llsFault(file.fuelSender, profile.analogs.fuel !== undefined),
+    ...modules.tables.map(({ table, fault }) => fault?.(tableIn(file, table), profile, file) ?? ''),
   ].filter((words) => words !== '');
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
-  const bus = busConfigOf(file.bus);
-  const driverReader = driverReaderOf(file.driverReader);
-  const fuelSender = llsConfigOf(file.fuelSender);
-  const modem = modemConfigOf(file.modem);
-  const sleep = sleepConfigOf(file.sleep);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -283,12 +244,8 @@ export async function toAgentConfig(
     boardPort: { path: file.board.port, baudRate, dataBits, parity, stopBits },
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
-    ...(modem === null ? {} : { modem }),
-    ...(sleep === null ? {} : { sleep }),
     settings: settingsIn(file),
-    ...(bus === null ? {} : { bus }),
-    ...(driverReader === null ? {} : { driverReader }),
-    ...(fuelSender === null ? {} : { fuelSender }),
+    ...configureModules(file),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -302,13 +259,11 @@ export function describeConfig(config: AgentConfig): LogFields {
     broker: config.broker.url,
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
-    ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
-    ...(config.driverReader === undefined ? {} : { driverReader: describeDriverReader(config.driverReader) }),
-    ...(config.fuelSender === undefined ? {} : { fuelSender: describeLls(config.fuelSender) }),
-    ...(config.modem === undefined
-      ? {}
-      : { modem: `${config.modem.program}, every ${config.modem.everyMs / 1000} s` }),
-    ...(config.sleep === undefined ? {} : { sleep: describeSleep(config.sleep) }),
+    ...Object.fromEntries(
+      modules.tables.flatMap(({ table, describe }) =>
+        config[table] === undefined || describe === undefined ? [] : [[table, describe(config[table])]],
+      ),
+    ),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

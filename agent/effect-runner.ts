@@ -2,7 +2,8 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/kernel/vehicle-events.ts';
+import { agentModules } from './modules.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts, ConfigStore } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';
@@ -26,6 +27,13 @@ async function writeSlot(
   dispatch({ kind: 'slotWritten', slot, fault });
 }
 
+type Performer = (effect: VehicleEffect, ports: AgentPorts) => void;
+
+/** Of the modules, by the kind of effect; each takes the effects of its own kind. */
+const modulePerformers = new Map(
+  agentModules.flatMap(({ perform = {} }) => Object.entries(perform) as [string, Performer][]),
+);
+
 interface EffectDeps {
   readonly ports: AgentPorts;
   readonly outbox: Outbox;
@@ -39,6 +47,7 @@ interface EffectDeps {
 export function createEffectRunner({ ports, outbox, serial, session, commits, dispatch }: EffectDeps) {
   const { log } = ports;
   return (effect: VehicleEffect): void => {
+    const { kind } = effect;
     switch (effect.kind) {
       case 'openPort':
         return serial.open(effect.port);
@@ -54,10 +63,6 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
         return void writeSlot(ports.configSlots, effect, dispatch);
       case 'update':
         return ports.updater?.perform(effect.task, (result) => dispatch({ kind: 'update', result: result }));
-      case 'sleep':
-        return void ports.requestSleep?.(effect.seconds).catch((thrown: unknown) => {
-          log.warn('sleep_not_requested', { reason: messageOf(thrown) });
-        });
       case 'delivery':
         return session.perform(effect.effect);
       case 'readUnit':
@@ -76,6 +81,8 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
         });
       case 'log':
         return log[effect.level](effect.event, effect.fields);
+      default:
+        return modulePerformers.get(kind)?.(effect, ports);
     }
   };
 }

@@ -4,8 +4,8 @@
 import { hintFrom, messageOf } from '../src/core/errors.ts';
 import type { ByteLink, Log, OpenByteLink } from '../src/ports.ts';
 import type { AgentConfig } from './config.ts';
-import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import { type PortName } from './core/vehicle/vehicle-types.ts';
+import type { VehicleEvent } from './core/kernel/vehicle-events.ts';
+import { type PortName } from './core/kernel/vehicle-types.ts';
 
 interface SerialPorts {
   open(port: PortName): void;

@@ -35,6 +35,7 @@ import type {
 import { pause } from '../src/timeout.ts';
 import type { AgentConfig } from './config.ts';
 import { createConfigInbox } from './config-unpacking.ts';
+import type { VehicleEvent } from './core/kernel/vehicle-events.ts';
 import {
   type DeliveryEffect,
   type DeliveryInput,
@@ -42,7 +43,6 @@ import {
   isDrained,
   type Lanes,
 } from './core/link/delivery.ts';
-import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import type { Batch, Outbox } from './outbox.ts';
 
 const limits = {

@@ -4,14 +4,13 @@
 import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
 import { type EvidenceRecord, emptyEvidence, roundedPlace } from './core/evidence/evidence-record.ts';
-import { emptyFuelMemory, parseFuelMemory } from './core/fuel/fuel-memory.ts';
+import { fittedWitnesses, type UnitIdentity, wiringOf } from './core/kernel/vehicle-evidence.ts';
+import { type VehicleMemory } from './core/kernel/vehicle-types.ts';
 import { noTraffic, trafficOf } from './core/link/data-budget.ts';
 import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
 import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
 import { parseUpdateRecord } from './core/update/update-record.ts';
 import type { UpdateRecord } from './core/update/update-types.ts';
-import { fittedWitnesses, type UnitIdentity, wiringOf } from './core/vehicle/vehicle-evidence.ts';
-import { type VehicleMemory } from './core/vehicle/vehicle-types.ts';
 import { putState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -28,7 +27,6 @@ export const emptyMemory: VehicleMemory = {
   odometerM: 0,
   inputs: {},
   traffic: noTraffic,
-  fuel: emptyFuelMemory,
 };
 
 function parse<T extends object>(
@@ -93,7 +91,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
       ...memory,
       ...(values.has(evidenceKey) ? { evidence } : {}),
       traffic: trafficOf(memory.traffic),
-      fuel: parseFuelMemory(memory.fuel),
     },
     inbox,
     requests,

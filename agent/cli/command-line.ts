@@ -6,7 +6,11 @@ import { AppError } from '../../src/core/errors.ts';
 import { messageTextMost } from '../../src/core/wire/wire.ts';
 import { agentFileSchema } from '../config.ts';
 import { withEnrol } from './enrol.ts';
+import { withFuel } from './fuel-command.ts';
 import { type Flags, standardConfig } from './settings-file.ts';
+
+/** Commands of modules, behind those of every vehicle. */
+const moduleCommands: readonly ((parser: Argv) => Argv)[] = [withFuel];
 
 type Run = (flags: Flags) => Promise<void> | void;
 
@@ -25,7 +29,6 @@ export interface Handlers {
   readonly boards: Run;
   readonly showBoard: Run;
   readonly alarms: Run;
-  readonly calibrateFuel: Run;
 }
 
 const settingsHelp = settingsOf(agentFileSchema)
@@ -108,14 +111,6 @@ const withDoctor = (parser: Argv): Argv =>
     .epilogue(
       'The doctor needs the ports, so stop the agent first; a running agent is asked for its status instead. Nothing is switched\nwithout --relay-test, and then only what the interlock allows at that moment. The relay test waits for that, shows for what and for how long still, and asks\nevery two minutes whether to go on; Ctrl-C ends it.\n\nExit codes: 0 all good, 1 warnings, 2 faults.',
     );
-
-const withFuelCalibrate = (parser: Argv): Argv =>
-  withConfig(parser)
-    .option('capacity', { type: 'number', describe: 'Litres in the full tank' })
-    .option('litres', { type: 'number', default: 0, describe: 'Litres in the tank now' })
-    .option('drain', { type: 'boolean', describe: 'Take fuel out step by step instead of filling' })
-    .option('answers', text('JSON file with the amounts, for unattended use'))
-    .example('$0 fuel calibrate --capacity 300', 'An empty tank of 300 litres; Ctrl-C keeps every point');
 
 const withMessages = (parser: Argv, run: Handlers): Argv =>
   parser
@@ -212,17 +207,7 @@ function withCommands(parser: Argv, run: Handlers): Argv {
       (more) => withBoards(more, run),
       run.boards,
     )
-    .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, run.alarms)
-    .command('fuel', 'Commands for the fuel tank', (more) =>
-      more
-        .command(
-          'calibrate',
-          'Make the table of a tank of any shape: fill or drain it step by step (stop the agent first)',
-          withFuelCalibrate,
-          run.calibrateFuel,
-        )
-        .demandCommand(1, 'Give a subcommand: calibrate'),
-    );
+    .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, run.alarms);
 }
 
 /**
@@ -234,7 +219,8 @@ export function createCommandLine(
   run: Handlers,
   given: { readonly version: string; readonly columns: number },
 ): Argv {
-  return withCommands(yargs(words).scriptName('fleetward-agent'), run)
+  return moduleCommands
+    .reduce((parser, add) => add(parser), withCommands(yargs(words).scriptName('fleetward-agent'), run))
     .usage(
       '$0 <command>\n\nProtects one vehicle: reads its I/O board and GNSS receiver, stores every event, executes signed commands.',
     )

@@ -1,11 +1,10 @@
 // Composition root of every command but `start`: joins ports and adapters; each command has its own file in this
 // folder.
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createCertificateRequest } from '../../src/adapters/certificate-request.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
-import { untilStopped } from '../../src/adapters/program.ts';
 import { createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
@@ -13,19 +12,17 @@ import { AppError } from '../../src/core/errors.ts';
 import { pause } from '../../src/timeout.ts';
 import { createEnrolmentFiles, findUser, type Owner } from '../adapters/enrolment-files.ts';
 import { askBroker, parseBrokerAddress } from '../adapters/enrolment-http.ts';
-import { loadSerialBinding, openSerialPort } from '../adapters/serial-port.ts';
+import { loadSerialBinding } from '../adapters/serial-port.ts';
 import { readSecretLine } from '../adapters/terminal.ts';
 import { askUnixSocket } from '../adapters/unix-http.ts';
 import { readReleaseState, standardReleases } from '../adapters/update/release-state.ts';
-import { toAgentConfig } from '../config.ts';
 import { enrol } from '../enrolment/enrolment.ts';
 import { listAlarms } from './alarms.ts';
 import { listBoards, showBoard } from './boards.ts';
 import type { Handlers } from './command-line.ts';
 import { enrolmentOptionsOf, reportEnrolled } from './enrol.ts';
-import { fuelCalibrate } from './fuel-calibrate.ts';
 import { reportSelftest, selftest } from './selftest.ts';
-import { type Flags, loadSettings, missingIn, print, readPem } from './settings-file.ts';
+import { type Flags, missingIn, print, readPem } from './settings-file.ts';
 import { enterServiceCode, listMessages, sendMessage, showStatus } from './status.ts';
 import { formatVersion } from './version.ts';
 
@@ -67,32 +64,6 @@ async function runEnrol(flags: Flags): Promise<void> {
     options,
   );
   print(flags, reportEnrolled(enrolled, await missingIn({ config: enrolled.configFile })));
-}
-
-async function calibrateFuel(flags: Flags): Promise<void> {
-  const { value: file } = loadSettings(flags);
-  const { profile, boardPort, fuelSender } = await toAgentConfig(file, {
-    secret: '',
-    agentVersion: readVersion(),
-    hardwareID: '',
-  });
-  const { answers, capacity, drain, litres } = flags;
-  await fuelCalibrate({
-    profile,
-    port: boardPort,
-    fuelSender,
-    clock: createSystemClock(),
-    openByteLink: openSerialPort,
-    plan:
-      typeof capacity === 'number'
-        ? { capacityL: capacity, mode: drain === true ? 'drain' : 'fill', startL: Number(litres) }
-        : null,
-    answers: typeof answers === 'string' ? readFileSync(answers, 'utf8') : null,
-    progressPath: join(dirname(file.storage.path), 'fuel-calibration.json'),
-    input: process.stdin,
-    output: process.stdout,
-    stopped: untilStopped(),
-  });
 }
 
 async function status(flags: Flags): Promise<void> {
@@ -144,7 +115,6 @@ export const handlers: Omit<Handlers, 'start'> = {
   boards: async (flags) => print(flags, await listBoards()),
   showBoard: async (flags) => print(flags, await showBoard(String(flags['profile']))),
   alarms: (flags) => print(flags, listAlarms()),
-  calibrateFuel,
 };
 
 /** The text of `--version`. Asks the running agent only when it is printed. */

@@ -5,13 +5,10 @@ import { settingAt } from '../../src/config.ts';
 import { createConfigFiles } from '../adapters/config-files.ts';
 import { type AgentFile, describeConfig, settingsIn } from '../config.ts';
 import { type RemoteConfig, readRemoteConfig } from '../config-origin.ts';
-import { sleepWarnings } from '../core/sleep/sleep-config.ts';
+import { modules } from '../core/vehicle/modules.ts';
 import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
-
-const busRole =
-  'the vehicle bus is only listened to: a speed or a running engine on it refuses a cut at once';
 
 /** @param verifyKey throws when the public key is none. */
 export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) => unknown): Promise<Output> {
@@ -21,15 +18,16 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const panic = describePanicGap(config.profile);
   const witnesses = describeWitnesses(config, config.protection);
   const facts = describeConfig(config);
-  const sleep = config.sleep === undefined ? [] : sleepWarnings;
-  const warnings = [...panic.warnings, ...witnesses.warnings, ...sleep];
+  const tables = modules.tables.filter(({ table }) => config[table] !== undefined);
+  const warnings = [...panic.warnings, ...witnesses.warnings, ...tables.flatMap((of) => of.warnings ?? [])];
   const lines = [
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
   ];
-  const bus = config.bus === undefined ? [] : [busRole];
   lines.push(
-    ...[...panic.lines, ...witnesses.lines, ...bus].map((line) => `  ${line}`),
+    ...[...panic.lines, ...witnesses.lines, ...tables.flatMap((of) => of.notes ?? [])].map(
+      (line) => `  ${line}`,
+    ),
     ...warnings.map((line) => `  WARNING: ${line}`),
   );
   const json = { ok: true, ...facts, panicGapMs: panic.gapMs, witnesses: witnesses.fitted, warnings };

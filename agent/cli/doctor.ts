@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readVersion } from '../../src/adapters/version.ts';
 import { AppError } from '../../src/core/errors.ts';
+import type { SerialSettings } from '../../src/ports.ts';
 import { readHardwareID } from '../adapters/hardware-id.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
 import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
@@ -20,16 +21,14 @@ import {
   skipped,
 } from '../doctor/check.ts';
 import { clockCheck } from '../doctor/clock.ts';
-import { driverReaderCheck } from '../doctor/driver-reader.ts';
 import { configurationCheck, portCheck, storageCheck } from '../doctor/file-checks.ts';
-import { fuelSenderCheck } from '../doctor/fuel-sender.ts';
 import { gnssCheck } from '../doctor/gnss.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
 import { createSightings, type Sightings } from '../doctor/sightings.ts';
-import { busFindings, vehicleBusCheck } from '../doctor/vehicle-bus.ts';
 import { changeJson, changeLine, watchInputs } from '../doctor/watch.ts';
 import { witnessCheck } from '../doctor/witnesses.ts';
+import { agentModules } from '../modules.ts';
 import { readRemote } from './config.ts';
 import { type Flags, loadSettings, readCertificates, readSecret } from './settings-file.ts';
 
@@ -111,22 +110,18 @@ interface Plan {
   isStopped(): boolean;
 }
 
-async function hardwareChecks(
-  { flags, io, sightings, isStopped }: Plan,
-  file: AgentFile,
-  config: AgentConfig,
-): Promise<readonly Check[]> {
+async function hardwareChecks(plan: Plan, file: AgentFile, config: AgentConfig): Promise<readonly Check[]> {
+  const { flags, io, sightings, isStopped } = plan;
   const { ports } = io;
   const shipped = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
   const relayTest = flags['relay-test'];
   const board = boardChecks({ config, shipped, ports, isStopped });
   return [
-    portCheck('board', file.board.port, ports),
+    portCheck({ table: 'board', title: 'Port of the I/O board', path: file.board.port }, ports),
     ...board,
-    portCheck('gnss', file.gnss.port, ports),
+    portCheck({ table: 'gnss', title: 'Port of the GNSS receiver', path: file.gnss.port }, ports),
     gnssCheck({ config, ports, sightings, isStopped }),
-    ...busChecks(config, { ports, isStopped }),
-    ...readerChecks(config, { ports, say: io.say, isStopped }),
+    ...(await moduleChecks(plan, config)),
     ...(relayTest === undefined
       ? []
       : [
@@ -142,46 +137,40 @@ async function hardwareChecks(
   ];
 }
 
-/** The check of the vehicle bus, where one is configured. */
-function busChecks(
-  { bus }: AgentConfig,
-  given: { readonly ports: DoctorPorts; isStopped(): boolean },
-): readonly Check[] {
-  if (bus === undefined) return [];
-  return [portCheck('bus', bus.port.path, given.ports), vehicleBusCheck({ bus, ...given })];
+/** The checks of the modules that are configured. @param part of one of them alone; undefined: of all. */
+async function moduleChecks(
+  { io, isStopped }: Plan,
+  config: AgentConfig,
+  part?: string,
+): Promise<readonly Check[]> {
+  const { ports, say } = io;
+  const checks: Check[] = [];
+  for (const { table, portTitle: title = '', part: name, check } of agentModules) {
+    const own = table === undefined ? undefined : config[table];
+    if (table === undefined || own === undefined || (part !== undefined && name !== part)) continue;
+    const { path } = (own as { readonly port: SerialSettings }).port;
+    checks.push(portCheck({ table, title, path }, ports));
+    if (check !== undefined)
+      checks.push(await check(own, { ports, say, isStopped, settings: config.settings }));
+  }
+  return checks;
 }
 
-/** The checks of the reader of drivers' keys and of the fuel sender, where they are configured. */
-function readerChecks(
-  { driverReader, fuelSender, settings }: AgentConfig,
-  given: Pick<DoctorIo, 'ports' | 'say'> & { isStopped(): boolean },
-): readonly Check[] {
-  const driver =
-    driverReader === undefined
-      ? []
-      : [
-          portCheck('driverReader', driverReader.port.path, given.ports),
-          driverReaderCheck({ config: driverReader, settings: settings.driver, ...given }),
-        ];
-  if (fuelSender === undefined) return driver;
-  const { path } = fuelSender.port;
-  return [
-    ...driver,
-    portCheck('fuelSender', path, given.ports),
-    fuelSenderCheck({ config: fuelSender, ...given }),
-  ];
-}
-
-/** `doctor bus`: of a running agent what it shows, else the check. @throws AppError `config` where no bus is configured. */
-function busOnly({ io, settings, isStopped }: Plan, facts: AgentFacts | null): readonly Check[] {
-  const { config, problem } = settings;
+/** `doctor PART`: of a running agent what it shows, else the check. @throws AppError `config` where that part is not configured. */
+async function partOnly(plan: Plan, part: string, facts: AgentFacts | null): Promise<readonly Check[]> {
+  const { config, problem } = plan.settings;
   if (config === null) throw problem;
-  if (config.bus === undefined)
-    throw new AppError('config', 'No vehicle bus is configured', { hint: 'Set bus.port in agent.toml.' });
-  if (facts === null) return busChecks(config, { ports: io.ports, isStopped });
-  const { bus } = facts.vehicle;
-  if (bus === null) return [missing('bus', 'Vehicle bus', 'the agent has not read it yet')];
-  return [{ id: 'bus', title: 'Vehicle bus', mostS: 5, run: async () => busFindings(bus) }];
+  const checks = await moduleChecks(plan, config, part);
+  const [own] = checks.slice(-1);
+  if (own === undefined)
+    throw new AppError('config', `No vehicle ${part} is configured`, {
+      hint: `Set ${part}.port in agent.toml.`,
+    });
+  if (facts === null) return checks;
+  const findings = agentModules.find((module) => module.part === part)?.findings?.(facts.vehicle) ?? null;
+  return findings === null
+    ? [missing(own.id, own.title, 'the agent has not read it yet')]
+    : [{ ...own, mostS: 5, run: () => findings }];
 }
 
 async function brokerPart(
@@ -216,7 +205,7 @@ async function brokerPart(
 
 async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly Check[]> {
   const { flags, io, settings, sightings } = plan;
-  if (flags['part'] === 'bus') return busOnly(plan, facts);
+  if (flags['part'] !== undefined) return partOnly(plan, String(flags['part']), facts);
   const { file, config, problem } = settings;
   const { ports } = io;
   const first = configurationCheck({ path: String(flags['config']), problem, file, ports });

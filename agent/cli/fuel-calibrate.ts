@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
 import type { BoardProfile } from '../core/board/board-profile.ts';
+import { parseFuelAnswers } from '../core/fuel/fuel-answers.ts';
 import {
   type CalibrationInput,
   type CalibrationPlan,
@@ -14,11 +15,10 @@ import {
   startCalibration,
   stepCalibration,
 } from '../core/fuel/fuel-calibration.ts';
+import type { LlsConfig } from '../core/fuel/lls-config.ts';
 import type { TankPoint, TankTable } from '../core/fuel/tank-table.ts';
-import type { LlsConfig } from '../core/lls/lls-config.ts';
-import { startLlsReader } from '../lls/lls-reader.ts';
+import { startLlsReader } from '../fuel/lls-reader.ts';
 import { openBoardReading } from './board-reading.ts';
-import { parseFuelAnswers } from './fuel-answers.ts';
 
 export interface FuelCalibrateIo {
   /** With the installer's overrides. */

@@ -84,7 +84,7 @@ export async function start(flags: Flags): Promise<void> {
     openMqttLink,
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
-    ...networkOf(file.network.stateFile),
+    ...networkOf(config.network),
     ...modemOf(config),
     requestSleep: (seconds) => requestSleep(seconds),
     ...(updater === null ? {} : { updater }),

@@ -98,19 +98,14 @@ function holderFindings(path: string, holders: readonly Holder[]): readonly Find
       ];
 }
 
-const portTitles = {
-  board: 'Port of the I/O board',
-  gnss: 'Port of the GNSS receiver',
-  bus: 'Port of the bus adapter',
-  driverReader: "Port of the reader of drivers' keys",
-  fuelSender: 'Port of the fuel sender',
-} as const;
-
-/** Where a serial port is, whether the agent may open it, and which process has it open. */
-export function portCheck(name: keyof typeof portTitles, path: string, { machine }: DoctorPorts): Check {
-  const title = portTitles[name];
+/** Where a serial port is, whether the agent may open it, and which process has it open. @param port.table of agent.toml that names it. */
+export function portCheck(
+  port: { readonly table: string; readonly title: string; readonly path: string },
+  { machine }: DoctorPorts,
+): Check {
+  const { table, title, path } = port;
   return {
-    id: `port-${name}`,
+    id: `port-${table}`,
     title,
     mostS: 10,
     async run() {
@@ -124,7 +119,7 @@ export function portCheck(name: keyof typeof portTitles, path: string, { machine
         ];
       if (facts.kind !== 'device')
         return [
-          fault(`${path} is a ${facts.kind}, not a serial port`, `Name the right one in ${name}.port.`),
+          fault(`${path} is a ${facts.kind}, not a serial port`, `Name the right one in ${table}.port.`),
         ];
       const where = facts.realPath === path ? path : `${path} is ${facts.realPath}`;
       const person = machine.agentUser();

@@ -22,10 +22,10 @@ import {
 } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
+import { causesOf, fittedWitnesses } from '../core/kernel/vehicle-evidence.ts';
+import { vehicleLimits } from '../core/kernel/vehicle-state.ts';
 import type { InterlockRules } from '../core/protection/interlock-rules.ts';
-import { causesOf, fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
-import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';
 
 export type LiveConfig = Pick<
   AgentConfig,

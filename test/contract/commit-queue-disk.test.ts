@@ -3,8 +3,8 @@
 
 import { expect, it, onTestFinished } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
+import { type Commit, type VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import { type Commit, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import { emptyMemory, readVehicleRecord } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';

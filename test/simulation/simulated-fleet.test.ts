@@ -45,7 +45,6 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
         overrides: { ...fittedOverrides('waveshare-io-analog'), polls: { inputs: { periodMs: 200 } } },
       },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
-      network: {},
       protection: standardProtection,
       update: standardUpdate,
       ...standardSettings,

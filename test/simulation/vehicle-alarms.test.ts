@@ -5,16 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
-import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
 import {
   type Commit,
   type VehicleEffect,
   type VehicleEvent,
-} from '../../agent/core/vehicle/vehicle-events.ts';
+} from '../../agent/core/kernel/vehicle-events.ts';
+import { evidenceOf } from '../../agent/core/kernel/vehicle-state.ts';
+import { type VehicleConfig, type VehicleMemory } from '../../agent/core/kernel/vehicle-types.ts';
+import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { modules } from '../../agent/core/vehicle/modules.ts';
+import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
-import { type VehicleConfig, type VehicleMemory } from '../../agent/core/vehicle/vehicle-types.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
@@ -124,7 +125,7 @@ async function createBench() {
         .filter(({ statusCode }) => statusCode === statusCodes[name].code)
         .at(-1),
     clear: () => commits.splice(0),
-    evidence: () => evidenceOf({ state, effects: [], now: now(), config, receipts: [] }),
+    evidence: () => evidenceOf({ state, effects: [], now: now(), config, modules, receipts: [] }),
     setRpm: (rpm: number) => {
       // Read again and again, until the board is lost.
       const analogsReadMs = { ...state.analogsReadMs, rpm: Number.POSITIVE_INFINITY };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import type { ReaderKind } from '../../agent/core/driver/key-protocol.ts';
-import type { DriverStatus } from '../../agent/core/status/driver-status.ts';
+import type { DriverStatus } from '../../agent/core/driver/driver-status.ts';
 import { type KeyReader, startKeyReader } from '../../agent/driver/key-reader.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { requires } from '../support/machine/requires.ts';

@@ -12,7 +12,7 @@ import {
   deliveryWakeMs,
   stepDelivery,
 } from '../../agent/core/link/delivery.ts';
-import type { VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
+import type { VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { createSession } from '../../agent/session.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';

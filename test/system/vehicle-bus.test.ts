@@ -9,7 +9,7 @@ import { startVehicleBus, type VehicleBus } from '../../agent/bus/vehicle-bus.ts
 import { busLimits } from '../../agent/core/bus/bus-limits.ts';
 import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
 import { slcanDialects } from '../../agent/core/bus/slcan-opening.ts';
-import type { BusStatus } from '../../agent/core/status/bus-status.ts';
+import type { BusStatus } from '../../agent/core/bus/bus-status.ts';
 import { createSlcanAdapter, type SlcanAdapter } from '../../simulator/hardware/slcan-adapter.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { truckDrive } from '../support/bus/truck-drive.ts';

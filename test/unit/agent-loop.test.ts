@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { createLoop } from '../../agent/agent-loop.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
+import { type VehicleConfig } from '../../agent/core/kernel/vehicle-types.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { standardProtection } from '../../agent/core/protection/protection.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import { type VehicleConfig } from '../../agent/core/vehicle/vehicle-types.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';

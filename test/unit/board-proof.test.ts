@@ -11,7 +11,7 @@ import type { BoardOutput, BoardState } from '../../agent/core/board/board-types
 import { createInputs, readingOf, stepInputs } from '../../agent/core/board/inputs.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { sharedCauses } from '../../agent/core/evidence/common-causes.ts';
-import { causesOf, wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
+import { causesOf, wiringOf } from '../../agent/core/kernel/vehicle-evidence.ts';
 import { inputRules } from '../../agent/core/vehicle/vehicle-start.ts';
 import type { InputName } from '../../src/core/events/event.ts';
 import { modbusUnit } from '../support/serial/modbus-unit.ts';

@@ -9,7 +9,7 @@ import {
   createBoardReport,
   stepBoardReport,
 } from '../../agent/core/board/board-report.ts';
-import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
+import { evidenceOf } from '../../agent/core/kernel/vehicle-state.ts';
 import { createVehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 /** Tells `turns` (the board is lost and back, alternately, at these times) and, in between, time every 500 ms. */

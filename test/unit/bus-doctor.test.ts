@@ -1,10 +1,10 @@
 // The vehicle bus in the configuration and in `doctor bus`.
 import { describe, expect, it } from 'vitest';
+import { vehicleBusCheck } from '../../agent/bus/bus-check.ts';
 import { toAgentConfig } from '../../agent/config.ts';
 import type { BusConfig } from '../../agent/core/bus/bus-config.ts';
 import type { CheckResult } from '../../agent/doctor/check.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';
-import { vehicleBusCheck } from '../../agent/doctor/vehicle-bus.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { ccvs1, eec1 } from '../../simulator/hardware/j1939-frames.ts';
 import { createSlcanAdapter } from '../../simulator/hardware/slcan-adapter.ts';

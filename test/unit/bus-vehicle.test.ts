@@ -10,11 +10,11 @@ import {
   reportLimits,
   stepBusReport,
 } from '../../agent/core/bus/bus-report.ts';
+import { busStatus } from '../../agent/core/bus/bus-status.ts';
+import { busText, sourceText } from '../../agent/core/bus/bus-text.ts';
 import { createBusValues } from '../../agent/core/bus/bus-values.ts';
 import { absentMostS, parseCounterSenders } from '../../agent/core/bus/counter-senders.ts';
 import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
-import { busStatus } from '../../agent/core/status/bus-status.ts';
-import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../../simulator/hardware/j1939-frames.ts';
 import { createTruckBus, openAdapter } from '../support/bus/truck-bus.ts';

@@ -4,8 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
+import { type Commit, type VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import { type Commit, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';

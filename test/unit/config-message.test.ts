@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agentFileSchema, standardSettings } from '../../agent/config.ts';
 import { createConfigInbox, unpackConfig } from '../../agent/config-unpacking.ts';
-import { type ReceivedConfig } from '../../agent/core/vehicle/vehicle-types.ts';
+import { type ReceivedConfig } from '../../agent/core/kernel/vehicle-types.ts';
 import { packConfig } from '../../broker/rollout/config-compiler.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { canonicalJson } from '../../src/core/canonical-json.ts';

@@ -5,7 +5,7 @@ import { type AgentConfig, standardProtection, standardSettings } from '../../ag
 import type { BoardOverrides, BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
-import { wiringOf } from '../../agent/core/vehicle/vehicle-evidence.ts';
+import { wiringOf } from '../../agent/core/kernel/vehicle-evidence.ts';
 import { boardChecks } from '../../agent/doctor/board.ts';
 import type { InputSight } from '../../agent/doctor/input-sights.ts';
 import type { DoctorPorts } from '../../agent/doctor/ports.ts';

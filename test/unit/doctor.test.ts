@@ -246,7 +246,9 @@ describe('the doctor', () => {
       holdersOf: () => [{ pid: 812, name, hasLock }],
       isProbedByModemManager: () => false,
     };
-    const findings = await portCheck('gnss', '/dev/fleet-gnss', { machine } as unknown as DoctorPorts).run();
+    const findings = await portCheck({ table: 'gnss', title: '', path: '/dev/fleet-gnss' }, {
+      machine,
+    } as unknown as DoctorPorts).run();
     expect(findings.at(-1)).toMatchObject({
       verdict,
       seen: expect.stringContaining(`${name === '' ? 'process' : name} (812)`) as string,
@@ -262,7 +264,7 @@ describe('the doctor', () => {
       holdersOf: () => [],
       isProbedByModemManager: () => true,
     };
-    const findings = await portCheck('board', '/dev/fleet-board', {
+    const findings = await portCheck({ table: 'board', title: '', path: '/dev/fleet-board' }, {
       machine,
     } as unknown as DoctorPorts).run();
     expect(findings.map(({ verdict }) => verdict)).toEqual(['ok', 'warning']);

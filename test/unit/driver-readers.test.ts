@@ -6,7 +6,7 @@ import { createDs2480b } from '../../agent/core/driver/ds2480b.ts';
 import { isKeyID, maskKey, parseKeyList } from '../../agent/core/driver/key-id.ts';
 import type { KeyStep } from '../../agent/core/driver/key-protocol.ts';
 import { createRfidFrames } from '../../agent/core/driver/rfid-frames.ts';
-import { driverReaderCheck } from '../../agent/doctor/driver-reader.ts';
+import { driverReaderCheck } from '../../agent/driver/driver-check.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 import { createLineDriver, idOfRom, rfidFrame, romOf } from '../support/serial/key-readers.ts';

@@ -1,7 +1,7 @@
 // Drivers in the whole vehicle: who is identified, when a driver no longer counts, and that none of it reaches a relay or a log.
 import { describe, expect, it } from 'vitest';
 import { describeConfig, toAgentConfig } from '../../agent/config.ts';
-import { driverText } from '../../agent/core/status/driver-status.ts';
+import { driverText } from '../../agent/core/driver/driver-status.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { overlaySettings, standardSettings } from '../../src/core/settings/settings.ts';

@@ -1,6 +1,6 @@
 // The calibration session: amounts in, readings at rest, points kept one by one, and a table at the end.
 import { describe, expect, it } from 'vitest';
-import { parseFuelAnswers } from '../../agent/cli/fuel-answers.ts';
+import { parseFuelAnswers } from '../../agent/core/fuel/fuel-answers.ts';
 import {
   type CalibrationInput,
   type CalibrationOutput,

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { describeConfig, toAgentConfig } from '../../agent/config.ts';
 import { crc8 } from '../../agent/core/crc8.ts';
-import { createLls, type LlsReading } from '../../agent/core/lls/lls.ts';
-import { type LlsConfig, llsLevel } from '../../agent/core/lls/lls-config.ts';
-import { llsText } from '../../agent/core/lls/lls-status.ts';
+import { createLls, type LlsReading } from '../../agent/core/fuel/lls.ts';
+import { type LlsConfig, llsLevel } from '../../agent/core/fuel/lls-config.ts';
+import { llsText } from '../../agent/core/fuel/lls-status.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import { startLlsReader } from '../../agent/lls/lls-reader.ts';
+import { startLlsReader } from '../../agent/fuel/lls-reader.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import {

@@ -32,7 +32,6 @@ const handlers: Handlers = {
   boards: idle,
   showBoard: idle,
   alarms: idle,
-  calibrateFuel: idle,
 };
 
 /** The broker's commands are asked for their help only. */

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readModem } from '../../agent/adapters/modem-manager.ts';
 import { watchModem } from '../../agent/agent-loop.ts';
 import { toAgentConfig } from '../../agent/config.ts';
+import type { VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import { type ModemReading, maskIccid, parseModem, parseSim } from '../../agent/core/modem/modem-reading.ts';
 import {
   createModemReport,
@@ -13,7 +14,6 @@ import {
   stepModemReport,
 } from '../../agent/core/modem/modem-report.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import type { VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';

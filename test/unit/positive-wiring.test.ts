@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { boardAnsweredMs } from '../../agent/core/board/loopback.ts';
 import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
-import { sensed } from '../../agent/core/vehicle/vehicle-state.ts';
+import { sensed } from '../../agent/core/kernel/vehicle-state.ts';
 import { type BoardName, boardNames, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import { createVehicleRig, type RigOptions } from '../support/vehicle/vehicle-rig.ts';
 

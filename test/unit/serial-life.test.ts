@@ -2,8 +2,8 @@
 // echo, a board that falls silent. Nothing false is believed, nothing grows, and what works goes on working.
 import { describe, expect, it } from 'vitest';
 import { startWatchdog } from '../../agent/agent-loop.ts';
+import { evidenceOf } from '../../agent/core/kernel/vehicle-state.ts';
 import { vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
-import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import type { Supervisor } from '../../src/ports.ts';

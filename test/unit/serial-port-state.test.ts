@@ -1,5 +1,6 @@
 // The life of a serial port: opened for ever with a growing, jittered pause, given up when silent, never opened twice.
 import { describe, expect, it } from 'vitest';
+import { vehicleLimits } from '../../agent/core/kernel/vehicle-state.ts';
 import {
   createPort,
   isFirstLoss,
@@ -9,7 +10,6 @@ import {
   portWakeMs,
   stepPort,
 } from '../../agent/core/serial-port-state.ts';
-import { vehicleLimits } from '../../agent/core/vehicle/vehicle-state.ts';
 
 const options = { silenceMs: 3000, uselessMs: 30_000, baseMs: 500, capMs: 15_000 };
 const step = (state: PortState, input: PortInput, ms: number) =>

@@ -1,8 +1,8 @@
 // Protection as the whole vehicle does it, over the bytes of a simulated board: the lock that closes by itself, the warning
 // before a cut with ignition on, the code of a person at the vehicle, and what a geozone may and may not do.
 import { describe, expect, it } from 'vitest';
+import { requestLocal } from '../../agent/core/kernel/vehicle-control.ts';
 import { serviceLimits } from '../../agent/core/protection/service-code.ts';
-import { requestLocal } from '../../agent/core/vehicle/vehicle-control.ts';
 import { extent } from '../support/extent.ts';
 import { createVehicleRig, rigCodes, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 

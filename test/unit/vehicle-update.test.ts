@@ -1,9 +1,9 @@
 // When a vehicle lets itself be updated, over the bytes of a simulated board and receiver: it fetches only over a link that works
 // and is paid for, and restarts only when it is parked and nothing is under way that a restart could disturb.
 import { describe, expect, it } from 'vitest';
+import { put } from '../../agent/core/kernel/vehicle-state.ts';
+import { describeUpdate } from '../../agent/core/kernel/vehicle-update.ts';
 import type { UpdateResult } from '../../agent/core/update/update-types.ts';
-import { put } from '../../agent/core/vehicle/vehicle-state.ts';
-import { describeUpdate } from '../../agent/core/vehicle/vehicle-update.ts';
 import type { FirmwareBody } from '../../src/core/wire/wire.ts';
 import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 

@@ -4,13 +4,14 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
+import type { Commit } from '../../agent/core/kernel/vehicle-events.ts';
+import { type StepContext, type VehicleState } from '../../agent/core/kernel/vehicle-state.ts';
+import { type VehicleConfig } from '../../agent/core/kernel/vehicle-types.ts';
+import { applyZones } from '../../agent/core/kernel/vehicle-zones.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { modules } from '../../agent/core/vehicle/modules.ts';
 import { stepVehicle } from '../../agent/core/vehicle/vehicle.ts';
-import type { Commit } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import { type StepContext, type VehicleState } from '../../agent/core/vehicle/vehicle-state.ts';
-import { type VehicleConfig } from '../../agent/core/vehicle/vehicle-types.ts';
-import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
@@ -53,7 +54,7 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
     connectDelayMs: 1e9,
   });
   const work = (run: (work: StepContext) => void): void => {
-    const one: StepContext = { state, effects: [], now: now(), config, receipts: [] };
+    const one: StepContext = { state, effects: [], now: now(), config, modules, receipts: [] };
     run(one);
     state = one.state;
   };

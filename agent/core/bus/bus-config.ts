@@ -25,27 +25,17 @@ export const busSchema = Type.Object({
   }),
 });
 
-/** What the reader of the bus runs on. */
-export interface BusConfig {
-  readonly port: {
-    readonly path: string;
-    readonly baudRate: number;
-    readonly dataBits: 8;
-    readonly parity: 'none';
-    readonly stopBits: 1;
-  };
-  readonly bitRate: BitRate | 'auto';
-}
-
 /** The settings as the reader takes them; null: no bus is listened to. */
-export function busConfigOf(file: Static<typeof busSchema> | undefined): BusConfig | null {
+export function busConfigOf(file: Static<typeof busSchema> | undefined) {
   if (file?.port === undefined) return null;
   const { port: path, baud: baudRate, bitRate } = file;
-  return {
-    port: { path, baudRate, dataBits: 8, parity: 'none', stopBits: 1 },
-    bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
-  };
+  const port = { path, baudRate, dataBits: 8, parity: 'none', stopBits: 1 } as const;
+  const rate: BitRate | 'auto' = bitRates.find((one) => String(one) === bitRate) ?? 'auto';
+  return { port, bitRate: rate };
 }
+
+/** What the reader of the bus runs on. */
+export type BusConfig = NonNullable<ReturnType<typeof busConfigOf>>;
 
 /** The settings in one line, for `config check` and the log. */
 export function describeBus({ port, bitRate }: BusConfig): string {

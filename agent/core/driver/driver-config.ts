@@ -1,6 +1,6 @@
 // The table `[driverReader]` of agent.toml: the reader of drivers' keys. It cannot be changed remotely. No port: no reader.
 import { type Static, Type } from 'typebox';
-import { type ReaderKind, readerKinds } from './key-protocol.ts';
+import { readerKinds } from './key-protocol.ts';
 
 export const driverReaderSchema = Type.Object({
   port: Type.Optional(
@@ -24,26 +24,15 @@ export const driverReaderSchema = Type.Object({
   }),
 });
 
-/** What the reader of keys runs on. */
-export interface DriverReaderConfig {
-  readonly port: {
-    readonly path: string;
-    readonly baudRate: number;
-    readonly dataBits: 8;
-    readonly parity: 'none';
-    readonly stopBits: 1;
-  };
-  readonly kind: ReaderKind;
+/** The settings as the reader takes them; null: there is none. */
+export function driverReaderOf(file: Static<typeof driverReaderSchema> | undefined) {
+  if (file?.port === undefined) return null;
+  const { port: path, baud: baudRate, kind } = file;
+  return { port: { path, baudRate, dataBits: 8, parity: 'none', stopBits: 1 } as const, kind };
 }
 
-/** The settings as the reader takes them; null: there is none. */
-export function driverReaderOf(
-  file: Static<typeof driverReaderSchema> | undefined,
-): DriverReaderConfig | null {
-  if (file?.port === undefined) return null;
-  const { port, baud, kind } = file;
-  return { port: { path: port, baudRate: baud, dataBits: 8, parity: 'none', stopBits: 1 }, kind };
-}
+/** What the reader of keys runs on. */
+export type DriverReaderConfig = NonNullable<ReturnType<typeof driverReaderOf>>;
 
 /** The settings in one line, for `config check` and the log. */
 export function describeDriverReader({ port, kind }: DriverReaderConfig): string {

@@ -1,6 +1,7 @@
 // The answer of the local socket: state of the agent, and of its process. Types only.
+
+import type { describeUpdate } from '../kernel/vehicle-update.ts';
 import type { KeptMessage } from '../link/inbox.ts';
-import type { describeUpdate } from '../vehicle/vehicle-update.ts';
 import type { VehicleStatus } from './status.ts';
 
 export interface AgentStatus {

@@ -1,6 +1,7 @@
 // The lines of receiver and evidence in the status. Pure. Both come from one set of facts, so that neither denies the other.
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import { clockText } from '../clock-verdict.ts';
+import type { StatusLine } from '../kernel/module.ts';
 import { countProven } from '../protection/witness-rules.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import {
@@ -12,7 +13,7 @@ import {
   unusableText,
 } from './receiver-text.ts';
 import type { VehicleStatus } from './status.ts';
-import { formatSpan, isStarting, portLine, type StatusLine, starting } from './status-line.ts';
+import { formatSpan, isStarting, portLine, starting } from './status-line.ts';
 
 /** What keeps the receiver from proving standstill; null: nothing that is known. */
 export const obstacleOf = ({ gnss, clock }: Pick<VehicleStatus, 'gnss' | 'clock'>): ReceiverObstacle | null =>

@@ -1,18 +1,8 @@
 // One line of the status, and what its parts share. Pure.
 import { dayS, hourS } from '../../../src/core/durations.ts';
+import type { StatusLine } from '../kernel/module.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import type { PortStatus } from './status.ts';
-
-/** `note`: worth mentioning, no fault. */
-export type Level = 'ok' | 'note' | 'fault';
-
-export interface StatusLine {
-  readonly level: Level;
-  readonly name: string;
-  readonly words: string;
-  /** What to do about it; '' when nothing. */
-  readonly todo: string;
-}
 
 const minuteS = 60;
 

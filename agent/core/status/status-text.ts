@@ -4,17 +4,15 @@
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import { verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import { clockText } from '../clock-verdict.ts';
-import { llsText } from '../lls/lls-status.ts';
-import type { ModemReading } from '../modem/modem-reading.ts';
+import type { Level, StatusLine } from '../kernel/module.ts';
+import { modules } from '../vehicle/modules.ts';
 import type { AgentFacts } from './agent-facts.ts';
-import { busText } from './bus-text.ts';
-import { driverText } from './driver-status.ts';
 import { evidenceLine, gnssLine, obstacleOf } from './gnss-lines.ts';
 import { conditionsOf } from './health.ts';
 import { isNoisy, noiseText, noiseTodo } from './line-noise.ts';
 import { obstacleText } from './receiver-text.ts';
 import type { VehicleStatus } from './status.ts';
-import { formatSpan, isStarting, type Level, portLine, type StatusLine, starting } from './status-line.ts';
+import { formatSpan, isStarting, portLine, starting } from './status-line.ts';
 
 function formatBytes(bytes: number): string {
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
@@ -194,40 +192,6 @@ function inputsLine({ vehicle: { inputs, analogs }, upS }: AgentFacts): StatusLi
   };
 }
 
-/** Operator, technology, signal and SIM in one line. */
-function modemText({ operator, isRoaming, iccid, signal, technology, bytes }: ModemReading): string {
-  const network = isRoaming === null ? 'not registered' : isRoaming ? 'roaming' : 'home network';
-  return [
-    operator ?? 'operator unknown',
-    network,
-    ...(technology === null ? [] : [technology]),
-    ...(signal === null ? [] : [`signal ${signal} %`]),
-    iccid === null ? 'no SIM that can be read' : `SIM ${iccid}`,
-    ...(bytes === null ? [] : [`${Math.round(bytes / 1e6)} MB since the machine started`]),
-  ].join(', ');
-}
-
-function modemLines({ modem }: VehicleStatus): readonly StatusLine[] {
-  if (modem === null) return [];
-  const name = 'Modem';
-  return modem.reading === null
-    ? [
-        {
-          level: 'note',
-          name,
-          words: `cannot be read: ${modem.reason}`,
-          todo: 'Check modem.program, and try `mmcli -m any`. The connection does not depend on it.',
-        },
-      ]
-    : [{ level: 'ok', name, words: modemText(modem.reading), todo: '' }];
-}
-
-function fuelSenderLines({ fuelSender, inputs }: VehicleStatus): readonly StatusLine[] {
-  if (fuelSender === null) return [];
-  const isOff = inputs.some(({ input, reading }) => input === 'ignition' && reading === 'off');
-  return [{ name: 'Fuel', ...llsText(fuelSender, isOff) }];
-}
-
 const updatePhases = {
   fetching: 'is being fetched',
   staged: 'is ready',
@@ -257,10 +221,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     boardLine(facts),
     gnssLine(facts),
     evidenceLine(facts),
-    ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
-    ...modemLines(vehicle),
-    ...(vehicle.driver === null ? [] : [{ name: 'Driver', ...driverText(vehicle.driver) }]),
-    ...fuelSenderLines(vehicle),
+    ...modules.lines.flatMap((of) => of(vehicle)),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

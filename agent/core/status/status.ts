@@ -11,16 +11,14 @@ import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { lacksOf, unusableLately } from '../gnss/receiver-facts.ts';
+import type { ModuleStatus } from '../kernel/module-slots.ts';
+import { type VehicleState, vehicleLimits } from '../kernel/vehicle-state.ts';
+import { type VehicleConfig } from '../kernel/vehicle-types.ts';
 import { deliveryLimits } from '../link/delivery.ts';
-import type { LlsReading } from '../lls/lls.ts';
-import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
 import type { PortState } from '../serial-port-state.ts';
 import { bestOrigin, timeLimits, trustedUtcMs, upMsAt } from '../timekeeping.ts';
-import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
-import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
-import { type BusStatus, busStatus } from './bus-status.ts';
-import { type DriverStatus, driverStatus } from './driver-status.ts';
+import { modules } from '../vehicle/modules.ts';
 
 /** One serial port. `forS`: how long it has been in that state; null where unknown. */
 export interface PortStatus {
@@ -68,7 +66,7 @@ export interface RelayStatus {
   readonly wanted: boolean | null;
 }
 
-export interface VehicleStatus {
+export interface VehicleStatus extends ModuleStatus {
   readonly connection: {
     readonly state: 'waiting' | 'connecting' | 'up';
     readonly forS: number | null;
@@ -99,17 +97,9 @@ export interface VehicleStatus {
   readonly commands: readonly CommandStatus[];
   readonly gnss: PortStatus & ReturnType<typeof gnssStatus>;
   readonly evidence: EvidenceStatus;
-  /** Null: no bus is read. */
-  readonly bus: BusStatus | null;
-  /** Null: no reader of keys is configured. */
-  readonly driver: DriverStatus | null;
-  /** With the fraction of the tank; null: no digital fuel sender is configured. */
-  readonly fuelSender: (LlsReading & { readonly level: number | null }) | null;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
-  /** Null: no modem was asked. The id of the SIM is masked. */
-  readonly modem: ModemSight | null;
 }
 
 /** Whole seconds, or tenths below a minute. */
@@ -253,12 +243,6 @@ function evidenceStatus({ evidence, time }: VehicleState, nowMs: number): Eviden
   };
 }
 
-function modemStatus({ modem }: VehicleState): ModemSight | null {
-  const iccid = modem?.reading?.iccid ?? null;
-  if (modem === null || modem.reading === null || iccid === null) return modem;
-  return { ...modem, reading: { ...modem.reading, iccid: maskIccid(iccid) } };
-}
-
 function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] {
   return Object.entries(board.profile.units).map(([unit, { address }]) => ({
     unit,
@@ -306,6 +290,9 @@ function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
   });
 }
 
+const moduleStatus = (state: VehicleState, nowMs: number): ModuleStatus =>
+  Object.assign({}, ...modules.status.map((of) => of(state, nowMs)));
+
 /**
  * Status of the vehicle.
  * @param given.nowMs monotonic.
@@ -348,10 +335,7 @@ export function statusOfVehicle(
     commands: commandsOf(state),
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
-    bus: state.bus === null ? null : busStatus(state.bus, nowMs, state.busReport.senders),
-    driver:
-      state.driver === null ? null : driverStatus(state.driver, { nowMs, settings: state.settings.driver }),
-    fuelSender: state.fuelSender === null ? null : { ...state.fuelSender, level: state.analogs.fuel ?? null },
+    ...moduleStatus(state, nowMs),
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,
@@ -359,6 +343,5 @@ export function statusOfVehicle(
     },
     odometerKm: Math.round(state.reporting.odometerM / 100) / 10,
     isRoaming: state.isRoaming,
-    modem: modemStatus(state),
   };
 }

@@ -6,19 +6,21 @@ import { createBoard } from '../board/board.ts';
 import { createBoardReport } from '../board/board-report.ts';
 import { createInputs, type InputRule } from '../board/inputs.ts';
 import { createLoopback } from '../board/loopback.ts';
-import { createBusReport } from '../bus/bus-report.ts';
-import { parseCounterSenders } from '../bus/counter-senders.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
-import { createDriver } from '../driver/driver.ts';
-import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
 import { createNmeaState } from '../gnss/nmea.ts';
 import { createPlausibilityState } from '../gnss/plausibility.ts';
 import { noReceiverFacts } from '../gnss/receiver-facts.ts';
+import type { ModuleStates } from '../kernel/module-slots.ts';
+import { startVehicleConfig } from '../kernel/vehicle-config.ts';
+import { createDiagnosis } from '../kernel/vehicle-diagnosis.ts';
+import { startEvidence } from '../kernel/vehicle-evidence.ts';
+import { createService } from '../kernel/vehicle-service.ts';
+import { type VehicleState } from '../kernel/vehicle-state.ts';
+import { type Now, type VehicleConfig, type VehicleMemory } from '../kernel/vehicle-types.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createRequests, parseRequestRecord } from '../link/requests.ts';
-import { createModemReport } from '../modem/modem-report.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
@@ -26,17 +28,12 @@ import { createRelaysState } from '../protection/relays.ts';
 import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
 import { createPort } from '../serial-port-state.ts';
-import { createSleep } from '../sleep/sleep.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
 import { createUpdate } from '../update/update.ts';
 import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
 import { createVehicleZones } from '../zones/zone-state.ts';
-import { startVehicleConfig } from './vehicle-config.ts';
-import { createDiagnosis } from './vehicle-diagnosis.ts';
-import { startEvidence } from './vehicle-evidence.ts';
-import { createService } from './vehicle-service.ts';
-import { type VehicleState } from './vehicle-state.ts';
-import { type Now, type VehicleConfig, type VehicleMemory } from './vehicle-types.ts';
+
+import { modules } from './modules.ts';
 
 /** An input without a good sample for this many poll periods, but at least this long, is unknown. */
 const stalePeriods = 5;
@@ -89,7 +86,9 @@ export function createVehicle(
   const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs, newestUtcMs });
   const rules = rulesOf(config.protection, config.profile);
   const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
+  const slices = modules.create.map((create) => create({ config, memory, nowMs: monoMs }));
   return {
+    ...(Object.assign({}, ...slices) as ModuleStates),
     settings: started.settings,
     config: started.state,
     time: offerSystemTime(time, now),
@@ -98,11 +97,6 @@ export function createVehicle(
     inputs: createInputs(inputRules(config), monoMs),
     analogs: {},
     analogsReadMs: {},
-    fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
-    bus: null,
-    busReport: createBusReport(parseCounterSenders(memory.busCounters)),
-    driver: config.driverReader === undefined ? null : createDriver(memory.driver, monoMs),
-    fuelSender: null,
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
@@ -122,14 +116,11 @@ export function createVehicle(
     isBoardFresh: true,
     boardReport: createBoardReport(monoMs, memory.isBoardLost === true),
     isRoaming: false,
-    modem: null,
-    modemReport: createModemReport(),
     memory,
     inbox: given.inbox ?? createInboxRecord(),
     requests: createRequests(parseRequestRecord(given.requests)),
     diagnosis: createDiagnosis(monoMs),
     update: createUpdate(given.update ?? noUpdateRecord, given.updateSetup ?? null),
-    sleep: createSleep(),
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,

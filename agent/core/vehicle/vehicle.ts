@@ -6,15 +6,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Ack, Hello } from '../../../src/core/wire/wire.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
-import { deliveryWakeMs } from '../link/delivery.ts';
-import { holdUpWatchAfter } from '../protection/hold-up.ts';
-import { inputAgeMostMs } from '../protection/interlock.ts';
-import { describeProtection } from '../protection/protection.ts';
-import { isChangeWaiting } from '../protection/waiting-changes.ts';
-import { warningWakeMs } from '../protection/warning.ts';
-import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
-import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
-import { watchVehicle } from './vehicle-alarms.ts';
+import { watchVehicle } from '../kernel/vehicle-alarms.ts';
 import {
   beginConfig,
   configHello,
@@ -24,7 +16,7 @@ import {
   handleSlotWritten,
   isConfigToken,
   watchConfig,
-} from './vehicle-config.ts';
+} from '../kernel/vehicle-config.ts';
 import {
   feedBoard,
   guardOrders,
@@ -33,23 +25,15 @@ import {
   passBoardTime,
   requestLocal,
   reviewCommands,
-} from './vehicle-control.ts';
-import { deliver, handleWelcome, reportTimeDispute } from './vehicle-delivery.ts';
-import { handleDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
-import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
-import { watchEvidence } from './vehicle-evidence.ts';
-import { handleFuelSender, watchFuel } from './vehicle-fuel.ts';
-import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
-import { handleBytes, stepPortOf } from './vehicle-ports.ts';
-import {
-  flushGnss,
-  handleModem,
-  modemAttributesOf,
-  reportBoardReturn,
-  senseInputs,
-  watchDriver,
-} from './vehicle-sensing.ts';
-import { handleServiceCode, watchService } from './vehicle-service.ts';
+} from '../kernel/vehicle-control.ts';
+import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
+import { handleDiagnosis, watchDiagnosis } from '../kernel/vehicle-diagnosis.ts';
+import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
+import { watchEvidence } from '../kernel/vehicle-evidence.ts';
+import { handleFirmware, handleMessage } from '../kernel/vehicle-inbox.ts';
+import { handleBytes, stepPortOf } from '../kernel/vehicle-ports.ts';
+import { attributesOf, flushGnss, reportBoardReturn, senseInputs } from '../kernel/vehicle-sensing.ts';
+import { handleServiceCode, watchService } from '../kernel/vehicle-service.ts';
 import {
   commitNow,
   inputsAskedMs,
@@ -60,10 +44,19 @@ import {
   stamp,
   type VehicleState,
   vehicleLimits,
-} from './vehicle-state.ts';
-import { type Now, type PortName, type VehicleConfig } from './vehicle-types.ts';
-import { handleUpdateResult, isUpdateToken, stepUpdateOf, watchSleep } from './vehicle-update.ts';
-import { requestAutomations } from './vehicle-zones.ts';
+} from '../kernel/vehicle-state.ts';
+import { type Now, type PortName, type VehicleConfig } from '../kernel/vehicle-types.ts';
+import { handleUpdateResult, isUpdateToken, stepUpdateOf } from '../kernel/vehicle-update.ts';
+import { requestAutomations } from '../kernel/vehicle-zones.ts';
+import { deliveryWakeMs } from '../link/delivery.ts';
+import { holdUpWatchAfter } from '../protection/hold-up.ts';
+import { inputAgeMostMs } from '../protection/interlock.ts';
+import { describeProtection } from '../protection/protection.ts';
+import { isChangeWaiting } from '../protection/waiting-changes.ts';
+import { warningWakeMs } from '../protection/warning.ts';
+import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
+import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
+import { modules } from './modules.ts';
 
 /** While a restrictive change waits: whether this process was held up until now. An order that was not sent by then is taken back. */
 function watchHoldUp(context: StepContext): void {
@@ -87,13 +80,12 @@ function passTime(context: StepContext): void {
   if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
   if (monoMs >= context.state.heartbeatMs) {
     put(context, { heartbeatMs: monoMs + context.state.settings.reporting.heartbeatS * 1000 });
-    record(context, { statusCode: statusCodes.HEARTBEAT.code, ...modemAttributesOf(context) });
+    record(context, { statusCode: statusCodes.HEARTBEAT.code, ...attributesOf(context, 'heartbeat') });
   }
   watchEvidence(context);
   watchService(context);
   guardOrders(context);
   if (monoMs >= context.state.tickMs) {
-    watchFuel(context, 'unknown');
     put(context, {
       tickMs: monoMs + vehicleLimits.tickMs,
       time: offerSystemTime(context.state.time, context.now),
@@ -103,9 +95,8 @@ function passTime(context: StepContext): void {
     reportBoardReturn(context);
     watchDiagnosis(context);
     stepUpdateOf(context, { kind: 'time' });
-    watchSleep(context);
     watchVehicle(context, { kind: 'time' });
-    watchDriver(context, { kind: 'time' });
+    for (const tick of context.modules.tick) tick(context);
   }
   const { holdUp } = context.state;
   if (!isChangeWaiting(context.state)) put(context, { holdUp: null });
@@ -136,6 +127,7 @@ function handleOpened(context: StepContext, port: PortName): void {
 }
 
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
+  const { kind } = event;
   switch (event.kind) {
     case 'start':
       begin(context);
@@ -164,19 +156,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'network':
       put(context, { isRoaming: event.isRoaming });
-      break;
-    case 'modem':
-      handleModem(context, event.sight);
-      break;
-    case 'bus':
-      put(context, { bus: event.reading });
-      watchEvidence(context);
-      break;
-    case 'driverReader':
-      watchDriver(context, event.input);
-      break;
-    case 'fuelSender':
-      handleFuelSender(context, event.reading);
       break;
     case 'welcome':
       handleWelcome(context, event.welcome);
@@ -213,6 +192,8 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'driverMessage':
       record(context, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
       break;
+    default:
+      context.modules.on.get(kind)?.(context, event);
   }
 }
 
@@ -225,7 +206,14 @@ export function stepVehicle(
   event: VehicleEvent,
   given: { readonly now: Now; readonly config: VehicleConfig },
 ): { readonly state: VehicleState; readonly effects: readonly VehicleEffect[] } {
-  const context: StepContext = { state, effects: [], now: given.now, config: given.config, receipts: [] };
+  const context: StepContext = {
+    state,
+    effects: [],
+    now: given.now,
+    config: given.config,
+    modules,
+    receipts: [],
+  };
   const before = bestOrigin(state.time);
   watchHoldUp(context);
   if (event.kind !== 'bytes') react(context, event);

@@ -3,7 +3,7 @@
 import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 
 const rollout = 'broker/rollout/config-rollout.js';
-const vehicleZones = 'agent/core/vehicle/vehicle-zones.js';
+const vehicleZones = 'agent/core/kernel/vehicle-zones.js';
 const messages = 'broker/store/commands/messages.js';
 const inbox = 'agent/core/link/inbox.js';
 const webhook = 'broker/adapters/delivery/webhook.js';
@@ -36,7 +36,7 @@ const settingsMutants: readonly TruthMutant[] = [
   }),
   agent({
     fault: 'a unit confirms settings and goes on by the old ones',
-    file: 'agent/core/vehicle/vehicle-config.js',
+    file: 'agent/core/kernel/vehicle-config.js',
     find: 'put(context, { settings, heartbeatMs });',
     put: 'put(context, { heartbeatMs });',
     found: ['settingsWrong'],

@@ -10,9 +10,9 @@ import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 const insert = 'broker/store/events/event-insert.js';
 const projections = 'broker/store/events/projections.js';
 const eventText = 'src/core/events/event-text.js';
-const sensing = 'agent/core/vehicle/vehicle-sensing.js';
-const place = 'agent/core/vehicle/event-position.js';
-const stamping = 'agent/core/vehicle/vehicle-state.js';
+const sensing = 'agent/core/kernel/vehicle-sensing.js';
+const place = 'agent/core/kernel/event-position.js';
+const stamping = 'agent/core/kernel/vehicle-state.js';
 const counting = 'agent/core/reporting.js';
 
 const shownOdometer = 'odometer: Math.round(state.reporting.odometerM) / 1000,';

@@ -6,16 +6,17 @@ import { readBoardProfile } from '../../../agent/boards.ts';
 import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
-import type { LlsConfig } from '../../../agent/core/lls/lls-config.ts';
+import type { LlsConfig } from '../../../agent/core/fuel/lls-config.ts';
+import { type VehicleEffect, type VehicleEvent } from '../../../agent/core/kernel/vehicle-events.ts';
+import type { StepContext, VehicleState } from '../../../agent/core/kernel/vehicle-state.ts';
+import { type VehicleConfig } from '../../../agent/core/kernel/vehicle-types.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { SleepConfig } from '../../../agent/core/sleep/sleep.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
+import { modules } from '../../../agent/core/vehicle/modules.ts';
 import { stepVehicle, vehicleWakeMs } from '../../../agent/core/vehicle/vehicle.ts';
-import { type VehicleEffect, type VehicleEvent } from '../../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../../agent/core/vehicle/vehicle-start.ts';
-import type { StepContext, VehicleState } from '../../../agent/core/vehicle/vehicle-state.ts';
-import { type VehicleConfig } from '../../../agent/core/vehicle/vehicle-types.ts';
 import { commissionedMemory, emptyMemory } from '../../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../../simulator/clock.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
@@ -346,7 +347,7 @@ export async function createVehicleRig({
     },
     /** What a part of the vehicle does within a step: a geozone, for one. */
     within(act: (work: StepContext) => void) {
-      const work: StepContext = { state, effects: [], now: now(), config, receipts: [] };
+      const work: StepContext = { state, effects: [], now: now(), config, modules, receipts: [] };
       act(work);
       state = work.state;
       isStepping = true;

@@ -6,9 +6,9 @@ import { type AgentConfig, standardProtection, standardSettings } from '../../..
 import type { BoardProfile } from '../../../agent/core/board/board-profile.ts';
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createLogRing } from '../../../agent/log-ring.ts';
-import { createMemorySlots } from '../../../agent/memory-slots.ts';
 import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
 import type { ConfigStore } from '../../../agent/ports.ts';
+import { createMemorySlots } from '../../../agent/ports.ts';
 import { commissionedMemory, writeFirstMemory } from '../../../agent/vehicle-record.ts';
 import {
   createVirtualClock,

@@ -51,7 +51,6 @@ function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOp
       storage: { path: ':memory:', maxMb, windowS },
       board: { profile: boardName, port: 'board', overrides: fittedOverrides(boardName) },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
-      network: {},
       protection: standardProtection,
       update: standardUpdate,
       local: { socket: '' },

@@ -1,11 +1,11 @@
 // The check of the digital fuel sender: reads it as the agent does, and names level, temperature, or what is wrong.
 import { pause } from '../../src/timeout.ts';
-import type { LlsReading } from '../core/lls/lls.ts';
-import { type LlsConfig, llsLevel } from '../core/lls/lls-config.ts';
-import { llsText } from '../core/lls/lls-status.ts';
-import { startLlsReader } from '../lls/lls-reader.ts';
-import { type Check, fault, ok } from './check.ts';
-import type { DoctorPorts } from './ports.ts';
+import type { LlsReading } from '../core/fuel/lls.ts';
+import { type LlsConfig, llsLevel } from '../core/fuel/lls-config.ts';
+import { llsText } from '../core/fuel/lls-status.ts';
+import { type Check, fault, ok } from '../doctor/check.ts';
+import type { DoctorPorts } from '../doctor/ports.ts';
+import { startLlsReader } from './lls-reader.ts';
 
 const lookMs = 100;
 

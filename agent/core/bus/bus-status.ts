@@ -1,10 +1,10 @@
 // The vehicle bus for `status --json`: the adapter, and every signal of every sender with its age. Pure. A value that does not count now is
 // marked, never shown as known.
-import { chooseValues } from '../bus/bus-choice.ts';
-import { type BusReading, isCurrent } from '../bus/bus-reading.ts';
-import { busVetoAt } from '../bus/bus-veto.ts';
-import type { CounterSenders } from '../bus/counter-senders.ts';
-import { busSignals } from '../bus/j1939-signals.ts';
+import { chooseValues } from './bus-choice.ts';
+import { type BusReading, isCurrent } from './bus-reading.ts';
+import { busVetoAt } from './bus-veto.ts';
+import type { CounterSenders } from './counter-senders.ts';
+import { busSignals } from './j1939-signals.ts';
 
 /** Without a frame for this long the bus is silent, ms. */
 const silentMs = 2000;

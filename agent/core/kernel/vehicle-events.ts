@@ -8,18 +8,15 @@ import {
   type MessageBody,
   type Welcome,
 } from '../../../src/core/wire/wire.ts';
-import type { BusReading } from '../bus/bus-reading.ts';
 import type { SlotName } from '../config/config-record.ts';
-import type { DriverInput } from '../driver/driver.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
-import type { LlsReading } from '../lls/lls.ts';
-import type { ModemSight } from '../modem/modem-reading.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
 import { type UpdateRecord, type UpdateResult, type UpdateTask } from '../update/update-types.ts';
 import type { ZoneRecord } from '../zones/zone-record.ts';
+import type { ModuleEffects, ModuleEvents } from './module-slots.ts';
 import {
   type DiagnosisEffect,
   type DiagnosisEvent,
@@ -27,7 +24,12 @@ import {
   type ReceivedConfig,
   type VehicleMemory,
 } from './vehicle-types.ts';
+
+/** Members of a union by their kind. */
+type ByKind<Kinds> = { [Kind in keyof Kinds]: { readonly kind: Kind } & Kinds[Kind] }[keyof Kinds];
+
 export type VehicleEvent =
+  | ByKind<ModuleEvents>
   | { readonly kind: 'start' }
   | { readonly kind: 'time' }
   | { readonly kind: 'stop' }
@@ -44,14 +46,6 @@ export type VehicleEvent =
     }
   | { readonly kind: 'delivery'; readonly input: DeliveryInput }
   | { readonly kind: 'network'; readonly isRoaming: boolean }
-  /** Modem and SIM were read, or could not be. */
-  | { readonly kind: 'modem'; readonly sight: ModemSight }
-  /** What the vehicle bus shows; at once when it begins or ceases to speak against a relay change. */
-  | { readonly kind: 'bus'; readonly reading: BusReading }
-  /** A key was read, or the state of its reader changed. */
-  | { readonly kind: 'driverReader'; readonly input: Exclude<DriverInput, { kind: 'time' }> }
-  /** What the digital fuel sender shows, once a second. */
-  | { readonly kind: 'fuelSender'; readonly reading: LlsReading }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
@@ -91,8 +85,7 @@ export type VehicleEffect =
   | { readonly kind: 'acknowledge'; readonly receipt: number }
   | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
-  /** The machine is to be suspended for this long. */
-  | { readonly kind: 'sleep'; readonly seconds: number }
+  | ByKind<ModuleEffects>
   | DiagnosisEffect
   | { readonly kind: 'update'; readonly task: UpdateTask }
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }

@@ -1,5 +1,4 @@
-// The whole state of a vehicle and one step of it in progress: the types of `vehicle.ts` and the helpers shared by
-// its parts. Events and effects are in `vehicle-events.ts`. Types and pure helpers only.
+// One step of a vehicle in progress: the helpers that kernel and modules share. Pure.
 
 import {
   eventLimits,
@@ -10,144 +9,29 @@ import {
   inputNames,
 } from '../../../src/core/events/event.ts';
 import { statusPriority } from '../../../src/core/events/status-codes.ts';
-import type { Settings } from '../../../src/core/settings/settings.ts';
-import type { AlarmsState } from '../alarms/alarms.ts';
-import type { AnalogName } from '../board/board-profile.ts';
-import type { BoardReportState } from '../board/board-report.ts';
-import type { BoardState } from '../board/board-types.ts';
-import { type InputsState, inputValue, readingOf } from '../board/inputs.ts';
-import type { LoopbackState } from '../board/loopback.ts';
-import type { BusReading } from '../bus/bus-reading.ts';
-import type { BusReportState } from '../bus/bus-report.ts';
-import { busVetoAt } from '../bus/bus-veto.ts';
-import type { ConfigState } from '../config/config-types.ts';
-import type { DriverState } from '../driver/driver.ts';
+import { inputValue, readingOf } from '../board/inputs.ts';
 import type { Sensed } from '../evidence/contact.ts';
-import { type EvidenceState } from '../evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
-import { fuelMemoryOf } from '../fuel/fuel-memory.ts';
-import type { FuelState } from '../fuel/fuel-types.ts';
-import type { EpochState, Fix } from '../gnss/epochs.ts';
-import type { NmeaState } from '../gnss/nmea.ts';
-import type { PlausibilityState } from '../gnss/plausibility.ts';
-import type { ReceiverFacts } from '../gnss/receiver-facts.ts';
-import type { DeliveryState } from '../link/delivery.ts';
-import type { InboxRecord } from '../link/inbox.ts';
-import type { RequestsState } from '../link/requests.ts';
-import type { LlsReading } from '../lls/lls.ts';
-import type { ModemSight } from '../modem/modem-reading.ts';
-import type { ModemReportState } from '../modem/modem-report.ts';
+import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
-import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import type { HoldUpWatch } from '../protection/hold-up.ts';
-import type { RelaysState } from '../protection/relays.ts';
-import { type WarningState, warningEvidence } from '../protection/warning.ts';
-import type { ReportingState } from '../reporting.ts';
-import type { PortOptions, PortState } from '../serial-port-state.ts';
-import type { SleepState } from '../sleep/sleep.ts';
+import { warningEvidence } from '../protection/warning.ts';
+import type { PortOptions } from '../serial-port-state.ts';
 import {
   bestOrigin,
   isServerBehind,
   isTimeConfirmed,
   latestUtcMs,
   newestUtcMsAt,
-  type TimeState,
   trustedUtcMs,
   upMsAt,
 } from '../timekeeping.ts';
-import type { UpdateState } from '../update/update-types.ts';
-import { presentZone, type VehicleZones } from '../zones/zone-state.ts';
+import { presentZone } from '../zones/zone-state.ts';
 import { positionFields } from './event-position.ts';
-import type { VehicleEffect } from './vehicle-events.ts';
-import type {
-  DiagnosisState,
-  Now,
-  PortName,
-  ServiceState,
-  VehicleConfig,
-  VehicleMemory,
-} from './vehicle-types.ts';
+import type { Attributes, StepContext, VehicleState } from './module.ts';
+import type { PortName, VehicleConfig, VehicleMemory } from './vehicle-types.ts';
 
-export interface VehicleState {
-  /** What holds now: the installer's, with the signed configuration laid over them. */
-  readonly settings: Settings;
-  readonly config: ConfigState;
-  readonly time: TimeState;
-  readonly ports: Readonly<Record<PortName, PortState>>;
-  readonly board: BoardState;
-  readonly inputs: InputsState<InputName>;
-  /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
-  readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
-  /** When each was last read, monotonic. */
-  readonly analogsReadMs: Readonly<Partial<Record<AnalogName, number>>>;
-  readonly fuel: FuelState;
-  /** What the vehicle bus showed last; null: none is read. */
-  readonly bus: BusReading | null;
-  readonly busReport: BusReportState;
-  /** Who drives; null: no reader of keys is configured. */
-  readonly driver: DriverState | null;
-  /** What the digital fuel sender showed last; null: nothing yet. Its level is among the analogs. */
-  readonly fuelSender: LlsReading | null;
-  readonly nmea: NmeaState;
-  readonly epochs: EpochState;
-  readonly plausibility: PlausibilityState;
-  readonly receiver: ReceiverFacts;
-  readonly evidence: EvidenceState;
-  /** The last plausible fix. */
-  readonly fix: Fix | null;
-  readonly reporting: ReportingState;
-  readonly zones: VehicleZones;
-  readonly alarms: AlarmsState;
-  readonly commands: CommandsState;
-  readonly relays: RelaysState;
-  readonly warning: WarningState;
-  /** At rest and without an answer for ever where the profile has none. */
-  readonly loopback: LoopbackState;
-  readonly service: ServiceState;
-  /** Number of the next local command of this boot. */
-  readonly nextLocal: number;
-  /** Last read-back of the relays, and whether the next one is the first since the board came up. */
-  readonly relaysReadMs: number | null;
-  readonly isBoardFresh: boolean;
-  readonly boardReport: BoardReportState;
-  /** From the modem; unknown counts as the home network. */
-  readonly isRoaming: boolean;
-  /** Modem and SIM as read last; null: none was asked yet. */
-  readonly modem: ModemSight | null;
-  readonly modemReport: ModemReportState;
-  readonly memory: VehicleMemory;
-  readonly inbox: InboxRecord;
-  readonly requests: RequestsState;
-  readonly diagnosis: DiagnosisState;
-  readonly update: UpdateState;
-  readonly sleep: SleepState;
-  readonly delivery: DeliveryState;
-  /** Positions that wait for their window. */
-  readonly pending: readonly StampedEvent[];
-  readonly pendingSinceMs: number;
-  readonly heartbeatMs: number;
-  readonly tickMs: number;
-  /** Kept while a restrictive change waits; else null. */
-  readonly holdUp: HoldUpWatch | null;
-  /** Fixes since the start, plausible or not. */
-  readonly fixes: number;
-  /** No new work is started; stored events are still delivered. */
-  readonly isStopping: boolean;
-}
-
-/** One step in progress: a state to be replaced piece by piece by `put`, and the effects so far. */
-export interface StepContext {
-  state: VehicleState;
-  /** The copy that this step has made of the state: later pieces go into it. A step must not keep the whole state beyond a `put`. */
-  copy?: VehicleState;
-  readonly effects: VehicleEffect[];
-  readonly now: Now;
-  readonly config: VehicleConfig;
-  readonly receipts: number[];
-  /** The evidence of the state as it is now, once it was asked for. */
-  proven?: Evidence | undefined;
-}
+export type { StepContext, VehicleState } from './module.ts';
 
 export const vehicleLimits = {
   /** A fix older than this is not attached to an event. */
@@ -204,9 +88,18 @@ export function evidenceOf(context: StepContext): Evidence {
   return context.proven;
 }
 
-function busEvidence({ bus }: VehicleState, atMs: number): Pick<Evidence, 'bus'> {
-  const veto = busVetoAt(bus, atMs);
-  return veto === null ? {} : { bus: veto };
+/** What a module knows that speaks against a relay change, such as the vehicle bus. */
+function vetoEvidence({ state, modules }: StepContext, atMs: number): Pick<Evidence, 'bus'> {
+  let bus: Evidence['bus'];
+  for (const vetoAt of modules.veto) {
+    const veto = vetoAt(state, atMs);
+    if (veto !== null)
+      bus = {
+        isMoving: veto.isMoving || bus?.isMoving === true,
+        isEngineRunning: veto.isEngineRunning || bus?.isEngineRunning === true,
+      };
+  }
+  return bus === undefined ? {} : { bus };
 }
 
 /** When the board was last asked for the inputs that are witnesses; of one that is not known nothing is believed. */
@@ -220,7 +113,8 @@ export function inputsAskedMs(state: VehicleState, { profile }: VehicleConfig): 
   return askedMs;
 }
 
-function readEvidence({ state, now, config }: StepContext): Evidence {
+function readEvidence(context: StepContext): Evidence {
+  const { state, now, config } = context;
   const readMs = state.relaysReadMs;
   const { monoMs: atMs } = now;
   const utcMs = trustedUtcMs(state.time, atMs);
@@ -237,7 +131,7 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
     isLineDown: !state.board.isLinkUp,
     askedMs: inputsAskedMs(state, config),
     heldUpMs: state.holdUp?.endedMs ?? atMs,
-    ...busEvidence(state, atMs),
+    ...vetoEvidence(context, atMs),
     ...(config.profile.outputs?.warning === undefined
       ? {}
       : { warning: warningEvidence(state.warning, atMs) }),
@@ -269,14 +163,18 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
 }
 
 /**
- * The attributes of a draft with the driver's key. Positions and heartbeats go without it, which would double their size: they belong to
- * the driver of the event before. So does an event whose attributes have no place left.
+ * The attributes of a draft with those that modules add, such as the driver's key. Positions and heartbeats go without, which would double
+ * their size. So does an event whose attributes have no place left.
  */
-function withDriver({ driver }: VehicleState, { statusCode, attributes }: EventDraft) {
-  const driverUniqueId = driver?.id ?? null;
-  if (driverUniqueId === null || statusPriority(statusCode) === 3) return {};
-  const named = { ...attributes, driverUniqueId };
-  return JSON.stringify(named).length > eventLimits.attributesBytes ? {} : { attributes: named };
+function withModules({ state, modules }: StepContext, { statusCode, attributes }: EventDraft) {
+  if (statusPriority(statusCode) === 3) return {};
+  let named: Attributes | undefined;
+  for (const attributesOf of modules.eventAttributes) {
+    const more = attributesOf(state);
+    const next = more === null ? null : { ...attributes, ...named, ...more };
+    if (next !== null && JSON.stringify(next).length <= eventLimits.attributesBytes) named = next;
+  }
+  return named === undefined ? {} : { attributes: named };
 }
 
 /** Gives a draft its time, place, and the inputs of that time. `fix`: where it was then, if the caller knows better. */
@@ -300,7 +198,7 @@ export function stamp(
     ...positionFields(fix),
     ...(fix === null ? {} : presentZone(state.zones)),
     ...draft,
-    ...withDriver(state, draft),
+    ...withModules(context, draft),
     outputs: { ...knownOutputs(state), ...draft.outputs },
   } as const;
   return { event, priority: statusPriority(draft.statusCode) };
@@ -318,16 +216,14 @@ export function commitNow(
   } = {},
 ): void {
   const { state } = context;
-  const memory: VehicleMemory = {
+  let memory: VehicleMemory = {
     ...state.memory,
     odometerM: Math.round(state.reporting.odometerM),
     traffic: state.delivery.traffic,
-    fuel: fuelMemoryOf(state.fuel),
     evidence: state.evidence.record,
     newestUtcMs: newestUtcMsAt(state.time, context.now.monoMs),
-    ...(state.driver === null ? {} : { driver: state.driver.id }),
-    ...(state.bus === null ? {} : { busCounters: state.busReport.senders }),
   };
+  for (const remember of context.modules.remember) memory = { ...memory, ...remember(state) };
   context.effects.push({
     kind: 'commit',
     events: [...state.pending, ...events],

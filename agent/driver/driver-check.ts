@@ -4,11 +4,11 @@ import type { DriverSettings } from '../../src/core/settings/driver.ts';
 import { pause } from '../../src/timeout.ts';
 import { allowedKeys } from '../core/driver/driver.ts';
 import type { DriverReaderConfig } from '../core/driver/driver-config.ts';
+import { readerFaultText } from '../core/driver/driver-status.ts';
 import { maskKey } from '../core/driver/key-id.ts';
-import { readerFaultText } from '../core/status/driver-status.ts';
-import { type KeyReader, startKeyReader } from '../driver/key-reader.ts';
-import { type Check, type Finding, fault, ok, warning } from './check.ts';
-import type { DoctorPorts } from './ports.ts';
+import { type Check, type Finding, fault, ok, warning } from '../doctor/check.ts';
+import type { DoctorPorts } from '../doctor/ports.ts';
+import { type KeyReader, startKeyReader } from './key-reader.ts';
 
 const timing = {
   /** A port opens, and a line driver answers or does not, within this, ms. */

@@ -1,7 +1,7 @@
 // Asks the fuel senders of the LLS protocol in turn, each once a second, and passes on what they show. It decides nothing about the tank.
 import type { Cancel, Clock, Log, OpenByteLink } from '../../src/ports.ts';
-import { createLls, type LlsReading, llsTiming } from '../core/lls/lls.ts';
-import type { LlsConfig } from '../core/lls/lls-config.ts';
+import { createLls, type LlsReading, llsTiming } from '../core/fuel/lls.ts';
+import type { LlsConfig } from '../core/fuel/lls-config.ts';
 import { keepPort } from '../kept-port.ts';
 
 export interface LlsReader {

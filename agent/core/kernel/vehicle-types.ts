@@ -6,20 +6,16 @@ import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
-import type { CounterSenders } from '../bus/counter-senders.ts';
 import type { ConfigInput } from '../config/config-types.ts';
 import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
-import type { DriverReaderConfig } from '../driver/driver-config.ts';
 import type { EvidenceRecord } from '../evidence/evidence-record.ts';
-import type { FuelMemory } from '../fuel/fuel-memory.ts';
 import type { Traffic } from '../link/data-budget.ts';
-import type { LlsConfig } from '../lls/lls-config.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ServiceCodes } from '../protection/service-code.ts';
 import type { EntryState } from '../protection/service-entry.ts';
-import type { SleepConfig } from '../sleep/sleep.ts';
+import type { ModuleConfig, ModuleMemory } from './module-slots.ts';
 
-export interface VehicleConfig {
+export interface VehicleConfig extends ModuleConfig {
   readonly accountID: string;
   readonly deviceID: string;
   /** Names the unit's hardware; '' where it has no name. */
@@ -28,12 +24,6 @@ export interface VehicleConfig {
   readonly earliestUtcMs: number;
   readonly boot: string;
   readonly profile: BoardProfile;
-  /** The reader of drivers' keys; absent: none. */
-  readonly driverReader?: DriverReaderConfig;
-  /** The digital fuel sender, in place of an analog one; absent: none. */
-  readonly fuelSender?: LlsConfig;
-  /** When the machine of a parked unit is suspended; absent: never. */
-  readonly sleep?: SleepConfig;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */
@@ -46,22 +36,16 @@ export interface VehicleConfig {
 }
 
 /** Survives restarts, beside the command record. */
-export interface VehicleMemory {
+export interface VehicleMemory extends ModuleMemory {
   readonly odometerM: number;
   /** Inputs as last reported, so that a restart does not report them again. */
   readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
-  /** What the watch of the tank must not forget. */
-  readonly fuel: FuelMemory;
   /** What the mobile link carried this month. */
   readonly traffic: Traffic;
   readonly alarms?: AlarmMemory;
   /** The loss of the board was reported, and its return was not. */
   readonly isBoardLost?: boolean;
   readonly evidence?: EvidenceRecord;
-  /** Id of the driver's key; null: not known. */
-  readonly driver?: string | null;
-  /** Which sender of the vehicle bus each counter is taken of. */
-  readonly busCounters?: CounterSenders;
   /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
   readonly newestUtcMs?: number | null;
 }

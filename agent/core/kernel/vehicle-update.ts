@@ -9,7 +9,6 @@ import { type Evidence, looksStill } from '../evidence/testimony.ts';
 import { addTraffic, trafficCost } from '../link/data-budget.ts';
 import { isDrained } from '../link/delivery.ts';
 import { wantedState } from '../protection/command-record.ts';
-import { stepSleep } from '../sleep/sleep.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { stepUpdate } from '../update/update.ts';
 import type {
@@ -93,7 +92,7 @@ function restObjectionOf({ state }: StepContext, evidence: Evidence, parkedMs: n
 }
 
 /** Why the machine is not suspended now. Unknown is never a reason to sleep. */
-function sleepObjectionOf(context: StepContext, afterMs: number): string | null {
+export function sleepObjectionOf(context: StepContext, afterMs: number): string | null {
   const { state } = context;
   const { phase, inFlight } = state.delivery;
   const rest = restObjectionOf(context, evidenceOf(context), afterMs);
@@ -108,21 +107,6 @@ function sleepObjectionOf(context: StepContext, afterMs: number): string | null 
   return state.pending.length > 0 || inFlight.length > 0 || !isDrained(state.delivery)
     ? 'stored events are not delivered yet'
     : null;
-}
-
-/** Asks that the machine of a parked unit is suspended. */
-export function watchSleep(context: StepContext): void {
-  const { sleep: config } = context.config;
-  if (config === undefined) return;
-  const { state, isRequested } = stepSleep(context.state.sleep, config, {
-    objection: sleepObjectionOf(context, config.afterMs),
-    startedMs: context.state.time.bootMonoMs,
-    nowMs: context.now.monoMs,
-  });
-  put(context, { sleep: state });
-  if (!isRequested) return;
-  log(context, 'info', 'sleep_requested', { wakeS: config.wakeS });
-  context.effects.push({ kind: 'sleep', seconds: config.wakeS });
 }
 
 function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): WorkingConnections {

@@ -1,19 +1,15 @@
-// Turns the data of the board, the GNSS receiver and the reader of drivers' keys into evidence and events. It never acts.
+// Turns the data of the board and the GNSS receiver into evidence and events. It never acts.
 import type { InputName } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
 import { recordLoopbackInput } from '../board/loopback.ts';
-import { stepBusReport } from '../bus/bus-report.ts';
-import { type DriverInput, stepDriver } from '../driver/driver.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
 import { recordReport, recordSentences } from '../gnss/receiver-facts.ts';
-import { type ModemSight, maskIccid } from '../modem/modem-reading.ts';
-import { stepModemReport } from '../modem/modem-report.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
@@ -21,9 +17,8 @@ import { fixReferenceUtcMs, offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
-import { fuelOf, watchFuel } from './vehicle-fuel.ts';
 import { putLoopback } from './vehicle-loopback.ts';
-import { commitNow, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
+import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
 /** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */
@@ -41,7 +36,7 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
           analogs: { ...context.state.analogs, ...output.values },
           analogsReadMs: { ...context.state.analogsReadMs, ...readAt(output.values, output.atMs) },
         });
-        if (output.values.fuel !== undefined) watchFuel(context, output.values.fuel);
+        for (const take of context.modules.analogs) take(context, output.values);
         watchVehicle(context, { kind: 'time' });
         break;
       case 'loopback':
@@ -52,7 +47,7 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
         if (answersWhole(context)) reportBoard(context, 'answers', output.reason);
         break;
       case 'boardDown':
-        put(context, { isBoardFresh: true, relaysReadMs: null, analogs: fuelOf(context) });
+        put(context, { isBoardFresh: true, relaysReadMs: null, analogs: foreignAnalogs(context) });
         reportBoard(context, 'lost', output.reason);
         break;
       case 'problem':
@@ -71,6 +66,12 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
         break;
     }
   }
+}
+
+/** Values that the board does not give stay when it is lost: those of a digital sender. */
+function foreignAnalogs({ state, config }: StepContext): StepContext['state']['analogs'] {
+  const { analogs } = config.profile;
+  return Object.fromEntries(Object.entries(state.analogs).filter(([name]) => !Object.hasOwn(analogs, name)));
 }
 
 function readAt(values: object, atMs: number): Readonly<Record<string, number>> {
@@ -202,31 +203,17 @@ function profileOf({ state }: StepContext): ReportingProfile {
   return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
 }
 
-/** Values of the vehicle bus that go with the next position event. */
-function busAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
-  const { bus, busReport } = context.state;
-  const step = bus === null ? null : stepBusReport(busReport, bus, context.now.monoMs);
-  if (step === null) return {};
-  put(context, { busReport: step.state });
-  return { attributes: step.attributes };
-}
-
-/** Facts of modem and SIM that go with the next position or heartbeat. */
-export function modemAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
-  const { modem, modemReport } = context.state;
-  const reading = modem?.reading ?? null;
-  const step = reading === null ? null : stepModemReport(modemReport, reading, context.now.monoMs);
-  if (step === null) return {};
-  put(context, { modemReport: step.state });
-  return { attributes: step.attributes };
-}
-
-/** Modem and SIM were read, or could not be: then what was known no longer counts, and the network counts as the home network. */
-export function handleModem(context: StepContext, sight: ModemSight): void {
-  const iccid = sight.reading?.iccid ?? null;
-  const before = context.state.modem?.reading?.iccid ?? null;
-  if (iccid !== null && iccid !== before) log(context, 'info', 'modem_sim', { iccid: maskIccid(iccid) });
-  put(context, { modem: sight, isRoaming: sight.reading?.isRoaming === true });
+/** What modules add to a position or heartbeat. */
+export function attributesOf(
+  context: StepContext,
+  of: 'position' | 'heartbeat',
+): Pick<EventDraft, 'attributes'> {
+  let attributes: EventDraft['attributes'];
+  for (const more of context.modules.attributes) {
+    const given = more(context, of);
+    if (given !== null) attributes = { ...attributes, ...given };
+  }
+  return attributes === undefined ? {} : { attributes };
 }
 
 function recordFix(context: StepContext, fix: Fix): void {
@@ -241,29 +228,7 @@ function recordFix(context: StepContext, fix: Fix): void {
   const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
   put(context, { reporting: step.state });
   for (const report of step.reports) {
-    const attributes = {
-      ...busAttributesOf(context).attributes,
-      ...modemAttributesOf(context).attributes,
-    };
-    const draft: EventDraft = {
-      statusCode: statusCodes.LOCATION.code,
-      ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
-    };
+    const draft: EventDraft = { statusCode: statusCodes.LOCATION.code, ...attributesOf(context, 'position') };
     record(context, draft, report.atMonoMs, report);
   }
-}
-
-/** Takes a key, a state of its reader, or the passing of time. A driver is no evidence: nothing here reaches a witness or a relay. */
-export function watchDriver(context: StepContext, input: DriverInput): void {
-  const { driver, settings } = context.state;
-  if (driver === null) return;
-  const given = {
-    nowMs: context.now.monoMs,
-    ignition: sensed(context.state, 'ignition'),
-    settings: settings.driver,
-  };
-  const step = stepDriver(driver, input, given);
-  put(context, { driver: step.state });
-  for (const { event, fields } of step.notes) log(context, 'info', event, fields);
-  for (const draft of step.events) record(context, draft);
 }

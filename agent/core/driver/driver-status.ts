@@ -1,15 +1,11 @@
 // The reader of drivers' keys and the identified driver, for `status`. Pure. Ids of keys are shown masked only.
 import type { DriverSettings } from '../../../src/core/settings/driver.ts';
-import { allowedKeys, type DriverState } from '../driver/driver.ts';
-import { maskKey } from '../driver/key-id.ts';
-import type { ReaderReading } from '../driver/reader-reading.ts';
+import type { StatusLine } from '../kernel/module.ts';
+import { allowedKeys, type DriverState } from './driver.ts';
+import { maskKey } from './key-id.ts';
+import type { ReaderReading } from './reader-reading.ts';
 
-export interface DriverText {
-  readonly level: 'ok' | 'note' | 'fault';
-  readonly words: string;
-  /** What to do about it; '' when nothing. */
-  readonly todo: string;
-}
+export type DriverText = Omit<StatusLine, 'name'>;
 
 /** @param nowMs monotonic. */
 export function driverStatus(

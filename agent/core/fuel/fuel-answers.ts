@@ -2,7 +2,7 @@
 // refused.
 import { type Static, Type } from 'typebox';
 import { Errors } from 'typebox/value';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, messageOf } from '../../../src/core/errors.ts';
 
 const litres = Type.Number({ exclusiveMinimum: 0, maximum: 5000 });
 

@@ -1,11 +1,11 @@
 // The check of the vehicle bus: opens the adapter as the agent does, listens, and shows every sender of every signal. It only listens.
 import { pause } from '../../src/timeout.ts';
-import { startVehicleBus, type VehicleBus } from '../bus/vehicle-bus.ts';
 import type { BusConfig } from '../core/bus/bus-config.ts';
-import { type BusStatus, busStatus } from '../core/status/bus-status.ts';
-import { adapterText, busText, sourceText } from '../core/status/bus-text.ts';
-import { type Check, type Finding, fault, ok, warning } from './check.ts';
-import type { DoctorPorts } from './ports.ts';
+import { type BusStatus, busStatus } from '../core/bus/bus-status.ts';
+import { adapterText, busText, sourceText } from '../core/bus/bus-text.ts';
+import { type Check, type Finding, fault, ok, warning } from '../doctor/check.ts';
+import type { DoctorPorts } from '../doctor/ports.ts';
+import { startVehicleBus, type VehicleBus } from './vehicle-bus.ts';
 
 const timing = {
   /** A search for the bit rate and one more try take less than this, ms. */

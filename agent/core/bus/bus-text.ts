@@ -1,5 +1,5 @@
 // The vehicle bus in words, for `status` and `doctor bus`. Pure.
-import type { BusAdapter } from '../bus/bus-reading.ts';
+import type { BusAdapter } from './bus-reading.ts';
 import type { BusStatus } from './bus-status.ts';
 
 type Refusal = NonNullable<BusAdapter['refusal']>;

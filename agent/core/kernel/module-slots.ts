@@ -1,0 +1,20 @@
+// What modules add to the types of the kernel, by declaration merging: each module declares its own members in its own file, so that
+// deleting the folder of a module deletes them too. The kernel itself reads none of them. Types only.
+
+/** Slices of the vehicle's state. */
+export interface ModuleStates {}
+
+/** Members of the memory that survives restarts. */
+export interface ModuleMemory {}
+
+/** Tables of agent.toml, as vehicle and process take them. */
+export interface ModuleConfig {}
+
+/** Events by their kind. */
+export interface ModuleEvents {}
+
+/** Effects by their kind. */
+export interface ModuleEffects {}
+
+/** Members of the status document. */
+export interface ModuleStatus {}

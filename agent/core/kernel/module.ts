@@ -1,0 +1,212 @@
+// The state of a vehicle, one step of it in progress, and what a module of the vehicle is: a slice of the state with its own memory, and
+// functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
+
+import type { TSchema } from 'typebox';
+import type { AttributeValue, InputName } from '../../../src/core/events/event.ts';
+import type { Settings } from '../../../src/core/settings/settings.ts';
+import type { AlarmsState } from '../alarms/alarms.ts';
+import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
+import type { BoardReportState } from '../board/board-report.ts';
+import type { BoardState } from '../board/board-types.ts';
+import type { InputsState } from '../board/inputs.ts';
+import type { LoopbackState } from '../board/loopback.ts';
+import type { ConfigState } from '../config/config-types.ts';
+import type { EvidenceState } from '../evidence/evidence-state.ts';
+import type { Evidence } from '../evidence/testimony.ts';
+import type { EpochState, Fix } from '../gnss/epochs.ts';
+import type { NmeaState } from '../gnss/nmea.ts';
+import type { PlausibilityState } from '../gnss/plausibility.ts';
+import type { ReceiverFacts } from '../gnss/receiver-facts.ts';
+import type { DeliveryState } from '../link/delivery.ts';
+import type { InboxRecord } from '../link/inbox.ts';
+import type { RequestsState } from '../link/requests.ts';
+import type { StampedEvent } from '../outbox/stamped-event.ts';
+import type { CommandsState } from '../protection/command-draft.ts';
+import type { HoldUpWatch } from '../protection/hold-up.ts';
+import type { RelaysState } from '../protection/relays.ts';
+import type { WarningState } from '../protection/warning.ts';
+import type { ReportingState } from '../reporting.ts';
+import type { PortState } from '../serial-port-state.ts';
+import type { TimeState } from '../timekeeping.ts';
+import type { UpdateState } from '../update/update-types.ts';
+import type { VehicleZones } from '../zones/zone-state.ts';
+import type { ModuleConfig, ModuleEvents, ModuleMemory, ModuleStates, ModuleStatus } from './module-slots.ts';
+import type { VehicleEffect, VehicleEvent } from './vehicle-events.ts';
+import type {
+  DiagnosisState,
+  Now,
+  PortName,
+  ServiceState,
+  VehicleConfig,
+  VehicleMemory,
+} from './vehicle-types.ts';
+
+export interface VehicleState extends ModuleStates {
+  /** What holds now: the installer's, with the signed configuration laid over them. */
+  readonly settings: Settings;
+  readonly config: ConfigState;
+  readonly time: TimeState;
+  readonly ports: Readonly<Record<PortName, PortState>>;
+  readonly board: BoardState;
+  readonly inputs: InputsState<InputName>;
+  /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
+  readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
+  /** When each was last read, monotonic. */
+  readonly analogsReadMs: Readonly<Partial<Record<AnalogName, number>>>;
+  readonly nmea: NmeaState;
+  readonly epochs: EpochState;
+  readonly plausibility: PlausibilityState;
+  readonly receiver: ReceiverFacts;
+  readonly evidence: EvidenceState;
+  /** The last plausible fix. */
+  readonly fix: Fix | null;
+  readonly reporting: ReportingState;
+  readonly zones: VehicleZones;
+  readonly alarms: AlarmsState;
+  readonly commands: CommandsState;
+  readonly relays: RelaysState;
+  readonly warning: WarningState;
+  /** At rest and without an answer for ever where the profile has none. */
+  readonly loopback: LoopbackState;
+  readonly service: ServiceState;
+  /** Number of the next local command of this boot. */
+  readonly nextLocal: number;
+  /** Last read-back of the relays, and whether the next one is the first since the board came up. */
+  readonly relaysReadMs: number | null;
+  readonly isBoardFresh: boolean;
+  readonly boardReport: BoardReportState;
+  /** From the modem; unknown counts as the home network. */
+  readonly isRoaming: boolean;
+  readonly memory: VehicleMemory;
+  readonly inbox: InboxRecord;
+  readonly requests: RequestsState;
+  readonly diagnosis: DiagnosisState;
+  readonly update: UpdateState;
+  readonly delivery: DeliveryState;
+  /** Positions that wait for their window. */
+  readonly pending: readonly StampedEvent[];
+  readonly pendingSinceMs: number;
+  readonly heartbeatMs: number;
+  readonly tickMs: number;
+  /** Kept while a restrictive change waits; else null. */
+  readonly holdUp: HoldUpWatch | null;
+  /** Fixes since the start, plausible or not. */
+  readonly fixes: number;
+  /** No new work is started; stored events are still delivered. */
+  readonly isStopping: boolean;
+}
+
+/** One step in progress: a state to be replaced piece by piece by `put`, and the effects so far. */
+export interface StepContext {
+  state: VehicleState;
+  /** The copy that this step has made of the state: later pieces go into it. A step must not keep the whole state beyond a `put`. */
+  copy?: VehicleState;
+  readonly effects: VehicleEffect[];
+  readonly now: Now;
+  readonly config: VehicleConfig;
+  readonly modules: ModuleHooks;
+  readonly receipts: number[];
+  /** The evidence of the state as it is now, once it was asked for. */
+  proven?: Evidence | undefined;
+}
+
+/** What a start gives to a module. */
+export interface ModuleStart {
+  readonly config: VehicleConfig;
+  readonly memory: VehicleMemory;
+  /** Monotonic. */
+  readonly nowMs: number;
+}
+
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** `note`: worth mentioning, no fault. */
+export type Level = 'ok' | 'note' | 'fault';
+
+/** One line of the status. */
+export interface StatusLine {
+  readonly level: Level;
+  readonly name: string;
+  readonly words: string;
+  /** What to do about it; '' when nothing. */
+  readonly todo: string;
+}
+
+/** What the lines of a module are made of. */
+export interface ModuleShown extends ModuleStatus {
+  readonly inputs: readonly { readonly input: InputName; readonly reading: string }[];
+}
+
+/** A table of agent.toml; the configuration of the vehicle holds it under the same name. */
+export interface ModuleTable {
+  readonly table: keyof ModuleConfig;
+  readonly schema: TSchema;
+  /** As vehicle and process take it; null: what it describes is not there. */
+  configOf(table: unknown): unknown;
+  /** In one line, for `config check` and the log. */
+  describe?(config: unknown): string;
+  /** Why it cannot be taken beside the board and the other tables; '' when it can. */
+  fault?(table: unknown, profile: BoardProfile, file: object): string;
+  /** What `config check` says of it. */
+  readonly notes?: readonly string[];
+  readonly warnings?: readonly string[];
+}
+
+/** A module of the vehicle. It reports and never decides about a relay; all that it may add is here. */
+export interface VehicleModule {
+  readonly tables?: readonly ModuleTable[];
+  /** Its slices of the state at a start. */
+  create?(start: ModuleStart): Partial<ModuleStates>;
+  /** What of them survives a restart; asked for with each commit. */
+  remember?(state: VehicleState): Partial<ModuleMemory>;
+  /** Its own kinds of event. */
+  readonly on?: {
+    readonly [Kind in keyof ModuleEvents]?: (context: StepContext, event: ModuleEvents[Kind]) => void;
+  };
+  /** Twice a second. */
+  tick?(context: StepContext): void;
+  /** Analog signals of the board were read; they are in the state. */
+  analogs?(context: StepContext, values: VehicleState['analogs']): void;
+  /** Attributes of a position or heartbeat that is being recorded; null: none. */
+  attributes?(context: StepContext, of: 'position' | 'heartbeat'): Attributes | null;
+  /** Attributes of every other event; null: none. */
+  eventAttributes?(state: VehicleState): Attributes | null;
+  /** What speaks against a relay change now; null: nothing. A module can only object: nothing that it says proves rest. */
+  veto?(state: VehicleState, atMs: number): NonNullable<Evidence['bus']> | null;
+
+  /** Its members of the status document. @param nowMs monotonic. */
+  status?(state: VehicleState, nowMs: number): Partial<ModuleStatus>;
+  /** Its lines of the status. */
+  lines?(shown: ModuleShown): readonly StatusLine[];
+}
+
+type Handler = (context: StepContext, event: VehicleEvent) => void;
+type HookName = Exclude<keyof VehicleModule, 'on' | 'tables'>;
+
+/** The functions of all modules by moment, in the order of the list: a moment for which no module has one costs nothing. */
+export type ModuleHooks = {
+  readonly [Name in HookName]-?: readonly NonNullable<VehicleModule[Name]>[];
+} & { readonly on: ReadonlyMap<string, Handler>; readonly tables: readonly ModuleTable[] };
+
+/** Gathers the functions once, when the program starts. */
+export function gatherModules(list: readonly VehicleModule[]): ModuleHooks {
+  const of = <Name extends HookName>(name: Name) =>
+    list.flatMap((module) => {
+      const hook = module[name];
+      return hook === undefined ? [] : [hook];
+    }) as NonNullable<VehicleModule[Name]>[];
+  return {
+    tables: list.flatMap(({ tables = [] }) => tables),
+    create: of('create'),
+    remember: of('remember'),
+    tick: of('tick'),
+    analogs: of('analogs'),
+    attributes: of('attributes'),
+    eventAttributes: of('eventAttributes'),
+    veto: of('veto'),
+    status: of('status'),
+    lines: of('lines'),
+    // Each handler takes the event of its own kind.
+    on: new Map(list.flatMap(({ on = {} }) => Object.entries(on) as [string, Handler][])),
+  };
+}

@@ -1,0 +1,12 @@
+// The modules of the vehicle, in the order in which they are asked at each moment. The kernel (`../kernel/`) is what every vehicle needs: time,
+// ports, board and inputs, GNSS, evidence, protection and commands, configuration, outbox and delivery. To delete a module, delete its
+// folder and its line here, and its line in `agent/modules.ts` where it has one.
+import { busModule } from '../bus/bus-module.ts';
+import { driverModule } from '../driver/driver-module.ts';
+import { fuelModule } from '../fuel/fuel-module.ts';
+import { gatherModules } from '../kernel/module.ts';
+import { modemModule } from '../modem/modem-module.ts';
+import { sleepModule } from '../sleep/sleep-module.ts';
+
+/** Tables of agent.toml and lines of the status stand in this order; otherwise it matters to none of them. */
+export const modules = gatherModules([busModule, driverModule, fuelModule, modemModule, sleepModule]);
