@@ -1,9 +1,11 @@
 // Statements on groups of devices. Groups limit which devices a user sees: deleting one must never show a user more than
 // before, so a limited user stays limited.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { limitingUser, type Scope, visible, wholeAccount } from '../base/scope.ts';
+import type { Infer } from '../base/table.ts';
+import { deviceGroups } from '../schema/devices.ts';
 import { lockAccount } from './accounts.ts';
 
 /** Groups of one account. */
@@ -16,24 +18,14 @@ export interface GroupKey {
   readonly groupID: string;
 }
 
-export interface GroupRow extends GroupKey {
-  readonly displayName: string;
-  readonly description: string;
-}
-
-const toGroup = (row: Row): GroupRow => ({
-  accountID: textOf(row, 'account_id'),
-  groupID: textOf(row, 'group_id'),
-  displayName: textOf(row, 'display_name'),
-  description: textOf(row, 'description'),
-});
+export type GroupRow = Infer<typeof deviceGroups>;
 
 /** One group of an account, or null. */
-export async function findGroup(db: Database, key: GroupKey): Promise<GroupRow | null> {
-  const [row] = await db.read(
+export function findGroup(db: Database, key: GroupKey): Promise<GroupRow | null> {
+  return deviceGroups.first(
+    db,
     sql`SELECT * FROM device_groups WHERE account_id = ${key.accountID} AND group_id = ${key.groupID}`,
   );
-  return row === undefined ? null : toGroup(row);
 }
 
 /** Condition on `device_groups g`: every group of the account, or only those of a limited user. */
@@ -57,15 +49,17 @@ export async function findVisibleGroup(db: Database, scope: Scope, groupID: stri
 }
 
 /** Groups that the caller may see in the order of their ids, after `after`. */
-export async function listGroups(
+export function listGroups(
   db: Database,
   scope: Scope,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly GroupRow[]> {
-  const rows = await db.read(sql`
+  return deviceGroups.all(
+    db,
+    sql`
     SELECT g.* FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id > ${page.after}
-    ORDER BY g.group_id LIMIT ${page.limit}`);
-  return rows.map(toGroup);
+    ORDER BY g.group_id LIMIT ${page.limit}`,
+  );
 }
 
 /** Ids of the devices of one group that the caller may see; at most `groupDevicesMost`. */

@@ -2,6 +2,7 @@
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { notRoutine } from '../base/routine-codes.ts';
+import { table } from '../base/table.ts';
 
 /** Columns of the first slice of events, and of every other: only the numbers of the events in it differ. */
 export const eventColumns = `
@@ -32,6 +33,23 @@ export const eventColumns = `
   attributes TEXT,
   address TEXT`;
 
+// Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
+// and a lower one than those of the next slice. `end_no`: the number after its last one, once it is closed; numbers from there to the
+// next slice were never given, as they begin higher after a restore. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
+// is past every limit and not shown any more; `dropping` is being emptied.
+export const eventSlices = table('event_slices', {
+  sliceNo: 'INTEGER NOT NULL PRIMARY KEY',
+  state: "TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping'))",
+  /** Its events have this number or a higher one, and a lower one than those of the next slice. */
+  firstNo: 'BIGINT NOT NULL',
+  /** The number after its last one; null while it is open. */
+  endNo: 'BIGINT',
+  openedMs: 'BIGINT NOT NULL',
+  /** Null while it is open. */
+  closedMs: 'BIGINT',
+  retiredMs: 'BIGINT',
+});
+
 export const eventTables: readonly Statement[] = [
   // A bare JSON event without a boot gets boot '@<timestamp in ms>-<hash of its content>' and seq = status code, which no boot id can
   // be. An event whose number another event of its boot has gets boot '<boot>@<hash of its content>'. `event_no` only grows: the resume point of streams.
@@ -45,18 +63,7 @@ export const eventTables: readonly Statement[] = [
     WHERE ${notRoutine}`),
   // What an account's streams missed since an event number.
   ddl(`CREATE INDEX events_by_number ON events (account_no, event_no) WHERE ${notRoutine}`),
-  // Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
-  // and a lower one than those of the next slice. `end_no`: the number after its last one, once it is closed; numbers from there to the
-  // next slice were never given, as they begin higher after a restore. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
-  // is past every limit and not shown any more; `dropping` is being emptied.
-  ddl(`CREATE TABLE event_slices (
-    slice_no INTEGER NOT NULL PRIMARY KEY,
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping')),
-    first_no BIGINT NOT NULL,
-    end_no BIGINT,
-    opened_ms BIGINT NOT NULL,
-    closed_ms BIGINT,
-    retired_ms BIGINT)`),
+  eventSlices.create,
   // Every event of a slice lies in a span of it. A slice keeps its spans when rows are removed: they say where one may be.
   ddl(`CREATE TABLE event_spans (
     slice_no INTEGER NOT NULL REFERENCES event_slices (slice_no) ON DELETE CASCADE,
