@@ -32,11 +32,10 @@ export type UserRow = Infer<typeof userOfAccount>;
 export function findUser(db: Database, key: UserKey): Promise<UserRow | null> {
   return userOfAccount.first(
     db,
-    sql`SELECT u.account_id, u.user_id, u.password_hash, CASE WHEN u.identity IS NULL THEN 1 ELSE 0 END AS has_password,
+  )(sql`SELECT u.account_id, u.user_id, u.password_hash, CASE WHEN u.identity IS NULL THEN 1 ELSE 0 END AS has_password,
         u.role, u.is_active * a.is_active AS is_active, a.expires_s AS account_expires_s
       FROM users u JOIN accounts a ON a.account_id = u.account_id
-      WHERE u.account_id = ${key.accountID} AND u.user_id = ${key.userID}`,
-  );
+      WHERE u.account_id = ${key.accountID} AND u.user_id = ${key.userID}`);
 }
 
 /** Creates an account; changes 0 rows when there is one of that id. */
@@ -63,14 +62,14 @@ export function insertFirstAdmin(
 
 /** True when there is an account of that id. */
 export async function accountExists(db: Database, accountID: string): Promise<boolean> {
-  return findsRow(db, sql`SELECT 1 FROM accounts WHERE account_id = ${accountID}`);
+  return findsRow(db)(sql`SELECT 1 FROM accounts WHERE account_id = ${accountID}`);
 }
 
 export type AccountRow = Infer<typeof accounts>;
 
 /** One account, or null. */
 export function findAccount(db: Database, accountID: string): Promise<AccountRow | null> {
-  return accounts.first(db, sql`SELECT * FROM accounts WHERE account_id = ${accountID}`);
+  return accounts.first(db)(sql`SELECT * FROM accounts WHERE account_id = ${accountID}`);
 }
 
 /** Accounts in the order of their ids, after `after`; for the service's operator. */
@@ -78,17 +77,14 @@ export function listAccounts(
   db: Database,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly AccountRow[]> {
-  return accounts.all(
-    db,
-    sql`
-    SELECT * FROM accounts WHERE account_id > ${page.after} ORDER BY account_id LIMIT ${page.limit}`,
-  );
+  return accounts.all(db)(sql`
+    SELECT * FROM accounts WHERE account_id > ${page.after} ORDER BY account_id LIMIT ${page.limit}`);
 }
 
 /** Devices of an account. */
 export async function countDevices(db: Database, accountID: string): Promise<number> {
   const count = sql`SELECT COUNT(*) AS devices FROM devices d WHERE ${visible(wholeAccount(accountID))}`;
-  return (await readNumber(db, 'devices', count)) ?? 0;
+  return (await readNumber(db, 'devices')(count)) ?? 0;
 }
 
 /** What may be changed of an account; what is not given stays as it is. */

@@ -18,7 +18,7 @@ export function sha256(text: string): string {
 
 /** The oldest entries without a place, of all accounts. */
 export function unsealedEntries(db: Database, limit: number): Promise<readonly AuditRow[]> {
-  return audit.all(db, sql`SELECT * FROM audit WHERE chain_no IS NULL ORDER BY audit_no LIMIT ${limit}`);
+  return audit.all(db)(sql`SELECT * FROM audit WHERE chain_no IS NULL ORDER BY audit_no LIMIT ${limit}`);
 }
 
 /** Entries without a place that came before `beforeMs`. @param accountID null: of all accounts. */
@@ -28,7 +28,7 @@ export async function countUnsealed(
 ): Promise<number> {
   const own = accountID === null ? sql`` : sql`AND account_id = ${accountID}`;
   const count = sql`SELECT COUNT(*) AS entries FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs} ${own}`;
-  return (await readNumber(db, 'entries', count)) ?? 0;
+  return (await readNumber(db, 'entries')(count)) ?? 0;
 }
 
 /** Entries of a user that are searched for logins. */
@@ -42,21 +42,17 @@ export function loginSources(
   return readTexts(
     db,
     'source',
-    sql`SELECT DISTINCT source FROM (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
+  )(sql`SELECT DISTINCT source FROM (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
       ORDER BY audit_no DESC LIMIT ${entriesScanned}) AS newest
-    WHERE action = 'login'`,
-  );
+    WHERE action = 'login'`);
 }
 
 const chainHeads = shape({ chainNo: numberOf, hash: textOf });
 
 /** The end of an account's chain. */
 export async function chainHead(db: Database, accountID: string): Promise<ChainHead> {
-  const head = await chainHeads.first(
-    db,
-    sql`SELECT chain_no, hash FROM audit
-      WHERE account_id = ${accountID} AND chain_no IS NOT NULL ORDER BY chain_no DESC LIMIT 1`,
-  );
+  const head = await chainHeads.first(db)(sql`SELECT chain_no, hash FROM audit
+      WHERE account_id = ${accountID} AND chain_no IS NOT NULL ORDER BY chain_no DESC LIMIT 1`);
   return head ?? emptyChain;
 }
 
@@ -86,8 +82,7 @@ export type KeptHead = Infer<typeof keptHeads>;
 
 /** The kept head of an account's chain; null: there is none. */
 export function keptHead(db: Database, accountID: string): Promise<KeptHead | null> {
-  return keptHeads.first(
-    db,
+  return keptHeads.first(db)(
     sql`SELECT chain_no, hash, signed FROM audit_heads WHERE account_id = ${accountID}`,
   );
 }
@@ -111,7 +106,7 @@ export function keepHead(accountID: string, head: KeptHead, isFirst: boolean): r
 
 /** Accounts whose chain has a kept head. */
 export function headedAccounts(db: Database): Promise<readonly string[]> {
-  return readTexts(db, 'account_id', sql`SELECT account_id FROM audit_heads`);
+  return readTexts(db, 'account_id')(sql`SELECT account_id FROM audit_heads`);
 }
 
 /** Accounts that have entries, after `after` in the order of ids; '' is the service's own and comes first. */
@@ -137,12 +132,9 @@ export async function chainPage(
   db: Database,
   page: { readonly accountID: string; readonly fromNo: number; readonly limit: number },
 ): Promise<readonly ChainedEntry[]> {
-  const rows = await audit.all(
-    db,
-    sql`SELECT * FROM audit
+  const rows = await audit.all(db)(sql`SELECT * FROM audit
       WHERE account_id = ${page.accountID} AND chain_no IS NOT NULL AND chain_no >= ${page.fromNo}
-      ORDER BY chain_no LIMIT ${page.limit}`,
-  );
+      ORDER BY chain_no LIMIT ${page.limit}`);
   return rows.map((row) => ({
     ...row,
     chainNo: row.chainNo ?? 0,
@@ -197,19 +189,15 @@ export async function auditPage(
     ORDER BY audit_no DESC`;
   const isWhole = [filter.actor, filter.action, filter.fromMs, filter.untilMs].every((one) => one === null);
   if (isWhole) {
-    return { rows: await audit.all(db, sql`SELECT * ${span} LIMIT ${limit}`), scannedTo: null };
+    return { rows: await audit.all(db)(sql`SELECT * ${span} LIMIT ${limit}`), scannedTo: null };
   }
   // A filter that nothing matches would read the whole log; each page reads a part.
   const last = await readNumber(
     db,
     'audit_no',
-    sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`,
-  );
+  )(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
   const beyond = last === null ? sql`` : sql`AND audit_no >= ${last}`;
-  const rows = await audit.all(
-    db,
-    sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
-      AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`,
-  );
+  const rows = await audit.all(db)(sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
+      AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`);
   return { rows, scannedTo: rows.length < limit ? last : null };
 }

@@ -2,7 +2,7 @@
 // before, so a limited user stays limited.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
 import { limitingUser, type Scope, visible, wholeAccount } from '../base/scope.ts';
 import type { Infer } from '../base/table.ts';
 import { deviceGroups } from '../schema/devices.ts';
@@ -22,8 +22,7 @@ export type GroupRow = Infer<typeof deviceGroups>;
 
 /** One group of an account, or null. */
 export function findGroup(db: Database, key: GroupKey): Promise<GroupRow | null> {
-  return deviceGroups.first(
-    db,
+  return deviceGroups.first(db)(
     sql`SELECT * FROM device_groups WHERE account_id = ${key.accountID} AND group_id = ${key.groupID}`,
   );
 }
@@ -41,11 +40,11 @@ function visibleGroup(scope: Scope): Statement {
 }
 
 /** The number of a group that the caller may see, or null. */
-export async function findVisibleGroup(db: Database, scope: Scope, groupID: string): Promise<number | null> {
-  const [row] = await db.read(
-    sql`SELECT g.group_no FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id = ${groupID}`,
-  );
-  return row === undefined ? null : numberOf(row, 'group_no');
+export function findVisibleGroup(db: Database, scope: Scope, groupID: string): Promise<number | null> {
+  return readNumber(
+    db,
+    'group_no',
+  )(sql`SELECT g.group_no FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id = ${groupID}`);
 }
 
 /** Groups that the caller may see in the order of their ids, after `after`. */
@@ -54,28 +53,23 @@ export function listGroups(
   scope: Scope,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly GroupRow[]> {
-  return deviceGroups.all(
-    db,
-    sql`
+  return deviceGroups.all(db)(sql`
     SELECT g.* FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id > ${page.after}
-    ORDER BY g.group_id LIMIT ${page.limit}`,
-  );
+    ORDER BY g.group_id LIMIT ${page.limit}`);
 }
 
 /** Ids of the devices of one group that the caller may see; at most `groupDevicesMost`. */
-export async function devicesOfGroup(
-  db: Database,
-  scope: Scope,
-  groupID: string,
-): Promise<readonly string[]> {
+export function devicesOfGroup(db: Database, scope: Scope, groupID: string): Promise<readonly string[]> {
   // A subquery of its own, so that visibility is checked only for devices of the group.
-  const rows = await db.read(sql`
+  return readTexts(
+    db,
+    'device_id',
+  )(sql`
     SELECT d.device_id FROM devices d
     WHERE ${visible(scope)} AND d.device_no IN (
       SELECT m.device_no FROM device_groups g JOIN group_devices m ON m.group_no = g.group_no
       WHERE g.account_id = ${scope.accountID} AND g.group_id = ${groupID})
     ORDER BY d.device_id LIMIT ${groupDevicesMost}`);
-  return rows.map((row) => textOf(row, 'device_id'));
 }
 
 /** Ids looked for in one statement; shorter lists are padded, so that one statement is prepared. */

@@ -37,8 +37,7 @@ export function hashToken(token: string): string {
  * has expired.
  */
 export function findSession(db: Database, tokenHash: string): Promise<SessionRow | null> {
-  return sessionOfToken.first(
-    db,
+  return sessionOfToken.first(db)(
     pointRead(sql`
     SELECT s.token_hash, s.account_id, s.user_id, s.created_s, s.last_used_s, s.expires_s, s.kind, s.scopes,
       s.device_limit, u.role, u.sees_all, a.expires_s AS account_expires_s, a.fleet_revision
@@ -133,9 +132,8 @@ export type TokenRow = Infer<typeof sessions>;
 export async function listSessions(db: Database, user: UserKey, nowS: number): Promise<readonly TokenRow[]> {
   const found = await sessions.all(
     db,
-    sql`SELECT * FROM sessions WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
-      ORDER BY created_s DESC, token_id LIMIT ${loginsMost + apiTokensMost}`,
-  );
+  )(sql`SELECT * FROM sessions WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
+      ORDER BY created_s DESC, token_id LIMIT ${loginsMost + apiTokensMost}`);
   return found.filter((session) => decideSession(session, nowS) !== 'ended');
 }
 

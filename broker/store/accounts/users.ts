@@ -44,8 +44,7 @@ async function groupsOf(
 
 /** One user of an account with its groups, or null. */
 export async function findProfile(db: Database, key: UserKey): Promise<UserProfile | null> {
-  const profile = await users.first(
-    db,
+  const profile = await users.first(db)(
     sql`SELECT * FROM users WHERE account_id = ${key.accountID} AND user_id = ${key.userID}`,
   );
   if (profile === null) return null;
@@ -61,9 +60,8 @@ export async function listProfiles(
 ): Promise<readonly UserProfile[]> {
   const profiles = await users.all(
     db,
-    sql`SELECT * FROM users WHERE account_id = ${accountID} AND user_id > ${page.after}
-      ORDER BY user_id LIMIT ${page.limit}`,
-  );
+  )(sql`SELECT * FROM users WHERE account_id = ${accountID} AND user_id > ${page.after}
+      ORDER BY user_id LIMIT ${page.limit}`);
   const [first, last] = [profiles[0], profiles.at(-1)];
   if (first === undefined || last === undefined) return [];
   const groups = await groupsOf(db, accountID, { from: first.userID, to: last.userID });

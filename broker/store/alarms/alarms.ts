@@ -24,7 +24,7 @@ export const selectAlarm = sql`SELECT a.*, d.device_id, d.notify_email,
 
 /** Alarms by conditions on the aliases `a` and `d`. */
 export function readAlarms(db: Database, rest: Statement): Promise<readonly Alarm[]> {
-  return ofDevice.all(db, sql`${selectAlarm} ${rest}`);
+  return ofDevice.all(db)(sql`${selectAlarm} ${rest}`);
 }
 
 /** One alarm that the scope shows; null without it. */
@@ -115,11 +115,8 @@ export type AlarmEvent = Infer<typeof alarmEvents>;
 
 /** The events that are linked to an alarm, newest first. */
 export function listAlarmEvents(db: Database, alarmNo: number): Promise<readonly AlarmEvent[]> {
-  return alarmEvents.all(
-    db,
-    sql`SELECT event_id, timestamp_ms FROM alarm_events
-      WHERE alarm_no = ${alarmNo} ORDER BY event_no DESC LIMIT 200`,
-  );
+  return alarmEvents.all(db)(sql`SELECT event_id, timestamp_ms FROM alarm_events
+      WHERE alarm_no = ${alarmNo} ORDER BY event_no DESC LIMIT 200`);
 }
 
 const activities = shape({ atMs: numberOf, actor: textOf, action: textOf, other: textOf, text: textOf });
@@ -127,9 +124,6 @@ export type Activity = Infer<typeof activities>;
 
 /** What was done with an alarm, oldest first. */
 export function listActivity(db: Database, alarmNo: number): Promise<readonly Activity[]> {
-  return activities.all(
-    db,
-    sql`SELECT at_ms, actor, action, other, text FROM alarm_activity
-      WHERE alarm_no = ${alarmNo} ORDER BY activity_no LIMIT 1000`,
-  );
+  return activities.all(db)(sql`SELECT at_ms, actor, action, other, text FROM alarm_activity
+      WHERE alarm_no = ${alarmNo} ORDER BY activity_no LIMIT 1000`);
 }

@@ -107,22 +107,23 @@ export function jsonObjectOrNull(row: Row, column: string): Readonly<Record<stri
     : null;
 }
 
-/** The number in that column of the first row; null without a row, and where it is NULL. */
-export async function readNumber(db: Database, column: string, statement: Statement): Promise<number | null> {
-  const [row] = await db.read(statement);
-  return row === undefined ? null : numberOrNull(row, column);
+/** A read of one statement; apart from the database, so that the statement stands alone. */
+export type Read<T> = (statement: Statement) => Promise<T>;
+
+/** Reads the number in that column of the first row; null without a row, and where it is NULL. */
+export function readNumber(db: Database, column: string): Read<number | null> {
+  return async (statement) => {
+    const [row] = await db.read(statement);
+    return row === undefined ? null : numberOrNull(row, column);
+  };
 }
 
-/** The texts of that column. */
-export async function readTexts(
-  db: Database,
-  column: string,
-  statement: Statement,
-): Promise<readonly string[]> {
-  return (await db.read(statement)).map((row) => textOf(row, column));
+/** Reads the texts of that column. */
+export function readTexts(db: Database, column: string): Read<readonly string[]> {
+  return async (statement) => (await db.read(statement)).map((row) => textOf(row, column));
 }
 
 /** True when the statement gives a row. */
-export async function findsRow(db: Database, statement: Statement): Promise<boolean> {
-  return (await db.read(statement)).length > 0;
+export function findsRow(db: Database): Read<boolean> {
+  return async (statement) => (await db.read(statement)).length > 0;
 }

@@ -4,7 +4,7 @@ import { compileFunction } from 'node:vm';
 import { ddl } from '../../../src/migrate.ts';
 import type { Database, Row, SqlValue, Statement } from '../../../src/ports.ts';
 import { commaList } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { numberOf, numberOrNull, type Read, textOf, textOrNull } from './row.ts';
 
 /** Reads one column of a row; those of `row.ts`, or made of them. */
 export type Reader<T = unknown> = (row: Row, column: string) => T;
@@ -111,8 +111,8 @@ export interface Shape<C extends Sources> {
   readonly columns: C;
   toRecord(row: Row): RecordOf<C>;
   /** The first record, or null. */
-  first(db: Database, statement: Statement): Promise<RecordOf<C> | null>;
-  all(db: Database, statement: Statement): Promise<readonly RecordOf<C>[]>;
+  first(db: Database): Read<RecordOf<C> | null>;
+  all(db: Database): Read<readonly RecordOf<C>[]>;
 }
 
 /** Columns of a query. */
@@ -124,18 +124,18 @@ export function shape<const C extends Sources>(columns: C): Shape<C> {
   return {
     columns,
     toRecord,
-    async first(db, statement) {
+    first: (db) => async (statement) => {
       const [row] = await db.read(statement);
       return row === undefined ? null : toRecord(row);
     },
-    async all(db, statement) {
-      return (await db.read(statement)).map((row) => toRecord(row));
-    },
+    all: (db) => async (statement) => (await db.read(statement)).map((row) => toRecord(row)),
   };
 }
 
 export interface Table<C extends Sources> extends Shape<C> {
   readonly create: Statement;
+  /** The same table under another name. */
+  createAs(name: string): Statement;
   /** Members with the mark, in the order of the table. */
   marked<M extends Mark>(mark: M): readonly Marked<C, M>[];
 }
@@ -148,9 +148,11 @@ export function table<const C extends Readonly<Record<string, string | Column>>>
 ): Table<C> {
   const all = Object.entries(columns).map(([member, source]) => [member, toColumn(source)] as const);
   const lines = [...all.map(([member, { type }]) => `${columnOf(member)} ${type}`), ...constraints];
+  const createAs = (as: string): Statement => ddl(`CREATE TABLE ${as} (\n    ${lines.join(',\n    ')})`);
   return {
     ...shape(columns),
-    create: ddl(`CREATE TABLE ${name} (\n    ${lines.join(',\n    ')})`),
+    create: createAs(name),
+    createAs,
     marked: <M extends Mark>(mark: M) =>
       all.filter(([, { marks }]) => marks.includes(mark)).map(([member]) => member as Marked<C, M>),
   };

@@ -29,13 +29,12 @@ const selectApproval = sql`SELECT p.*, d.account_id, d.device_id FROM approvals 
 
 /** One approval whose device the caller may see, or null. */
 export function findApproval(db: Database, scope: Scope, approvalID: string): Promise<ApprovalRow | null> {
-  return ofDevice.first(db, sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`);
+  return ofDevice.first(db)(sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`);
 }
 
 /** The pending approval of this device, or null. */
 export function findPending(db: Database, deviceNo: number): Promise<ApprovalRow | null> {
-  return ofDevice.first(
-    db,
+  return ofDevice.first(db)(
     sql`${selectApproval} WHERE p.device_no = ${deviceNo} AND p.approval_state = 'pending'`,
   );
 }
@@ -46,11 +45,8 @@ export function pendingApprovals(
   scope: Scope,
   span: DeviceSpan,
 ): Promise<readonly ApprovalRow[]> {
-  return ofDevice.all(
-    db,
-    sql`${selectApproval}
-    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND p.approval_state = 'pending'`,
-  );
+  return ofDevice.all(db)(sql`${selectApproval}
+    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND p.approval_state = 'pending'`);
 }
 
 /** Cursor of a listing: the last approval already read, exclusive. */
@@ -74,11 +70,8 @@ export function listApprovals(
     of.before === null
       ? sql``
       : sql` AND (p.requested_ms, p.approval_id) < (${of.before.requestedMs}, ${of.before.approvalID})`;
-  return ofDevice.all(
-    db,
-    sql`${selectApproval} WHERE ${visible(of.scope)}${state}${older}
-    ORDER BY p.requested_ms DESC, p.approval_id DESC LIMIT ${of.limit}`,
-  );
+  return ofDevice.all(db)(sql`${selectApproval} WHERE ${visible(of.scope)}${state}${older}
+    ORDER BY p.requested_ms DESC, p.approval_id DESC LIMIT ${of.limit}`);
 }
 
 /** Expires pending approvals. */

@@ -54,10 +54,10 @@ export const selectCommand = sql`SELECT c.*, d.account_id, d.device_id FROM comm
 
 /** Commands by conditions on the aliases `c` and `d`. */
 export const readCommands = (db: Database, rest: Statement): Promise<readonly CommandRow[]> =>
-  ofDevice.all(db, sql`${selectCommand} ${rest}`);
+  ofDevice.all(db)(sql`${selectCommand} ${rest}`);
 
 const firstCommand = (db: Database, rest: Statement): Promise<CommandRow | null> =>
-  ofDevice.first(db, sql`${selectCommand} ${rest}`);
+  ofDevice.first(db)(sql`${selectCommand} ${rest}`);
 
 /** One command of an account, or null. */
 export async function findCommand(
@@ -126,7 +126,7 @@ export async function newestCommand(
 /** When the newest command of a device was issued; 0 when there is none. */
 export async function newestIssuedMs(db: Database, deviceNo: number): Promise<number> {
   const newest = sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`;
-  return (await readNumber(db, 'newest_ms', newest)) ?? 0;
+  return (await readNumber(db, 'newest_ms')(newest)) ?? 0;
 }
 
 /** Cursor of a listing: the last command already read, exclusive. */

@@ -27,8 +27,7 @@ const empty: DeviceConfigRow = {
 
 /** The state of one vehicle's configuration; all zero before the first. */
 export async function readDeviceConfig(db: Database, deviceNo: number): Promise<DeviceConfigRow> {
-  const config = await deviceConfigs.first(
-    db,
+  const config = await deviceConfigs.first(db)(
     sql`SELECT * FROM device_configs WHERE device_no = ${deviceNo}`,
   );
   return config ?? empty;

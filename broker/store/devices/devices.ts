@@ -34,28 +34,23 @@ export const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition',
 
 /** One device of an account, or null; for the service itself. Requests of users go through `findVisibleDevice`. */
 export function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
-  return devices.first(
-    db,
+  return devices.first(db)(
     sql`SELECT * FROM devices WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`,
   );
 }
 
 /** One device that the caller may see, or null. */
 export function findVisibleDevice(db: Database, scope: Scope, deviceID: string): Promise<DeviceRow | null> {
-  return devices.first(
-    db,
+  return devices.first(db)(
     pointRead(sql`SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID}`),
   );
 }
 
 /** Devices that the caller may see, by device id. */
 export function listDevices(db: Database, scope: Scope, page: DevicePage): Promise<readonly DeviceRow[]> {
-  return devices.all(
-    db,
-    sql`
+  return devices.all(db)(sql`
     SELECT d.* FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
-    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`,
-  );
+    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`);
 }
 
 /** The ids of `listDevices`, and of one more when there is one. */
@@ -63,9 +58,8 @@ export function listDeviceIDs(db: Database, scope: Scope, page: DevicePage): Pro
   return readTexts(
     db,
     'device_id',
-    sql`SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
-      ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`,
-  );
+  )(sql`SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+      ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
 }
 
 /** Most devices per read. */
@@ -255,5 +249,5 @@ export function setAllOffline(atMs: number): Statement {
 
 /** False after the device was deleted. */
 export async function deviceExists(db: Database, deviceNo: number): Promise<boolean> {
-  return findsRow(db, sql`SELECT 1 FROM devices WHERE device_no = ${deviceNo}`);
+  return findsRow(db)(sql`SELECT 1 FROM devices WHERE device_no = ${deviceNo}`);
 }

@@ -2,77 +2,49 @@
 // is in `event-insert.ts`.
 
 import type { CommandState } from '../../../src/core/events/event.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrEmpty, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, type Reader, shape } from '../base/table.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
 
-export interface EventRow {
+const eventRows = shape({
   /** Grows with every event stored: the resume point of a listing by arrival. */
-  readonly eventNo: number;
-  readonly deviceNo: number;
-  readonly deviceID: string;
-  readonly boot: string;
-  readonly seq: number;
-  readonly timestampMs: number;
-  readonly receivedMs: number;
-  readonly upMs: number | null;
-  readonly timeQuality: string;
-  readonly statusCode: number;
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-  readonly altitude: number | null;
-  readonly speed: number | null;
-  readonly heading: number | null;
-  readonly hdop: number | null;
-  readonly satellites: number | null;
-  readonly odometer: number | null;
-  readonly fuelLevel: number | null;
-  readonly inputs: Readonly<Record<string, unknown>> | null;
-  readonly outputs: Readonly<Record<string, unknown>> | null;
-  readonly geozoneID: string;
-  readonly commandID: string | null;
-  readonly commandState: CommandState | null;
-  readonly attributes: Readonly<Record<string, unknown>> | null;
+  eventNo: numberOf,
+  deviceNo: numberOf,
+  deviceID: textOf,
+  boot: textOf,
+  seq: numberOf,
+  timestampMs: numberOf,
+  receivedMs: numberOf,
+  upMs: numberOrNull,
+  timeQuality: textOf,
+  statusCode: numberOf,
+  latitude: numberOrNull,
+  longitude: numberOrNull,
+  altitude: numberOrNull,
+  speed: numberOrNull,
+  heading: numberOrNull,
+  hdop: numberOrNull,
+  satellites: numberOrNull,
+  odometer: numberOrNull,
+  fuelLevel: numberOrNull,
+  inputs: jsonObjectOrNull,
+  outputs: jsonObjectOrNull,
+  geozoneID: textOf,
+  commandID: textOrNull,
+  commandState: textOrNull as Reader<CommandState | null>,
+  attributes: jsonObjectOrNull,
   /** Street address of the position, once recorded; else empty. */
-  readonly address: string;
-}
+  address: textOrEmpty,
+});
+/** An event from a row of a slice with the `device_id` of its device. */
+export const toEvent = eventRows.toRecord;
+export type EventRow = Infer<typeof eventRows>;
 
 /** Most events per read. */
 const eventsMost = 10_000;
-
-/** An event from a row of a slice with the `device_id` of its device. */
-export function toEvent(row: Row): EventRow {
-  return {
-    eventNo: numberOf(row, 'event_no'),
-    deviceNo: numberOf(row, 'device_no'),
-    deviceID: textOf(row, 'device_id'),
-    boot: textOf(row, 'boot'),
-    seq: numberOf(row, 'seq'),
-    timestampMs: numberOf(row, 'timestamp_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
-    upMs: numberOrNull(row, 'up_ms'),
-    timeQuality: textOf(row, 'time_quality'),
-    statusCode: numberOf(row, 'status_code'),
-    latitude: numberOrNull(row, 'latitude'),
-    longitude: numberOrNull(row, 'longitude'),
-    altitude: numberOrNull(row, 'altitude'),
-    speed: numberOrNull(row, 'speed'),
-    heading: numberOrNull(row, 'heading'),
-    hdop: numberOrNull(row, 'hdop'),
-    satellites: numberOrNull(row, 'satellites'),
-    odometer: numberOrNull(row, 'odometer'),
-    fuelLevel: numberOrNull(row, 'fuel_level'),
-    inputs: jsonObjectOrNull(row, 'inputs'),
-    outputs: jsonObjectOrNull(row, 'outputs'),
-    geozoneID: textOf(row, 'geozone_id'),
-    commandID: textOrNull(row, 'command_id'),
-    commandState: textOrNull(row, 'command_state') as CommandState | null,
-    attributes: jsonObjectOrNull(row, 'attributes'),
-    address: textOrNull(row, 'address') ?? '',
-  };
-}
 
 /** One device in the scope of its reader. */
 export interface DeviceOf {

@@ -94,9 +94,8 @@ export function listCuttingZones(db: Database, accountID: string): Promise<reado
   return readTexts(
     db,
     'geozone_id',
-    sql`SELECT geozone_id FROM geozones
-      WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`,
-  );
+  )(sql`SELECT geozone_id FROM geozones
+      WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`);
 }
 
 /** Condition: false where a zone would let one user cut engines in an account that requires a second user. */
@@ -157,8 +156,7 @@ export function deleteGeozone({ accountID, geozoneID }: GeozoneKey, onlyIf: Stat
 
 /** One geozone, or null. */
 export function findGeozone(db: Database, key: GeozoneKey): Promise<GeozoneRow | null> {
-  return zones.first(
-    db,
+  return zones.first(db)(
     sql`SELECT * FROM geozones WHERE account_id = ${key.accountID} AND geozone_id = ${key.geozoneID}`,
   );
 }
@@ -173,12 +171,9 @@ export interface GeozonePage {
 
 /** Geozones by id. */
 export function listGeozones(db: Database, page: GeozonePage): Promise<readonly GeozoneRow[]> {
-  return zones.all(
-    db,
-    sql`
+  return zones.all(db)(sql`
     SELECT * FROM geozones WHERE account_id = ${page.accountID} AND geozone_id > ${page.after}
-    ORDER BY geozone_id LIMIT ${page.limit}`,
-  );
+    ORDER BY geozone_id LIMIT ${page.limit}`);
 }
 
 /** Geozones as zones that are watched; those that no vehicle can be in are left out. */
@@ -192,18 +187,15 @@ export function listGeozonesFrom(
   db: Database,
   page: { readonly accountID: string; readonly offset: number; readonly limit: number },
 ): Promise<readonly GeozoneRow[]> {
-  return zones.all(
-    db,
-    sql`
+  return zones.all(db)(sql`
     SELECT * FROM geozones WHERE account_id = ${page.accountID}
-    ORDER BY geozone_id LIMIT ${page.limit} OFFSET ${page.offset}`,
-  );
+    ORDER BY geozone_id LIMIT ${page.limit} OFFSET ${page.offset}`);
 }
 
 /** Number of geozones of the account. */
 export async function countGeozones(db: Database, accountID: string): Promise<number> {
   const count = sql`SELECT COUNT(*) AS geozones FROM geozones WHERE account_id = ${accountID}`;
-  return (await readNumber(db, 'geozones', count)) ?? 0;
+  return (await readNumber(db, 'geozones')(count)) ?? 0;
 }
 
 /**
@@ -237,11 +229,8 @@ export async function listGeozonesOf(
 ): Promise<readonly GeozoneRow[]> {
   if (geozoneIDs.length === 0) return [];
   const ids = valueList(geozoneIDs.slice(0, idsMost));
-  return zones.all(
-    db,
-    sql`
-    SELECT * FROM geozones WHERE account_id = ${accountID} AND geozone_id IN (${ids}) ORDER BY geozone_id`,
-  );
+  return zones.all(db)(sql`
+    SELECT * FROM geozones WHERE account_id = ${accountID} AND geozone_id IN (${ids}) ORDER BY geozone_id`);
 }
 
 /** Display names of a geozone. */

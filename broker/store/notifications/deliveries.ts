@@ -151,9 +151,7 @@ export function dueDeliveries(
     readonly limit: number;
   },
 ): Promise<readonly DueRow[]> {
-  return dueColumns.all(
-    db,
-    sql`SELECT * FROM (
+  return dueColumns.all(db)(sql`SELECT * FROM (
       SELECT x.*, ROW_NUMBER() OVER (PARTITION BY x.channel, x.account_id ORDER BY x.next_ms, x.delivery_no)
         AS of_account
       FROM (
@@ -161,8 +159,7 @@ export function dueDeliveries(
           ROW_NUMBER() OVER (PARTITION BY lane ORDER BY next_ms, delivery_no) AS of_lane
         FROM deliveries d WHERE state = 'pending' AND next_ms <= ${due.nowMs} AND ${leadsItself}) x
       WHERE x.of_lane <= ${due.perLane}) y
-    WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`,
-  );
+    WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`);
 }
 
 /**
@@ -291,15 +288,14 @@ export type DeliveryState = DeliveryRow['state'];
 function readDeliveries(db: Database, where: Statement, limit: number): Promise<readonly DeliveryRow[]> {
   return listed.all(
     db,
-    sql`SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
+  )(sql`SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
         LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
         LEFT JOIN notifications n ON n.event_no = y.event_no
         LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
           AND CAST(p.registration_no AS TEXT) = y.target
         LEFT JOIN report_mails m ON m.mail_no = y.mail_no
         LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
-      WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`,
-  );
+      WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
 }
 
 /** A page of an account's deliveries, newest first. */

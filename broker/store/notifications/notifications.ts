@@ -224,12 +224,11 @@ export function listNotifications(db: Database, query: InboxQuery): Promise<read
   const unviewed = query.isUnviewedOnly ? sql` AND NOT ${isViewed(accountID, userID)}` : none;
   return inboxEntries.all(
     db,
-    sql`SELECT n.*, d.device_id, d.display_name, l.alarm_no, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
+  )(sql`SELECT n.*, d.device_id, d.display_name, l.alarm_no, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
     FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
       LEFT JOIN alarm_events l ON l.event_no = n.event_no
     WHERE n.account_id = ${accountID} AND ${isShown(scope, userID)} AND n.notification_no < ${before}${ofDevice}${unviewed}
-    ORDER BY n.notification_no DESC LIMIT ${limit}`,
-  );
+    ORDER BY n.notification_no DESC LIMIT ${limit}`);
 }
 
 /** True when the caller may see that notification. */
@@ -238,11 +237,8 @@ export async function isVisibleNotification(
   { scope, userID }: Pick<InboxQuery, 'scope' | 'userID'>,
   notificationNo: number,
 ): Promise<boolean> {
-  return findsRow(
-    db,
-    sql`SELECT 1 FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
-      WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${isShown(scope, userID)}`,
-  );
+  return findsRow(db)(sql`SELECT 1 FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
+      WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${isShown(scope, userID)}`);
 }
 
 interface Viewer {

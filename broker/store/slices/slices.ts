@@ -17,7 +17,7 @@ export function tableOf(sliceNo: number): Statement {
 
 /** All slices, oldest first, those that are on their way out included. */
 export function allSlices(db: Database): Promise<readonly Slice[]> {
-  return eventSlices.all(db, sql`SELECT * FROM event_slices ORDER BY slice_no`);
+  return eventSlices.all(db)(sql`SELECT * FROM event_slices ORDER BY slice_no`);
 }
 
 /** A slice that is being emptied is not read; a retired one is still whole. */
@@ -141,5 +141,5 @@ export async function readSlices(
 /** The number of the newest event of all accounts; 0 before the first. It never decreases. */
 export async function lastEventNo(db: Database): Promise<number> {
   const last = sql`SELECT next_no - 1 AS last_no FROM event_counter WHERE one = 1`;
-  return (await readNumber(db, 'last_no', last)) ?? 0;
+  return (await readNumber(db, 'last_no')(last)) ?? 0;
 }
