@@ -31,5 +31,5 @@ export async function shareFact(
 
 /** Devices of all accounts: vehicles that know one signing key. */
 export async function countDevices(db: Database): Promise<number> {
-  return (await readNumber(db, 'devices')(sql`SELECT COUNT(*) AS devices FROM devices`)) ?? 0;
+  return (await readNumber(db)(sql`SELECT COUNT(*) AS devices FROM devices`)) ?? 0;
 }

@@ -46,10 +46,7 @@ const cutDevices = (accountID: Statement): Statement => sql`
 
 /** Devices that prevent the deletion of an account, at most ten of them. */
 export function devicesCutOff(db: Database, accountID: string): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'device_id',
-  )(sql`
+  return readTexts(db)(sql`
     ${cutDevices(sql`${accountID}`)} ORDER BY d.device_id LIMIT 10`);
 }
 
@@ -67,10 +64,7 @@ export function beginDeletion(accountID: string, atS: number): Statement {
 
 /** Accounts that are being deleted, oldest first; at most a hundred. */
 export function accountsToClear(db: Database): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'account_id',
-  )(sql`
+  return readTexts(db)(sql`
     SELECT account_id FROM accounts WHERE deleting_s IS NOT NULL ORDER BY deleting_s, account_id LIMIT 100`);
 }
 

@@ -84,7 +84,7 @@ export function listAccounts(
 /** Devices of an account. */
 export async function countDevices(db: Database, accountID: string): Promise<number> {
   const count = sql`SELECT COUNT(*) AS devices FROM devices d WHERE ${visible(wholeAccount(accountID))}`;
-  return (await readNumber(db, 'devices')(count)) ?? 0;
+  return (await readNumber(db)(count)) ?? 0;
 }
 
 /** What may be changed of an account; what is not given stays as it is. */

@@ -28,7 +28,7 @@ export async function countUnsealed(
 ): Promise<number> {
   const own = accountID === null ? sql`` : sql`AND account_id = ${accountID}`;
   const count = sql`SELECT COUNT(*) AS entries FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs} ${own}`;
-  return (await readNumber(db, 'entries')(count)) ?? 0;
+  return (await readNumber(db)(count)) ?? 0;
 }
 
 /** Entries of a user that are searched for logins. */
@@ -41,7 +41,6 @@ export function loginSources(
 ): Promise<readonly string[]> {
   return readTexts(
     db,
-    'source',
   )(sql`SELECT DISTINCT source FROM (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
       ORDER BY audit_no DESC LIMIT ${entriesScanned}) AS newest
     WHERE action = 'login'`);
@@ -106,7 +105,7 @@ export function keepHead(accountID: string, head: KeptHead, isFirst: boolean): r
 
 /** Accounts whose chain has a kept head. */
 export function headedAccounts(db: Database): Promise<readonly string[]> {
-  return readTexts(db, 'account_id')(sql`SELECT account_id FROM audit_heads`);
+  return readTexts(db)(sql`SELECT account_id FROM audit_heads`);
 }
 
 /** Accounts that have entries, after `after` in the order of ids; '' is the service's own and comes first. */
@@ -192,10 +191,7 @@ export async function auditPage(
     return { rows: await audit.all(db)(sql`SELECT * ${span} LIMIT ${limit}`), scannedTo: null };
   }
   // A filter that nothing matches would read the whole log; each page reads a part.
-  const last = await readNumber(
-    db,
-    'audit_no',
-  )(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
+  const last = await readNumber(db)(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
   const beyond = last === null ? sql`` : sql`AND audit_no >= ${last}`;
   const rows = await audit.all(db)(sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
       AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`);

@@ -41,10 +41,9 @@ function visibleGroup(scope: Scope): Statement {
 
 /** The number of a group that the caller may see, or null. */
 export function findVisibleGroup(db: Database, scope: Scope, groupID: string): Promise<number | null> {
-  return readNumber(
-    db,
-    'group_no',
-  )(sql`SELECT g.group_no FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id = ${groupID}`);
+  return readNumber(db)(
+    sql`SELECT g.group_no FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id = ${groupID}`,
+  );
 }
 
 /** Groups that the caller may see in the order of their ids, after `after`. */
@@ -61,10 +60,7 @@ export function listGroups(
 /** Ids of the devices of one group that the caller may see; at most `groupDevicesMost`. */
 export function devicesOfGroup(db: Database, scope: Scope, groupID: string): Promise<readonly string[]> {
   // A subquery of its own, so that visibility is checked only for devices of the group.
-  return readTexts(
-    db,
-    'device_id',
-  )(sql`
+  return readTexts(db)(sql`
     SELECT d.device_id FROM devices d
     WHERE ${visible(scope)} AND d.device_no IN (
       SELECT m.device_no FROM device_groups g JOIN group_devices m ON m.group_no = g.group_no

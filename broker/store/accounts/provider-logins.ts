@@ -44,10 +44,7 @@ export interface LoginAgain {
 
 /** When a login that is made again began, in epoch seconds; null when there is none, or it has expired. */
 export function loginAgainBegun(db: Database, login: LoginAgain): Promise<number | null> {
-  return readNumber(
-    db,
-    'begun_s',
-  )(sql`SELECT begun_s FROM provider_logins
+  return readNumber(db)(sql`SELECT begun_s FROM provider_logins
     WHERE secret_hash = ${login.secretHash} AND session_hash = ${login.sessionHash} AND expires_s > ${login.nowS}`);
 }
 

@@ -110,17 +110,24 @@ export function jsonObjectOrNull(row: Row, column: string): Readonly<Record<stri
 /** A read of one statement; apart from the database, so that the statement stands alone. */
 export type Read<T> = (statement: Statement) => Promise<T>;
 
-/** Reads the number in that column of the first row; null without a row, and where it is NULL. */
-export function readNumber(db: Database, column: string): Read<number | null> {
+/** The name of the only column of a query. @throws Error when it gives several. */
+function onlyColumn(row: Row): string {
+  const [name, ...others] = Object.keys(row);
+  if (name !== undefined && others.length === 0) return name;
+  throw new Error(`a query of one column gave the columns ${Object.keys(row).join(', ')}`);
+}
+
+/** Reads the number in the only column of the first row; null without a row, and where it is NULL. */
+export function readNumber(db: Database): Read<number | null> {
   return async (statement) => {
     const [row] = await db.read(statement);
-    return row === undefined ? null : numberOrNull(row, column);
+    return row === undefined ? null : numberOrNull(row, onlyColumn(row));
   };
 }
 
-/** Reads the texts of that column. */
-export function readTexts(db: Database, column: string): Read<readonly string[]> {
-  return async (statement) => (await db.read(statement)).map((row) => textOf(row, column));
+/** Reads the texts of the only column. */
+export function readTexts(db: Database): Read<readonly string[]> {
+  return async (statement) => (await db.read(statement)).map((row) => textOf(row, onlyColumn(row)));
 }
 
 /** True when the statement gives a row. */

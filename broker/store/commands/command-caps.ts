@@ -147,10 +147,7 @@ export function resetBreaker(asker: Asker, onlyIf: Statement): readonly Statemen
 
 /** Users of the account whose own breaker is open. */
 export function listStoppedUsers(db: Database, accountID: string): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'user_id',
-  )(sql`SELECT user_id FROM users
+  return readTexts(db)(sql`SELECT user_id FROM users
     WHERE account_id = ${accountID} AND breaker_s IS NOT NULL ORDER BY user_id LIMIT 100`);
 }
 

@@ -126,7 +126,7 @@ export async function newestCommand(
 /** When the newest command of a device was issued; 0 when there is none. */
 export async function newestIssuedMs(db: Database, deviceNo: number): Promise<number> {
   const newest = sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`;
-  return (await readNumber(db, 'newest_ms')(newest)) ?? 0;
+  return (await readNumber(db)(newest)) ?? 0;
 }
 
 /** Cursor of a listing: the last command already read, exclusive. */

@@ -53,10 +53,7 @@ export function deletionBlockerOf(db: Database, deviceNo: number): Promise<Delet
 
 /** The earliest deleted device with history left; null when there is none. */
 export function nextToPurge(db: Database): Promise<number | null> {
-  return readNumber(
-    db,
-    'device_no',
-  )(sql`
+  return readNumber(db)(sql`
     SELECT device_no FROM deleted_devices WHERE is_purged = 0 ORDER BY deleted_s, device_no LIMIT 1`);
 }
 

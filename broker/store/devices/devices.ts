@@ -55,10 +55,7 @@ export function listDevices(db: Database, scope: Scope, page: DevicePage): Promi
 
 /** The ids of `listDevices`, and of one more when there is one. */
 export function listDeviceIDs(db: Database, scope: Scope, page: DevicePage): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'device_id',
-  )(sql`SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+  return readTexts(db)(sql`SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
       ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
 }
 

@@ -126,7 +126,7 @@ export async function countFleet(
   alarms: { readonly codes: Statement; readonly fromMs: number },
 ): Promise<FleetCounts> {
   const count = async (statement: Statement): Promise<number> => {
-    return (await readNumber(db, 'there')(statement)) ?? 0;
+    return (await readNumber(db)(statement)) ?? 0;
   };
   const [devices, online, alarmCount, pendingCommands] = await Promise.all([
     count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)}`),

@@ -1,46 +1,18 @@
 // Reads of events. They join through the device's account, so that no argument can reach another account's events. The insert
 // is in `event-insert.ts`.
 
-import type { CommandState } from '../../../src/core/events/event.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrEmpty, textOrNull } from '../base/row.ts';
+import { textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
-import { type Infer, type Reader, shape } from '../base/table.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { events } from '../schema/events.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
 
-const eventRows = shape({
-  /** Grows with every event stored: the resume point of a listing by arrival. */
-  eventNo: numberOf,
-  deviceNo: numberOf,
-  deviceID: textOf,
-  boot: textOf,
-  seq: numberOf,
-  timestampMs: numberOf,
-  receivedMs: numberOf,
-  upMs: numberOrNull,
-  timeQuality: textOf,
-  statusCode: numberOf,
-  latitude: numberOrNull,
-  longitude: numberOrNull,
-  altitude: numberOrNull,
-  speed: numberOrNull,
-  heading: numberOrNull,
-  hdop: numberOrNull,
-  satellites: numberOrNull,
-  odometer: numberOrNull,
-  fuelLevel: numberOrNull,
-  inputs: jsonObjectOrNull,
-  outputs: jsonObjectOrNull,
-  geozoneID: textOf,
-  commandID: textOrNull,
-  commandState: textOrNull as Reader<CommandState | null>,
-  attributes: jsonObjectOrNull,
-  /** Street address of the position, once recorded; else empty. */
-  address: textOrEmpty,
-});
+const eventRows = shape({ ...events.columns, deviceID: textOf });
 /** An event from a row of a slice with the `device_id` of its device. */
 export const toEvent = eventRows.toRecord;
+export const eventMembers = eventRows.columns;
 export type EventRow = Infer<typeof eventRows>;
 
 /** Most events per read. */

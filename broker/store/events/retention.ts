@@ -98,10 +98,7 @@ export function removeEvents(
 /** Number of unreadable payloads of a device received before `beforeMs`. */
 export async function countOldPayloads(db: Database, deviceNo: number, beforeMs: number): Promise<number> {
   return (
-    (await readNumber(
-      db,
-      'old',
-    )(sql`SELECT COUNT(*) AS old FROM quarantine
+    (await readNumber(db)(sql`SELECT COUNT(*) AS old FROM quarantine
     WHERE device_no = ${deviceNo} AND received_ms < ${beforeMs}`)) ?? 0
   );
 }

@@ -91,10 +91,7 @@ export function isWithoutCuts(accountID: string): Statement {
 
 /** Some geozones of the account that ask for an engine cut, by id. */
 export function listCuttingZones(db: Database, accountID: string): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'geozone_id',
-  )(sql`SELECT geozone_id FROM geozones
+  return readTexts(db)(sql`SELECT geozone_id FROM geozones
       WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`);
 }
 
@@ -195,7 +192,7 @@ export function listGeozonesFrom(
 /** Number of geozones of the account. */
 export async function countGeozones(db: Database, accountID: string): Promise<number> {
   const count = sql`SELECT COUNT(*) AS geozones FROM geozones WHERE account_id = ${accountID}`;
-  return (await readNumber(db, 'geozones')(count)) ?? 0;
+  return (await readNumber(db)(count)) ?? 0;
 }
 
 /**

@@ -58,10 +58,9 @@ export function putZoneWatch(
 /** Grows with each change of the account's geozones. */
 export async function zonesRevision(db: Database, accountID: string): Promise<number> {
   return (
-    (await readNumber(
-      db,
-      'zones_revision',
-    )(pointRead(sql`SELECT zones_revision FROM accounts WHERE account_id = ${accountID}`))) ?? 0
+    (await readNumber(db)(
+      pointRead(sql`SELECT zones_revision FROM accounts WHERE account_id = ${accountID}`),
+    )) ?? 0
   );
 }
 

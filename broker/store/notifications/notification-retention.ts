@@ -34,10 +34,7 @@ export function dropOldEpisodes(beforeMs: number): Statement {
 
 /** Ids of accounts after `after`, in pages. */
 export function accountPage(db: Database, after: string): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'account_id',
-  )(sql`SELECT account_id FROM accounts WHERE account_id > ${after}
+  return readTexts(db)(sql`SELECT account_id FROM accounts WHERE account_id > ${after}
     ORDER BY account_id LIMIT 200`);
 }
 
@@ -51,10 +48,7 @@ export function firstBeyond(
   of: { readonly table: Kept; readonly accountID: string; readonly most: number },
 ): Promise<number | null> {
   const column = numberColumns[of.table];
-  return readNumber(
-    db,
-    'no',
-  )({
+  return readNumber(db)({
     sql: `SELECT ${column} AS no FROM ${of.table} WHERE account_id = $1 ORDER BY ${column} DESC LIMIT 1 OFFSET ${of.most}`,
     params: [of.accountID],
   });

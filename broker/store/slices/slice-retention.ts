@@ -15,10 +15,7 @@ export async function spansOf(db: Database, sliceNo: number): Promise<readonly T
 
 /** Accounts without a limit of their own or of the operator: they keep their events for ever. */
 export function accountsWithoutLimit(db: Database): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    'account_id',
-  )(sql`SELECT account_id FROM accounts
+  return readTexts(db)(sql`SELECT account_id FROM accounts
     WHERE retained_days IS NULL AND retained_most_days IS NULL ORDER BY account_id`);
 }
 

@@ -141,5 +141,5 @@ export async function readSlices(
 /** The number of the newest event of all accounts; 0 before the first. It never decreases. */
 export async function lastEventNo(db: Database): Promise<number> {
   const last = sql`SELECT next_no - 1 AS last_no FROM event_counter WHERE one = 1`;
-  return (await readNumber(db, 'last_no')(last)) ?? 0;
+  return (await readNumber(db)(last)) ?? 0;
 }
