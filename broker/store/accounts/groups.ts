@@ -2,6 +2,7 @@
 // before, so a limited user stays limited.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import { fixedList, listMost } from '../base/fixed-list.ts';
 import { numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
 import { limitingUser, type Scope, visible, wholeAccount } from '../base/scope.ts';
 import type { Infer } from '../base/table.ts';
@@ -68,17 +69,11 @@ export function devicesOfGroup(db: Database, scope: Scope, groupID: string): Pro
     ORDER BY d.device_id LIMIT ${groupDevicesMost}`);
 }
 
-/** Ids looked for in one statement; shorter lists are padded, so that one statement is prepared. */
-const idsPerStatement = 100;
-
 function slices(ids: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(ids.length / idsPerStatement) }, (_, at) =>
-    ids.slice(at * idsPerStatement, (at + 1) * idsPerStatement),
+  return Array.from({ length: Math.ceil(ids.length / listMost) }, (_, at) =>
+    ids.slice(at * listMost, (at + 1) * listMost),
   );
 }
-
-const listed = (ids: readonly string[]): Statement =>
-  valueList(Array.from({ length: idsPerStatement }, (_, at) => ids[at] ?? ids[0] ?? ''));
 
 /** The given ids without a device in the account. */
 export async function unknownDevices(
@@ -90,7 +85,7 @@ export async function unknownDevices(
   for (const slice of slices(ids)) {
     const rows = await db.read(sql`
       SELECT d.device_id FROM devices d
-      WHERE ${visible(wholeAccount(accountID))} AND d.device_id IN (${listed(slice)})`);
+      WHERE ${visible(wholeAccount(accountID))} AND d.device_id IN (${fixedList(slice)})`);
     for (const row of rows) known.add(textOf(row, 'device_id'));
   }
   return ids.filter((id) => !known.has(id));
@@ -131,7 +126,7 @@ export function putGroup(input: GroupInput, audit: (onlyIf: Statement) => Statem
   const joins = slices(devices ?? []).map(
     (slice) => sql`INSERT INTO group_devices (device_no, group_no)
       SELECT d.device_no, g.group_no FROM devices d JOIN device_groups g ON g.account_id = d.account_id
-      WHERE ${visible(wholeAccount(accountID))} AND g.group_id = ${groupID} AND d.device_id IN (${listed(slice)})
+      WHERE ${visible(wholeAccount(accountID))} AND g.group_id = ${groupID} AND d.device_id IN (${fixedList(slice)})
       ON CONFLICT (device_no, group_no) DO NOTHING`,
   );
   return [

@@ -186,8 +186,3 @@ export function givenAssignments<K extends string>(
     })),
   );
 }
-
-/** Columns of the members, for SELECT and INSERT. @param alias of their table. */
-export function columnList(members: readonly string[], alias = ''): Statement {
-  return { sql: members.map((member) => `${alias}${columnOf(member)}`).join(', '), params: [] };
-}

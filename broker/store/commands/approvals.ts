@@ -22,7 +22,6 @@ const ofDevice = shape({ ...approvals.columns, ...deviceRef });
 /** The approval of a row with `account_id` and `device_id` of its device. */
 export const toApproval = ofDevice.toRecord;
 export type ApprovalRow = Infer<typeof ofDevice>;
-export type ApprovalState = ApprovalRow['approvalState'];
 
 const selectApproval = sql`SELECT p.*, d.account_id, d.device_id FROM approvals p
   JOIN devices d ON d.device_no = p.device_no`;

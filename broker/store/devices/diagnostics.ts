@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { aheadOfClockMs, clockAheadState } from '../../core/events/projection.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import {
   flagOf,
   jsonObjectOrNull,
@@ -95,8 +95,6 @@ export interface FleetCounts {
   readonly alarms: number;
   readonly pendingCommands: number;
 }
-
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 async function countAlarms(
   db: Database,

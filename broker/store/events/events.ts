@@ -2,7 +2,7 @@
 // is in `event-insert.ts`.
 
 import type { Database, Statement } from '../../../src/ports.ts';
-import { sql } from '../../../src/sql.ts';
+import { sql, valueList } from '../../../src/sql.ts';
 import { textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
@@ -111,13 +111,6 @@ export interface EventRange {
   readonly limit: number;
 }
 
-/** `a, b, c` as parameters; the list must not be empty. */
-export function listOf(values: readonly (string | number)[]): Statement {
-  return values
-    .map((value, index) => (index === 0 ? sql`${value}` : sql`, ${value}`))
-    .reduce((list, item) => sql`${list}${item}`);
-}
-
 /** The condition of a range, on events as `e` and `devices` as `d`. */
 function inRange(range: EventRange): Statement {
   const { scope, deviceID, fromMs, toMs, statusCodes, after } = range;
@@ -125,7 +118,7 @@ function inRange(range: EventRange): Statement {
   const ofDevice = deviceID === null ? none : sql` AND d.device_id = ${deviceID}`;
   const later =
     after === null ? none : sql` AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})`;
-  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${listOf(statusCodes)})`;
+  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${valueList(statusCodes)})`;
   return sql`${visible(scope)}${ofDevice}
       AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}${later}${codes}`;
 }

@@ -4,7 +4,7 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { crossingNotice } from '../../core/notifications/status-episodes.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import {
   findsRow,
   flagOf,
@@ -20,8 +20,6 @@ import { type Infer, shape } from '../base/table.ts';
 import { switchesOf } from '../schema/configs.ts';
 import { notifications } from '../schema/notifications.ts';
 import { lastEventNo, type NumberSpan, readSlice, slicesOfNumbers, tableOf } from '../slices/slices.ts';
-
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 const ruleEvents = shape({
   eventNo: numberOf,
