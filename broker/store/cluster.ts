@@ -3,7 +3,8 @@
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { followed } from './base/live-topic.ts';
-import { numberOf, textOf } from './base/row.ts';
+import { findsRow, flagOf, numberOf, textOf } from './base/row.ts';
+import { type Infer, shape } from './base/table.ts';
 import { isOpen } from './devices/credentials.ts';
 import { type DeviceKey } from './devices/device-key.ts';
 import type { DeviceRef } from './devices/devices.ts';
@@ -31,18 +32,22 @@ export function recordClusterLogin({ device, secretHash, atMs }: ClusterLogin): 
     ON CONFLICT (device_no) DO UPDATE SET secret_hash = excluded.secret_hash, at_ms = excluded.at_ms`;
 }
 
-export interface StaleLogin extends DeviceRef {
-  readonly atMs: number;
+const staleLogins = shape({
+  deviceNo: numberOf,
+  accountID: textOf,
+  deviceID: textOf,
+  atMs: numberOf,
   /** Why it is no longer valid. */
-  readonly fault: string;
-}
+  fault: textOf,
+});
+export type StaleLogin = Infer<typeof staleLogins>;
 
 /** Logins that would be refused now; at most `limit`, in the order of device numbers after `afterNo`. */
-export async function staleClusterLogins(
+export function staleClusterLogins(
   db: Database,
   at: { readonly nowS: number; readonly limit: number; readonly afterNo?: number },
 ): Promise<readonly StaleLogin[]> {
-  const rows = await db.read(sql`
+  return staleLogins.all(db)(sql`
     SELECT l.device_no, l.account_id, l.device_id, l.at_ms,
       CASE WHEN d.device_no IS NULL THEN 'the device was deleted'
         WHEN d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash THEN 'its secret was replaced'
@@ -54,13 +59,6 @@ export async function staleClusterLogins(
       AND (d.device_no IS NULL OR d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash
         OR a.account_id IS NULL OR NOT (${isOpen(at.nowS)}))
     ORDER BY l.device_no LIMIT ${at.limit}`);
-  return rows.map((row) => ({
-    deviceNo: numberOf(row, 'device_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    atMs: numberOf(row, 'at_ms'),
-    fault: textOf(row, 'fault'),
-  }));
 }
 
 /** Removes this login after its connection was closed; a newer login stays. */
@@ -81,55 +79,45 @@ export async function nextClusterTurn(db: Database, name: string): Promise<numbe
 
 /** True when a later turn has reported on the device: a report of this turn is refused. */
 export async function isTurnOver(db: Database, deviceNo: number, turn: number): Promise<boolean> {
-  const rows = await db.read(sql`
+  return findsRow(db)(sql`
     SELECT 1 AS later FROM devices WHERE device_no = ${deviceNo} AND session_turn > ${turn}`);
-  return rows.length > 0;
 }
 
+const presences = shape({
+  deviceNo: numberOf,
+  accountID: textOf,
+  deviceID: textOf,
+  isOnline: flagOf,
+  helloMs: numberOf,
+});
 /** The recorded state of a device's connection. */
-export interface PresenceRecord extends DeviceRef {
-  readonly isOnline: boolean;
-  readonly helloMs: number;
-}
+export type PresenceRecord = Infer<typeof presences>;
 
 const presence = sql`SELECT device_no, account_id, device_id, is_online, hello_ms FROM devices`;
 
-function toPresence(row: Parameters<typeof numberOf>[0]): PresenceRecord {
-  return {
-    deviceNo: numberOf(row, 'device_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    isOnline: numberOf(row, 'is_online') === 1,
-    helloMs: numberOf(row, 'hello_ms'),
-  };
-}
-
-export async function findPresence(db: Database, deviceNo: number): Promise<PresenceRecord | null> {
-  const [row] = await db.read(sql`${presence} WHERE device_no = ${deviceNo}`);
-  return row === undefined ? null : toPresence(row);
+export function findPresence(db: Database, deviceNo: number): Promise<PresenceRecord | null> {
+  return presences.first(db)(sql`${presence} WHERE device_no = ${deviceNo}`);
 }
 
 /** Devices that count as online without a sign of life since; in the order of their numbers, after `afterNo`. */
-export async function silentDevices(
+export function silentDevices(
   db: Database,
   of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
 ): Promise<readonly PresenceRecord[]> {
-  const rows = await db.read(sql`${presence}
+  return presences.all(db)(sql`${presence}
     WHERE device_no > ${of.afterNo} AND is_online = 1 AND heartbeat_ms < ${of.sinceMs}
       AND presence_cause <> 'message'
     ORDER BY device_no LIMIT ${of.limit}`);
-  return rows.map(toPresence);
 }
 
 /** Devices that count as offline with a sign of life since, and that sent a hello before; in the order of their numbers. */
-export async function recentDevices(
+export function recentDevices(
   db: Database,
   of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
 ): Promise<readonly PresenceRecord[]> {
-  const rows = await db.read(sql`${presence}
+  return presences.all(db)(sql`${presence}
     WHERE device_no > ${of.afterNo} AND is_online = 0 AND hello_ms > 0 AND heartbeat_ms > ${of.sinceMs}
     ORDER BY device_no LIMIT ${of.limit}`);
-  return rows.map(toPresence);
 }
 
 /** Corrects the recorded state, unless the device reported by itself meanwhile. */

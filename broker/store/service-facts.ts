@@ -1,7 +1,7 @@
 // What must stay the same from start to start, and at every bridge: rows that a start compares itself with.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { numberOf, textOf } from './base/row.ts';
+import { readNumber, textOf } from './base/row.ts';
 
 /** Null: it was never recorded. */
 export async function readFact(db: Database, name: string): Promise<string | null> {
@@ -31,6 +31,5 @@ export async function shareFact(
 
 /** Devices of all accounts: vehicles that know one signing key. */
 export async function countDevices(db: Database): Promise<number> {
-  const [row] = await db.read(sql`SELECT COUNT(*) AS devices FROM devices`);
-  return row === undefined ? 0 : numberOf(row, 'devices');
+  return (await readNumber(db)(sql`SELECT COUNT(*) AS devices FROM devices`)) ?? 0;
 }

@@ -5,16 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAlarmUpkeep } from '../../broker/notify/alarm-upkeep.ts';
 import { createEscalation } from '../../broker/notify/escalation.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { AppError } from '../../src/core/errors.ts';
-import { migrate } from '../../src/migrate.ts';
-import type { Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database } from '../../src/ports.ts';
+import { createFleet, type Fate, flakyStore, quietLog, webhookRule } from '../support/broker/rule-bench.ts';
 import { storeEvents } from '../support/database/stored-events.ts';
 import { openTestDatabase } from '../support/database/test-database.ts';
 
-const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
+const log = quietLog;
 const panic = 63_553;
 const tow = 63_601;
 const suspect = 4370;
@@ -27,19 +25,11 @@ const beganMs = Date.now();
 const clock: Clock = { ...createSystemClock(), utcMs: () => beganMs + laterMs };
 
 const rule: RuleDefinition = {
+  ...webhookRule,
   displayName: 'supervisor',
-  isActive: true,
   statusCodes: 'alarms',
-  kinds: [],
-  offlineAfterS: 900,
-  devices: [],
-  groups: [],
   silenceS: 300,
-  quietHours: null,
-  webhook: { url: 'https://hooks.example.com/' },
   email: { addresses: ['one@example.com', 'two@example.com'] },
-  push: null,
-  alarm: null,
   escalatesAfterS: 60,
 };
 
@@ -55,13 +45,7 @@ const put = (changes: Partial<RuleDefinition> = {}, ruleID = 'supervisor') =>
 beforeEach(async () => {
   laterMs = 0;
   db = await openTestDatabase();
-  await migrate(db, migrations);
-  await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
-  for (const device of ['truck-1', 'truck-2']) {
-    await run(
-      `INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', '${device}', 1)`,
-    );
-  }
+  await createFleet(db, ['truck-1', 'truck-2']);
 });
 afterEach(() => db.close());
 
@@ -75,20 +59,7 @@ async function store(codes: readonly number[], deviceNo = 1): Promise<void> {
   }
 }
 
-/** Fails before a write, or after it as a connection does that breaks before the answer. */
-function flaky(fate: 'before' | 'after' | 'no'): Database {
-  const broken = () => new AppError('storage', 'the disk is gone');
-  return {
-    read: (statement) => db.read(statement),
-    async write(batch) {
-      if (fate === 'before') throw broken();
-      const results = await db.write(batch);
-      if (fate === 'after') throw broken();
-      return results;
-    },
-    close: () => db.close(),
-  };
-}
+const flaky = (fate: Fate): Database => flakyStore(db, () => fate);
 
 const nothing = (): void => undefined;
 const notifierOf = (on: Database) =>

@@ -10,17 +10,16 @@ import type {
   Sending,
   WebhookCall,
 } from '../../broker/notify/senders.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
-import { migrate } from '../../src/migrate.ts';
-import type { Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database } from '../../src/ports.ts';
+import { createFleet, quietLog, webhookRule } from '../support/broker/rule-bench.ts';
 import { createOfflineSenders } from '../support/broker/senders.ts';
 import { storeEvents } from '../support/database/stored-events.ts';
 import { openTestDatabase } from '../support/database/test-database.ts';
 
-const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
+const log = quietLog;
 const { PANIC_ON, TOWING_START } = statusCodes;
 const hourMs = 3_600_000;
 
@@ -30,20 +29,10 @@ const beganMs = Date.now();
 const clock: Clock = { ...createSystemClock(), utcMs: () => beganMs + laterMs };
 
 const rule: RuleDefinition = {
-  displayName: 'r1',
-  isActive: true,
+  ...webhookRule,
   statusCodes: 'alarms',
-  kinds: [],
-  offlineAfterS: 900,
-  devices: [],
-  groups: [],
-  silenceS: 0,
-  quietHours: null,
-  webhook: { url: 'https://hooks.example.com/' },
   email: { addresses: ['one@example.com', 'two@example.com'] },
   push: { userIDs: 'all' },
-  alarm: null,
-  escalatesAfterS: null,
 };
 
 const run = (text: string) => db.write([{ sql: text, params: [] }]);
@@ -55,15 +44,8 @@ const put = (ruleID: string, changes: Partial<RuleDefinition> = {}) =>
 beforeEach(async () => {
   laterMs = 0;
   db = await openTestDatabase();
-  await migrate(db, migrations);
-  await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
-  for (const [deviceID, name] of [
-    ['truck-1', 'Rosie'],
-    ['truck-2', ''],
-  ]) {
-    await run(`INSERT INTO devices (account_no, account_id, device_id, display_name, created_s)
-      VALUES (1, 'acme', '${deviceID}', '${name}', 1)`);
-  }
+  await createFleet(db, ['truck-1', 'truck-2']);
+  await run("UPDATE devices SET display_name = 'Rosie' WHERE device_id = 'truck-1'");
   await run(`INSERT INTO users (account_id, user_id, password_hash, role, display_name, created_s)
     VALUES ('acme', 'ann', '', 'admin', 'Ann', 1)`);
   await run(`INSERT INTO push_registrations (account_id, user_id, push_id, endpoint, p256dh, auth, is_registered,

@@ -6,53 +6,32 @@ import { createDelivery } from '../../broker/notify/delivery.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
 import type { Senders, Sending, WebhookCall } from '../../broker/notify/senders.ts';
 import { type Committed } from '../../broker/ports/committed.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { insertDelivery } from '../../broker/store/notifications/deliveries.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { AppError } from '../../src/core/errors.ts';
-import { migrate } from '../../src/migrate.ts';
-import type { Database, Log } from '../../src/ports.ts';
+import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { createFleet, type Fate, flakyStore, quietLog, webhookRule } from '../support/broker/rule-bench.ts';
 import { createOfflineSenders } from '../support/broker/senders.ts';
 import { storeEvents } from '../support/database/stored-events.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
-const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
+const log = quietLog;
 const clock = createSystemClock();
 const entropy = createSystemEntropy();
 const panic = 63_553;
 
 let db: Database;
 
-const rule: RuleDefinition = {
-  displayName: 'r1',
-  isActive: true,
-  statusCodes: [panic],
-  kinds: [],
-  offlineAfterS: 900,
-  devices: [],
-  groups: [],
-  silenceS: 0,
-  quietHours: null,
-  webhook: { url: 'https://hooks.example.com/' },
-  email: null,
-  push: null,
-  alarm: null,
-  escalatesAfterS: null,
-};
+const rule: RuleDefinition = { ...webhookRule, statusCodes: [panic] };
 
 const run = (text: string) => db.write([{ sql: text, params: [] }]);
 const count = async (text: string): Promise<number> => (await db.read({ sql: text, params: [] })).length;
 
 async function open(): Promise<void> {
   db = openSqlite({ path: ':memory:', pageSize: 4096 });
-  await migrate(db, migrations);
-  await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
-  await run(
-    "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 'truck-17', 1)",
-  );
+  await createFleet(db, ['truck-17']);
   await db.write([putRule({ accountID: 'acme', ruleID: 'r1', definition: rule, secret: 's', nowMs: 1 })]);
 }
 
@@ -78,21 +57,7 @@ const notifierOf = (store: Database) =>
     onAlarms: () => undefined,
   });
 
-/** Fails before the write, or after it as a connection does that breaks before the answer. */
-function flaky(fails: () => 'before' | 'after' | 'no'): Database {
-  const broken = () => new AppError('storage', 'the disk is gone');
-  return {
-    read: (statement) => db.read(statement),
-    async write(batch) {
-      const fate = fails();
-      if (fate === 'before') throw broken();
-      const results = await db.write(batch);
-      if (fate === 'after') throw broken();
-      return results;
-    },
-    close: () => db.close(),
-  };
-}
+const flaky = (fateOf: () => Fate): Database => flakyStore(db, fateOf);
 
 /** Ends what a test has started, before its database closes. */
 const stops: (() => unknown)[] = [];

@@ -3,7 +3,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOccurrenceNotifier } from '../../broker/notify/occurrence-notifier.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import {
   dropOccurrencesBeyond,
   dropUnasked,
@@ -12,11 +11,11 @@ import {
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { migrate } from '../../src/migrate.ts';
-import type { Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database } from '../../src/ports.ts';
+import { createFleet, type Fate, flakyStore, quietLog, webhookRule } from '../support/broker/rule-bench.ts';
 import { isOnPostgres, openSecond, openTestDatabase } from '../support/database/test-database.ts';
 
-const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
+const log = quietLog;
 const minuteMs = 60_000;
 
 let db: Database;
@@ -29,9 +28,8 @@ const clock: Clock = {
 };
 
 const rule: RuleDefinition = {
+  ...webhookRule,
   displayName: 'ops',
-  isActive: true,
-  statusCodes: [],
   kinds: [
     'device_offline',
     'device_online',
@@ -41,15 +39,6 @@ const rule: RuleDefinition = {
     'certificate_expiring',
   ],
   offlineAfterS: 300,
-  devices: [],
-  groups: [],
-  silenceS: 0,
-  quietHours: null,
-  webhook: { url: 'https://hooks.example.com/' },
-  email: null,
-  push: null,
-  alarm: null,
-  escalatesAfterS: null,
 };
 
 const run = (text: string) => db.write([{ sql: text, params: [] }]);
@@ -82,31 +71,12 @@ beforeEach(async () => {
   laterMs = 0;
   commands = 0;
   db = await openTestDatabase();
-  await migrate(db, migrations);
-  await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
-  for (const device of ['truck-1', 'truck-2']) {
-    await run(
-      `INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', '${device}', 1)`,
-    );
-  }
+  await createFleet(db, ['truck-1', 'truck-2']);
   await put();
 });
 afterEach(() => db.close());
 
-/** Fails before a write, or after it as a connection does that breaks before the answer. */
-function flaky(fate: 'before' | 'after' | 'no'): Database {
-  const broken = () => new AppError('storage', 'the disk is gone');
-  return {
-    read: (statement) => db.read(statement),
-    async write(batch) {
-      if (fate === 'before') throw broken();
-      const results = await db.write(batch);
-      if (fate === 'after') throw broken();
-      return results;
-    },
-    close: () => db.close(),
-  };
-}
+const flaky = (fate: Fate): Database => flakyStore(db, () => fate);
 
 const notifierOf = (on: Database) =>
   createOccurrenceNotifier({ db: on, clock, log, onDeliveries: () => undefined });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   bytesOf,
+  flagOf,
   jsonListOf,
   jsonObjectOrNull,
   numberOf,
@@ -30,6 +31,7 @@ const readers = {
   textOrNull,
   numberOf,
   numberOrNull,
+  flagOf,
   bytesOf,
   jsonListOf,
   textListOf,

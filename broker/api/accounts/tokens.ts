@@ -12,13 +12,13 @@ import {
   hasToken,
   insertApiToken,
   listSessions,
-  type NamedDevices,
   revokeSessions,
   revokeToken,
   type TokenRow,
   tokenIDOf,
 } from '../../store/accounts/sessions.ts';
 import { listRegistrations, type RegistrationRow } from '../../store/notifications/push.ts';
+import type { NamedDevices } from '../../store/schema/accounts.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';

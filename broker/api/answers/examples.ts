@@ -1,5 +1,6 @@
 // Examples of the larger answers in the API document: one invented truck with an engine cutoff that waits for standstill.
 import { type BusValueName, busValues } from '../../../src/core/events/bus-values.ts';
+import { exampleTexts } from '../base/input-members.ts';
 import type {
   BusValueView,
   DeviceView,
@@ -77,10 +78,8 @@ export const exampleBus: VehicleBusView = {
 export const exampleDevice: DeviceView = {
   deviceID: 'truck-17',
   deviceUnique: '356938035643809',
-  deviceType: '',
+  ...exampleTexts,
   deviceDescription: 'Freightliner, Toronto',
-  deviceDisplayName: 'truck-17',
-  deviceNotifyEmail: '',
   deviceDriver: 'A. Tremblay',
   deviceCreatedOn: 1763600000,
   deviceLastHeartbeat: 1763683205,
@@ -91,13 +90,8 @@ export const exampleDevice: DeviceView = {
   deviceLastValidTimestamp: 1763683200,
   deviceLastValidAddress: '',
   deviceLastGeozoneID: 'depot',
-  pinColor: '1f77b4',
-  pinTag: '',
-  additionalPinDisplay: '',
   fuelLevelAverage: '0.62',
   fuelLevels: ['0.62'],
-  equipmentTypeId: '',
-  equipmentTypeDesc: '',
   authorities: { read: true, update: true, command: true },
   features: {
     cargoaccess: { displayText: 'Cargo Access', states: { 0: 'Disallowed', 1: 'Allowed' } },

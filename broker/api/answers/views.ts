@@ -14,6 +14,7 @@ import type { DeviceRow, DeviceState } from '../../store/devices/devices.ts';
 import type { EventRow } from '../../store/events/events.ts';
 import type { ZoneName } from '../../store/geozones/geozones.ts';
 import { type Caller } from '../base/caller.ts';
+import { viewTexts } from '../base/input-members.ts';
 import {
   type BusValueView,
   type DeviceView,
@@ -156,10 +157,8 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
   return {
     deviceID: row.deviceID,
     deviceUnique: row.uniqueID,
-    deviceType: row.type,
+    ...viewTexts(row),
     deviceDescription: row.description,
-    deviceDisplayName: row.displayName,
-    deviceNotifyEmail: row.notifyEmail,
     deviceDriver: row.driver,
     deviceCreatedOn: row.createdS,
     deviceLastHeartbeat: epochSeconds(row.heartbeatMs),
@@ -170,13 +169,8 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     deviceLastValidTimestamp: epochSeconds(row.fixMs),
     deviceLastValidAddress: row.address,
     deviceLastGeozoneID: row.geozoneID,
-    pinColor: row.pinColor,
-    pinTag: row.pinTag,
-    additionalPinDisplay: row.additionalPinDisplay,
     fuelLevelAverage: fuel,
     fuelLevels: fuel === null ? [] : [fuel],
-    equipmentTypeId: row.equipmentTypeID,
-    equipmentTypeDesc: row.equipmentTypeDesc,
     authorities: { read: true, update: mayUpdate, command: mayUpdate },
     features,
     sensors,

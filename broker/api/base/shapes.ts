@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { type BusValueName, busValueNames } from '../../../src/core/events/bus-values.ts';
 import { ruleNames, verdictLimits } from '../../../src/core/verdict/verdict.ts';
 import { witnessStates } from '../../../src/core/verdict/witness.ts';
+import { shownTexts } from './input-members.ts';
 
 /** A time in an answer, UTC in s since 1970. */
 export const epoch = (description: string) =>
@@ -200,10 +201,8 @@ export const stateMap = Type.Object(
 export const device = Type.Object({
   deviceID: text('Identifier of the device'),
   deviceUnique: text('Unique hardware identifier, decimal text; empty when not set'),
-  deviceType: text('Type of the unit'),
+  ...shownTexts,
   deviceDescription: text('Description; generated from the id when none was given'),
-  deviceDisplayName: text('Short name for lists and maps'),
-  deviceNotifyEmail: text('Notification e-mail; may be empty'),
   deviceDriver: text('Driver'),
   deviceCreatedOn: epoch('Creation of the record'),
   deviceLastHeartbeat: epoch('Last message of the device; 0 for a new device'),
@@ -218,15 +217,10 @@ export const device = Type.Object({
     'Address of the last valid position as set by updateaddress; empty until then',
   ),
   deviceLastGeozoneID: text('Geozone of the last valid position; empty outside of all'),
-  pinColor: Type.String({ pattern: '^[0-9A-Fa-f]{6}$', description: 'Hexadecimal colour without `#`' }),
-  pinTag: text('Tag of the map pin'),
-  additionalPinDisplay: text('Further text of the map pin'),
   fuelLevelAverage: Type.Union([Type.String(), Type.Null()], {
     description: 'Mean fraction of the tanks, 0 to 1, decimal text; null without a fuel sensor',
   }),
   fuelLevels: Type.Array(Type.String(), { description: 'Fraction of each tank, decimal text' }),
-  equipmentTypeId: text('Equipment template'),
-  equipmentTypeDesc: text('Name of the equipment template'),
   authorities: Type.Record(Type.String(), Type.Boolean(), {
     description: 'What the caller may do with this device: `read`, `update`, `command`',
   }),

@@ -13,7 +13,7 @@ import { type Caller } from '../base/caller.ts';
 import { readCsv } from '../base/csv.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
-import { fullAccount } from './device-members.ts';
+import { fullAccount, settingMembers } from './device-members.ts';
 import { type CheckedLine, judge, readFleet, readLines } from './import-lines.ts';
 
 const linesMost = 10_000;
@@ -164,9 +164,12 @@ const importDevices = operation({
 \`Content-Type: text/csv\`, or as the member \`csv\` of a JSON object; at most 1 MiB.
 
 The first line names the columns as the members of createdevice and of settings are called, in any order; \`deviceID\` must
-be among them: \`deviceID\`, \`uniqueid\`, \`sms\`, \`deviceDescription\`, \`deviceDriver\`, \`deviceDisplayName\`, \`deviceType\`,
-\`deviceNotifyEmail\`, \`pinColor\`, \`pinTag\`, \`additionalPinDisplay\`, \`equipmentTypeId\`, \`equipmentTypeDesc\`,
-\`maxPassengers\`. Any other column is refused. Cells follow RFC 4180 (quotes, line breaks within quotes, UTF-8, a byte order
+be among them: \`deviceID\`, \`uniqueid\`, \`sms\`, \`deviceDescription\`, \`deviceDriver\`,
+${Object.keys(settingMembers)
+  .map((name) => `\`${name}\``)
+  .join(
+    ', ',
+  )}. Any other column is refused. Cells follow RFC 4180 (quotes, line breaks within quotes, UTF-8, a byte order
 mark is passed over); the separator is the comma, or the semicolon when the first line has semicolons and no comma. Spaces
 at the ends of a cell are dropped.
 

@@ -4,13 +4,12 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { Statement, WriteResult } from '../../../src/ports.ts';
-import { mailboxOrNoneSource } from '../../core/notifications/delivery-targets.ts';
 import { isDataFault } from '../../store/base/store-faults.ts';
 import { type DeviceKey } from '../../store/devices/device-key.ts';
 import { freeDevices } from '../../store/devices/device-limit.ts';
 import type { DeviceFields } from '../../store/devices/devices.ts';
 import { holderOfUniqueID } from '../../store/devices/unique-ids.ts';
-import { linesText, lineText } from '../base/input-members.ts';
+import { linesText, lineText, sentFields, sentTexts } from '../base/input-members.ts';
 import type { ApiServices } from '../base/operation.ts';
 
 /** Id of a device that may be new. */
@@ -55,22 +54,7 @@ export const descriptionText = linesText(128, 'Description');
 
 /** Members of the settings operation, all optional. */
 export const settingMembers = {
-  deviceDisplayName: Type.Optional(shortText('Short name for lists and maps')),
-  deviceType: Type.Optional(shortText('Type of the unit', 64)),
-  deviceNotifyEmail: Type.Optional(
-    Type.String({
-      maxLength: 254,
-      pattern: mailboxOrNoneSource,
-      description: 'Notification e-mail, one mailbox that mail can reach; empty for none',
-    }),
-  ),
-  pinColor: Type.Optional(
-    Type.String({ pattern: '^[0-9A-Fa-f]{6}$', description: 'Hexadecimal colour without `#`' }),
-  ),
-  pinTag: Type.Optional(shortText('Tag of the map pin', 64)),
-  additionalPinDisplay: Type.Optional(shortText('Further text of the map pin')),
-  equipmentTypeId: Type.Optional(shortText('Equipment template', 64)),
-  equipmentTypeDesc: Type.Optional(shortText('Name of the equipment template')),
+  ...sentTexts,
   maxPassengers: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1000, description: 'Seats; what passengercount compares with' }),
   ),
@@ -88,17 +72,7 @@ export const given = (
 
 /** The fields of the store that settings stand for. */
 export function fieldsOf(settings: Settings): DeviceFields {
-  return given({
-    displayName: settings.deviceDisplayName,
-    type: settings.deviceType,
-    notifyEmail: settings.deviceNotifyEmail,
-    pinColor: settings.pinColor,
-    pinTag: settings.pinTag,
-    additionalPinDisplay: settings.additionalPinDisplay,
-    equipmentTypeID: settings.equipmentTypeId,
-    equipmentTypeDesc: settings.equipmentTypeDesc,
-    maxPassengers: settings.maxPassengers,
-  });
+  return { ...sentFields(settings), ...given({ maxPassengers: settings.maxPassengers }) };
 }
 
 /** What the audit entry records of a change: which members, not the names and numbers of people in them. */

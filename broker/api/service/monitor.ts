@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox';
 import { dayMs } from '../../../src/core/durations.ts';
+import { valueList } from '../../../src/sql.ts';
 import { activationCodes } from '../../core/events/activation.ts';
 import { countFleet } from '../../store/devices/diagnostics.ts';
-import { listOf } from '../../store/events/events.ts';
 import { operation } from '../base/operation.ts';
 import { count, envelope, ok } from '../base/shapes.ts';
 
@@ -49,7 +49,7 @@ getdeviceactivations in the last 24 hours by event time; \`pendingCommands\`: co
   },
   async run({ caller }, { db, clock, metrics }) {
     const nowMs = Math.round(clock.utcMs());
-    const alarmsOf = { codes: listOf(activationCodes), fromMs: nowMs - dayMs };
+    const alarmsOf = { codes: valueList(activationCodes), fromMs: nowMs - dayMs };
     const { devices, online, alarms, pendingCommands } = await countFleet(db, caller.scope, alarmsOf);
     return {
       ...ok,

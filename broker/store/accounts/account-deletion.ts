@@ -2,7 +2,7 @@
 // account's row last. The audit log stays with its chain; its details are emptied.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { findsRow, numberOf, readTexts, textOf } from '../base/row.ts';
 import type { DeviceRef } from '../devices/devices.ts';
 
 /**
@@ -45,10 +45,9 @@ const cutDevices = (accountID: Statement): Statement => sql`
       WHERE c.device_no = d.device_no AND c.feature = 'enginecutoff' AND c.state = '1' AND c.is_final = 0))`;
 
 /** Devices that prevent the deletion of an account, at most ten of them. */
-export async function devicesCutOff(db: Database, accountID: string): Promise<readonly string[]> {
-  const rows = await db.read(sql`
+export function devicesCutOff(db: Database, accountID: string): Promise<readonly string[]> {
+  return readTexts(db)(sql`
     ${cutDevices(sql`${accountID}`)} ORDER BY d.device_id LIMIT 10`);
-  return rows.map((row) => textOf(row, 'device_id'));
 }
 
 /** Condition: the account exists, is not being deleted, and no device prevents the deletion. */
@@ -64,10 +63,9 @@ export function beginDeletion(accountID: string, atS: number): Statement {
 }
 
 /** Accounts that are being deleted, oldest first; at most a hundred. */
-export async function accountsToClear(db: Database): Promise<readonly string[]> {
-  const rows = await db.read(sql`
+export function accountsToClear(db: Database): Promise<readonly string[]> {
+  return readTexts(db)(sql`
     SELECT account_id FROM accounts WHERE deleting_s IS NOT NULL ORDER BY deleting_s, account_id LIMIT 100`);
-  return rows.map((row) => textOf(row, 'account_id'));
 }
 
 /**
@@ -118,10 +116,9 @@ export function emptyDetails(accountID: string): Statement {
 
 /** True while events of deleted devices of the account remain. */
 export async function hasEventsLeft(db: Database, accountID: string): Promise<boolean> {
-  const rows = await db.read(
+  return findsRow(db)(
     sql`SELECT 1 AS there FROM deleted_devices WHERE account_id = ${accountID} AND is_purged = 0 LIMIT 1`,
   );
-  return rows.length > 0;
 }
 
 /** Condition: the account exists and is being deleted. */

@@ -1,46 +1,24 @@
 // Statements that read and seal the audit log. Sealing gives an entry its place in the chain and never changes its content;
 // every change carries its condition, so that of two concurrent sealers one retries.
 import { createHash } from 'node:crypto';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { type ChainedEntry, type ChainHead, emptyChain } from '../../core/accounts/audit-chain.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { audit } from '../schema/accounts.ts';
 
 /** An entry as kept; without a place while it is not sealed. */
-export interface AuditRow extends Omit<ChainedEntry, 'chainNo' | 'prevHash' | 'hash'> {
-  readonly chainNo: number | null;
-  readonly prevHash: string | null;
-  readonly hash: string | null;
-}
+export type AuditRow = Infer<typeof audit>;
 
 /** SHA-256 of a text in hexadecimal. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function toAuditRow(row: Row): AuditRow {
-  return {
-    auditNo: numberOf(row, 'audit_no'),
-    accountID: textOf(row, 'account_id'),
-    atMs: numberOf(row, 'at_ms'),
-    actor: textOf(row, 'actor'),
-    source: textOf(row, 'source'),
-    action: textOf(row, 'action'),
-    object: textOf(row, 'object'),
-    detail: textOrNull(row, 'detail'),
-    detailHash: textOf(row, 'detail_hash'),
-    chainNo: numberOrNull(row, 'chain_no'),
-    prevHash: textOrNull(row, 'prev_hash'),
-    hash: textOrNull(row, 'hash'),
-  };
-}
-
 /** The oldest entries without a place, of all accounts. */
-export async function unsealedEntries(db: Database, limit: number): Promise<readonly AuditRow[]> {
-  const rows = await db.read(
-    sql`SELECT * FROM audit WHERE chain_no IS NULL ORDER BY audit_no LIMIT ${limit}`,
-  );
-  return rows.map(toAuditRow);
+export function unsealedEntries(db: Database, limit: number): Promise<readonly AuditRow[]> {
+  return audit.all(db)(sql`SELECT * FROM audit WHERE chain_no IS NULL ORDER BY audit_no LIMIT ${limit}`);
 }
 
 /** Entries without a place that came before `beforeMs`. @param accountID null: of all accounts. */
@@ -49,32 +27,32 @@ export async function countUnsealed(
   { accountID, beforeMs }: { readonly accountID: string | null; readonly beforeMs: number },
 ): Promise<number> {
   const own = accountID === null ? sql`` : sql`AND account_id = ${accountID}`;
-  const [row] = await db.read(
-    sql`SELECT COUNT(*) AS there FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs} ${own}`,
-  );
-  return row === undefined ? 0 : numberOf(row, 'there');
+  const count = sql`SELECT COUNT(*) AS entries FROM audit WHERE chain_no IS NULL AND at_ms < ${beforeMs} ${own}`;
+  return (await readNumber(db)(count)) ?? 0;
 }
 
 /** Entries of a user that are searched for logins. */
 const entriesScanned = 1000;
 
 /** Sources of a user's recent logins, from the newest entries. */
-export async function loginSources(
+export function loginSources(
   db: Database,
   { accountID, userID }: { readonly accountID: string; readonly userID: string },
 ): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT DISTINCT source FROM
-    (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
+  return readTexts(
+    db,
+  )(sql`SELECT DISTINCT source FROM (SELECT source, action FROM audit WHERE account_id = ${accountID} AND object = ${userID}
       ORDER BY audit_no DESC LIMIT ${entriesScanned}) AS newest
     WHERE action = 'login'`);
-  return rows.map((row) => textOf(row, 'source'));
 }
+
+const chainHeads = shape({ chainNo: numberOf, hash: textOf });
 
 /** The end of an account's chain. */
 export async function chainHead(db: Database, accountID: string): Promise<ChainHead> {
-  const [row] = await db.read(sql`SELECT chain_no, hash FROM audit
-    WHERE account_id = ${accountID} AND chain_no IS NOT NULL ORDER BY chain_no DESC LIMIT 1`);
-  return row === undefined ? emptyChain : { chainNo: numberOf(row, 'chain_no'), hash: textOf(row, 'hash') };
+  const head = await chainHeads.first(db)(sql`SELECT chain_no, hash FROM audit
+      WHERE account_id = ${accountID} AND chain_no IS NOT NULL ORDER BY chain_no DESC LIMIT 1`);
+  return head ?? emptyChain;
 }
 
 /**
@@ -94,22 +72,18 @@ export function sealEntry(link: {
 }
 
 /** The head of a chain as it was kept when its last entry was sealed. */
-export interface KeptHead extends ChainHead {
+const keptHeads = shape({
+  ...chainHeads.columns,
   /** The same, signed by the service. */
-  readonly signed: string;
-}
+  signed: textOf,
+});
+export type KeptHead = Infer<typeof keptHeads>;
 
 /** The kept head of an account's chain; null: there is none. */
-export async function keptHead(db: Database, accountID: string): Promise<KeptHead | null> {
-  const [row] = await db.read(
+export function keptHead(db: Database, accountID: string): Promise<KeptHead | null> {
+  return keptHeads.first(db)(
     sql`SELECT chain_no, hash, signed FROM audit_heads WHERE account_id = ${accountID}`,
   );
-  if (row === undefined) return null;
-  return {
-    chainNo: numberOf(row, 'chain_no'),
-    hash: textOf(row, 'hash'),
-    signed: textOf(row, 'signed'),
-  };
 }
 
 /**
@@ -130,9 +104,8 @@ export function keepHead(accountID: string, head: KeptHead, isFirst: boolean): r
 }
 
 /** Accounts whose chain has a kept head. */
-export async function headedAccounts(db: Database): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT account_id FROM audit_heads`);
-  return rows.map((row) => textOf(row, 'account_id'));
+export function headedAccounts(db: Database): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT account_id FROM audit_heads`);
 }
 
 /** Accounts that have entries, after `after` in the order of ids; '' is the service's own and comes first. */
@@ -158,10 +131,10 @@ export async function chainPage(
   db: Database,
   page: { readonly accountID: string; readonly fromNo: number; readonly limit: number },
 ): Promise<readonly ChainedEntry[]> {
-  const rows = await db.read(sql`SELECT * FROM audit
-    WHERE account_id = ${page.accountID} AND chain_no IS NOT NULL AND chain_no >= ${page.fromNo}
-    ORDER BY chain_no LIMIT ${page.limit}`);
-  return rows.map(toAuditRow).map((row) => ({
+  const rows = await audit.all(db)(sql`SELECT * FROM audit
+      WHERE account_id = ${page.accountID} AND chain_no IS NOT NULL AND chain_no >= ${page.fromNo}
+      ORDER BY chain_no LIMIT ${page.limit}`);
+  return rows.map((row) => ({
     ...row,
     chainNo: row.chainNo ?? 0,
     prevHash: row.prevHash ?? '',
@@ -215,14 +188,12 @@ export async function auditPage(
     ORDER BY audit_no DESC`;
   const isWhole = [filter.actor, filter.action, filter.fromMs, filter.untilMs].every((one) => one === null);
   if (isWhole) {
-    const rows = await db.read(sql`SELECT * ${span} LIMIT ${limit}`);
-    return { rows: rows.map(toAuditRow), scannedTo: null };
+    return { rows: await audit.all(db)(sql`SELECT * ${span} LIMIT ${limit}`), scannedTo: null };
   }
   // A filter that nothing matches would read the whole log; each page reads a part.
-  const [end] = await db.read(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
-  const last = end === undefined ? null : numberOf(end, 'audit_no');
+  const last = await readNumber(db)(sql`SELECT audit_no ${span} LIMIT 1 OFFSET ${auditScanned - 1}`);
   const beyond = last === null ? sql`` : sql`AND audit_no >= ${last}`;
-  const rows = await db.read(sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
-    AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`);
-  return { rows: rows.map(toAuditRow), scannedTo: rows.length < limit ? last : null };
+  const rows = await audit.all(db)(sql`SELECT * FROM audit WHERE account_id = ${accountID} ${about}
+      AND audit_no < ${before} ${beyond} ${conditionsOf(filter)} ORDER BY audit_no DESC LIMIT ${limit}`);
+  return { rows, scannedTo: rows.length < limit ? last : null };
 }

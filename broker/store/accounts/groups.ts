@@ -1,9 +1,12 @@
 // Statements on groups of devices. Groups limit which devices a user sees: deleting one must never show a user more than
 // before, so a limited user stays limited.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { fixedList, listMost } from '../base/fixed-list.ts';
+import { numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
 import { limitingUser, type Scope, visible, wholeAccount } from '../base/scope.ts';
+import type { Infer } from '../base/table.ts';
+import { deviceGroups } from '../schema/devices.ts';
 import { lockAccount } from './accounts.ts';
 
 /** Groups of one account. */
@@ -16,24 +19,13 @@ export interface GroupKey {
   readonly groupID: string;
 }
 
-export interface GroupRow extends GroupKey {
-  readonly displayName: string;
-  readonly description: string;
-}
-
-const toGroup = (row: Row): GroupRow => ({
-  accountID: textOf(row, 'account_id'),
-  groupID: textOf(row, 'group_id'),
-  displayName: textOf(row, 'display_name'),
-  description: textOf(row, 'description'),
-});
+export type GroupRow = Infer<typeof deviceGroups>;
 
 /** One group of an account, or null. */
-export async function findGroup(db: Database, key: GroupKey): Promise<GroupRow | null> {
-  const [row] = await db.read(
+export function findGroup(db: Database, key: GroupKey): Promise<GroupRow | null> {
+  return deviceGroups.first(db)(
     sql`SELECT * FROM device_groups WHERE account_id = ${key.accountID} AND group_id = ${key.groupID}`,
   );
-  return row === undefined ? null : toGroup(row);
 }
 
 /** Condition on `device_groups g`: every group of the account, or only those of a limited user. */
@@ -49,52 +41,39 @@ function visibleGroup(scope: Scope): Statement {
 }
 
 /** The number of a group that the caller may see, or null. */
-export async function findVisibleGroup(db: Database, scope: Scope, groupID: string): Promise<number | null> {
-  const [row] = await db.read(
+export function findVisibleGroup(db: Database, scope: Scope, groupID: string): Promise<number | null> {
+  return readNumber(db)(
     sql`SELECT g.group_no FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id = ${groupID}`,
   );
-  return row === undefined ? null : numberOf(row, 'group_no');
 }
 
 /** Groups that the caller may see in the order of their ids, after `after`. */
-export async function listGroups(
+export function listGroups(
   db: Database,
   scope: Scope,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly GroupRow[]> {
-  const rows = await db.read(sql`
+  return deviceGroups.all(db)(sql`
     SELECT g.* FROM device_groups g WHERE ${visibleGroup(scope)} AND g.group_id > ${page.after}
     ORDER BY g.group_id LIMIT ${page.limit}`);
-  return rows.map(toGroup);
 }
 
 /** Ids of the devices of one group that the caller may see; at most `groupDevicesMost`. */
-export async function devicesOfGroup(
-  db: Database,
-  scope: Scope,
-  groupID: string,
-): Promise<readonly string[]> {
+export function devicesOfGroup(db: Database, scope: Scope, groupID: string): Promise<readonly string[]> {
   // A subquery of its own, so that visibility is checked only for devices of the group.
-  const rows = await db.read(sql`
+  return readTexts(db)(sql`
     SELECT d.device_id FROM devices d
     WHERE ${visible(scope)} AND d.device_no IN (
       SELECT m.device_no FROM device_groups g JOIN group_devices m ON m.group_no = g.group_no
       WHERE g.account_id = ${scope.accountID} AND g.group_id = ${groupID})
     ORDER BY d.device_id LIMIT ${groupDevicesMost}`);
-  return rows.map((row) => textOf(row, 'device_id'));
 }
-
-/** Ids looked for in one statement; shorter lists are padded, so that one statement is prepared. */
-const idsPerStatement = 100;
 
 function slices(ids: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(ids.length / idsPerStatement) }, (_, at) =>
-    ids.slice(at * idsPerStatement, (at + 1) * idsPerStatement),
+  return Array.from({ length: Math.ceil(ids.length / listMost) }, (_, at) =>
+    ids.slice(at * listMost, (at + 1) * listMost),
   );
 }
-
-const listed = (ids: readonly string[]): Statement =>
-  valueList(Array.from({ length: idsPerStatement }, (_, at) => ids[at] ?? ids[0] ?? ''));
 
 /** The given ids without a device in the account. */
 export async function unknownDevices(
@@ -106,7 +85,7 @@ export async function unknownDevices(
   for (const slice of slices(ids)) {
     const rows = await db.read(sql`
       SELECT d.device_id FROM devices d
-      WHERE ${visible(wholeAccount(accountID))} AND d.device_id IN (${listed(slice)})`);
+      WHERE ${visible(wholeAccount(accountID))} AND d.device_id IN (${fixedList(slice)})`);
     for (const row of rows) known.add(textOf(row, 'device_id'));
   }
   return ids.filter((id) => !known.has(id));
@@ -147,7 +126,7 @@ export function putGroup(input: GroupInput, audit: (onlyIf: Statement) => Statem
   const joins = slices(devices ?? []).map(
     (slice) => sql`INSERT INTO group_devices (device_no, group_no)
       SELECT d.device_no, g.group_no FROM devices d JOIN device_groups g ON g.account_id = d.account_id
-      WHERE ${visible(wholeAccount(accountID))} AND g.group_id = ${groupID} AND d.device_id IN (${listed(slice)})
+      WHERE ${visible(wholeAccount(accountID))} AND g.group_id = ${groupID} AND d.device_id IN (${fixedList(slice)})
       ON CONFLICT (device_no, group_no) DO NOTHING`,
   );
   return [

@@ -3,6 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { numberOf, textOf, textOrNull } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 
 /** How long a key is kept, in ms. */
 const keyLifeMs = 24 * 3_600_000;
@@ -52,24 +53,19 @@ export function claimKey(claim: KeyClaim): readonly Statement[] {
   ];
 }
 
-export interface KeyRow {
-  readonly requestHash: string;
-  readonly claimedMs: number;
+const keys = shape({
+  requestHash: textOf,
+  claimedMs: numberOf,
   /** The answer as it was sent; null while the request runs. */
-  readonly answer: string | null;
-}
+  answer: textOrNull,
+});
+export type KeyRow = Infer<typeof keys>;
 
 /** The stored state of a key, or null. */
-export async function findKey(db: Database, keyHash: string): Promise<KeyRow | null> {
-  const [row] = await db.read(
+export function findKey(db: Database, keyHash: string): Promise<KeyRow | null> {
+  return keys.first(db)(
     sql`SELECT request_hash, claimed_ms, answer FROM idempotency_keys WHERE key_hash = ${keyHash}`,
   );
-  if (row === undefined) return null;
-  return {
-    requestHash: textOf(row, 'request_hash'),
-    claimedMs: numberOf(row, 'claimed_ms'),
-    answer: textOrNull(row, 'answer'),
-  };
 }
 
 /** Stores the answer of a key. */

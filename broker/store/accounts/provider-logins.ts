@@ -2,7 +2,7 @@
 // found by a hash of the secret that the app holds, is used once, and any broker on the database can finish it.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { readNumber, textOf } from '../base/row.ts';
 
 /** Logins that have begun, of all sources; a further one is refused. Of one network the rate of requests allows some 3,000. */
 export const providerLoginsMost = 100_000;
@@ -43,10 +43,9 @@ export interface LoginAgain {
 }
 
 /** When a login that is made again began, in epoch seconds; null when there is none, or it has expired. */
-export async function loginAgainBegun(db: Database, login: LoginAgain): Promise<number | null> {
-  const [row] = await db.read(sql`SELECT begun_s FROM provider_logins
+export function loginAgainBegun(db: Database, login: LoginAgain): Promise<number | null> {
+  return readNumber(db)(sql`SELECT begun_s FROM provider_logins
     WHERE secret_hash = ${login.secretHash} AND session_hash = ${login.sessionHash} AND expires_s > ${login.nowS}`);
-  return row === undefined ? null : numberOf(row, 'begun_s');
 }
 
 /** Lets one request ask the provider; changes 0 rows for every further one. */

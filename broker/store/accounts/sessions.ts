@@ -1,59 +1,31 @@
 // Statements on sessions: logins and API tokens. The table holds the SHA-256 of a token, never the token, so a copy of the
 // database gives no access. 256 random bits need no slow hash.
 import { hash } from 'node:crypto';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
-import {
-  decideSession,
-  parseRole,
-  parseScopes,
-  type Role,
-  type SessionTimes,
-  sessionLimits,
-  type TokenScope,
-} from '../../core/accounts/session.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { decideSession, sessionLimits, type TokenScope } from '../../core/accounts/session.ts';
+import { flagOf, numberOf, numberOrNull, textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { type NamedDevices, sessions, users } from '../schema/accounts.ts';
 import type { UserKey } from './accounts.ts';
 
-export interface SessionRow extends UserKey, SessionTimes {
-  readonly tokenHash: string;
-  readonly role: Role;
+const sessionOfToken = shape({
+  tokenHash: textOf,
+  accountID: textOf,
+  userID: textOf,
+  createdS: numberOf,
+  lastUsedS: numberOf,
+  expiresS: numberOrNull,
+  accountExpiresS: numberOrNull,
+  role: users.columns.role,
   /** False: the user's groups limit the visible devices. */
-  readonly seesAll: boolean;
-  /** What an API token may do; null: a login, which may do what its user may. */
-  readonly scopes: readonly TokenScope[] | null;
-  /** Devices and groups that an API token names; null: it is not limited to any. */
-  readonly deviceLimit: NamedDevices | null;
+  seesAll: flagOf,
+  scopes: sessions.columns.scopes,
+  deviceLimit: sessions.columns.deviceLimit,
   /** Of the account, see `schema/fleet-revisions.ts`. */
-  readonly fleetRevision: number;
-}
-
-/** Devices and groups by id, with the numbers that they have for good: an id that is given again names another one. */
-export interface NamedDevices {
-  readonly devices: Readonly<Record<string, number>>;
-  readonly groups: Readonly<Record<string, number>>;
-}
-
-function numbersOf(value: unknown): Readonly<Record<string, number>> {
-  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-  );
-}
-
-/** A stored limit. A text of another form names nothing, so that the token sees nothing. */
-function parseLimit(text: string | null): NamedDevices | null {
-  if (text === null) return null;
-  const stored: unknown = JSON.parse(text);
-  const { devices, groups } = { devices: null, groups: null, ...(stored as object) };
-  return { devices: numbersOf(devices), groups: numbersOf(groups) };
-}
-
-function scopesOf(row: Row): readonly TokenScope[] | null {
-  const text = textOrNull(row, 'scopes');
-  if (text !== null) return parseScopes(text);
-  return textOf(row, 'kind') === 'login' ? null : [];
-}
+  fleetRevision: numberOf,
+});
+export type SessionRow = Infer<typeof sessionOfToken>;
 
 /** The stored form of a token: SHA-256 in hexadecimal. */
 export function hashToken(token: string): string {
@@ -64,8 +36,8 @@ export function hashToken(token: string): string {
  * The session of a token; null when there is none, or its user or account is suspended. `decideSession` decides whether it
  * has expired.
  */
-export async function findSession(db: Database, tokenHash: string): Promise<SessionRow | null> {
-  const [row] = await db.read(
+export function findSession(db: Database, tokenHash: string): Promise<SessionRow | null> {
+  return sessionOfToken.first(db)(
     pointRead(sql`
     SELECT s.token_hash, s.account_id, s.user_id, s.created_s, s.last_used_s, s.expires_s, s.kind, s.scopes,
       s.device_limit, u.role, u.sees_all, a.expires_s AS account_expires_s, a.fleet_revision
@@ -74,21 +46,6 @@ export async function findSession(db: Database, tokenHash: string): Promise<Sess
       JOIN accounts a ON a.account_id = s.account_id
     WHERE s.token_hash = ${tokenHash} AND u.is_active = 1 AND a.is_active = 1`),
   );
-  if (row === undefined) return null;
-  return {
-    tokenHash: textOf(row, 'token_hash'),
-    accountID: textOf(row, 'account_id'),
-    userID: textOf(row, 'user_id'),
-    createdS: numberOf(row, 'created_s'),
-    lastUsedS: numberOf(row, 'last_used_s'),
-    expiresS: numberOrNull(row, 'expires_s'),
-    accountExpiresS: numberOrNull(row, 'account_expires_s'),
-    role: parseRole(textOf(row, 'role')),
-    seesAll: numberOf(row, 'sees_all') === 1,
-    scopes: scopesOf(row),
-    deviceLimit: parseLimit(textOrNull(row, 'device_limit')),
-    fleetRevision: numberOf(row, 'fleet_revision'),
-  };
 }
 
 /** Length of the part of the hash that identifies a session in answers. */
@@ -169,38 +126,14 @@ export function insertApiToken(token: NewApiToken): Statement {
 }
 
 /** A session in answers to its own user. */
-export interface TokenRow {
-  readonly tokenID: string;
-  readonly tokenHash: string;
-  readonly kind: 'login' | 'api';
-  readonly description: string;
-  readonly userAgent: string;
-  readonly scopes: readonly TokenScope[] | null;
-  readonly deviceLimit: NamedDevices | null;
-  readonly createdS: number;
-  readonly lastUsedS: number;
-  readonly expiresS: number | null;
-}
+export type TokenRow = Infer<typeof sessions>;
 
 /** Sessions of one user that are not over, newest first; at most `loginsMost` and `apiTokensMost` of a kind. */
 export async function listSessions(db: Database, user: UserKey, nowS: number): Promise<readonly TokenRow[]> {
-  const rows = await db.read(sql`
-    SELECT token_id, token_hash, kind, description, user_agent, scopes, device_limit, created_s, last_used_s, expires_s
-    FROM sessions
-    WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
-    ORDER BY created_s DESC, token_id LIMIT ${loginsMost + apiTokensMost}`);
-  const found = rows.map((row) => ({
-    tokenID: textOf(row, 'token_id'),
-    tokenHash: textOf(row, 'token_hash'),
-    kind: textOf(row, 'kind') === 'api' ? ('api' as const) : ('login' as const),
-    description: textOf(row, 'description'),
-    userAgent: textOf(row, 'user_agent'),
-    scopes: scopesOf(row),
-    deviceLimit: parseLimit(textOrNull(row, 'device_limit')),
-    createdS: numberOf(row, 'created_s'),
-    lastUsedS: numberOf(row, 'last_used_s'),
-    expiresS: numberOrNull(row, 'expires_s'),
-  }));
+  const found = await sessions.all(
+    db,
+  )(sql`SELECT * FROM sessions WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
+      ORDER BY created_s DESC, token_id LIMIT ${loginsMost + apiTokensMost}`);
   return found.filter((session) => decideSession(session, nowS) !== 'ended');
 }
 

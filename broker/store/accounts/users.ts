@@ -1,50 +1,21 @@
 // Statements on the users of an account as its administrators manage them. An account never loses its last active
 // administrator with a password: that condition is in every statement that could remove one, and the batch begins with `lockAccount`, so
 // that of two administrators who remove each other only one succeeds.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { commaList, sql, valueList } from '../../../src/sql.ts';
-import { parseRole, type Role } from '../../core/accounts/session.ts';
-import { numberOf, textOf, textOrNull } from '../base/row.ts';
+import type { Role } from '../../core/accounts/session.ts';
+import { textOf } from '../base/row.ts';
+import { assignments, type Changes, type Infer } from '../base/table.ts';
 import { stopOwnedBy } from '../reports/owned-schedules.ts';
+import { users } from '../schema/accounts.ts';
 import { lockAccount, type UserKey } from './accounts.ts';
 import { endPush } from './sessions.ts';
 
 /** Users of one account. */
 export const usersMost = 1000;
 
-export interface UserProfile extends UserKey {
-  readonly role: Role;
-  readonly displayName: string;
-  readonly notifyEmail: string;
-  readonly phone: string;
-  readonly timeZone: string;
-  readonly isActive: boolean;
-  /** False: only the devices of the user's groups. */
-  readonly seesAll: boolean;
+export interface UserProfile extends Infer<typeof users> {
   readonly groups: readonly string[];
-  readonly createdS: number;
-  /** The administrator whose grant is not confirmed yet; null: none is pending. */
-  readonly grantedBy: string | null;
-  /** Issuer and subject of a user of the login provider; null: a user with a password. */
-  readonly identity: string | null;
-}
-
-function toProfile(row: Row, groups: readonly string[]): UserProfile {
-  return {
-    accountID: textOf(row, 'account_id'),
-    userID: textOf(row, 'user_id'),
-    role: parseRole(textOf(row, 'role')),
-    displayName: textOf(row, 'display_name'),
-    notifyEmail: textOf(row, 'notify_email'),
-    phone: textOf(row, 'phone'),
-    timeZone: textOf(row, 'time_zone'),
-    isActive: numberOf(row, 'is_active') === 1,
-    seesAll: numberOf(row, 'sees_all') === 1,
-    groups,
-    createdS: numberOf(row, 'created_s'),
-    grantedBy: textOrNull(row, 'granted_by'),
-    identity: textOrNull(row, 'identity'),
-  };
 }
 
 /** First and last user id of a page, both included. */
@@ -73,12 +44,12 @@ async function groupsOf(
 
 /** One user of an account with its groups, or null. */
 export async function findProfile(db: Database, key: UserKey): Promise<UserProfile | null> {
-  const [row] = await db.read(
+  const profile = await users.first(db)(
     sql`SELECT * FROM users WHERE account_id = ${key.accountID} AND user_id = ${key.userID}`,
   );
-  if (row === undefined) return null;
+  if (profile === null) return null;
   const groups = await groupsOf(db, key.accountID, { from: key.userID, to: key.userID });
-  return toProfile(row, groups.get(key.userID) ?? []);
+  return { ...profile, groups: groups.get(key.userID) ?? [] };
 }
 
 /** Users of an account in the order of their ids, after `after`. */
@@ -87,26 +58,18 @@ export async function listProfiles(
   accountID: string,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly UserProfile[]> {
-  const rows = await db.read(sql`
-    SELECT * FROM users WHERE account_id = ${accountID} AND user_id > ${page.after}
-    ORDER BY user_id LIMIT ${page.limit}`);
-  const [first, last] = [rows[0], rows.at(-1)];
+  const profiles = await users.all(
+    db,
+  )(sql`SELECT * FROM users WHERE account_id = ${accountID} AND user_id > ${page.after}
+      ORDER BY user_id LIMIT ${page.limit}`);
+  const [first, last] = [profiles[0], profiles.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const span = { from: textOf(first, 'user_id'), to: textOf(last, 'user_id') };
-  const groups = await groupsOf(db, accountID, span);
-  return rows.map((row) => toProfile(row, groups.get(textOf(row, 'user_id')) ?? []));
+  const groups = await groupsOf(db, accountID, { from: first.userID, to: last.userID });
+  return profiles.map((profile) => ({ ...profile, groups: groups.get(profile.userID) ?? [] }));
 }
 
 /** What an administrator may set on a user; absent members stay unchanged. */
-export interface UserFields {
-  readonly passwordHash?: string | undefined;
-  readonly role?: Role | undefined;
-  readonly displayName?: string | undefined;
-  readonly notifyEmail?: string | undefined;
-  readonly phone?: string | undefined;
-  readonly timeZone?: string | undefined;
-  readonly isActive?: boolean | undefined;
-  readonly seesAll?: boolean | undefined;
+export interface UserFields extends Changes<typeof users> {
   readonly groups?: readonly string[] | undefined;
 }
 
@@ -230,20 +193,6 @@ function recordGrants(change: UserChange, onlyIf: Statement): Statement {
     WHERE account_id = ${accountID} AND user_id = ${userID} AND ${grantsOf(change)} AND ${onlyIf}`;
 }
 
-function assignments(fields: UserFields): readonly Statement[] {
-  const flag = (value: boolean): number => (value ? 1 : 0);
-  return [
-    fields.passwordHash === undefined ? null : sql`password_hash = ${fields.passwordHash}`,
-    fields.role === undefined ? null : sql`role = ${fields.role}`,
-    fields.displayName === undefined ? null : sql`display_name = ${fields.displayName}`,
-    fields.notifyEmail === undefined ? null : sql`notify_email = ${fields.notifyEmail}`,
-    fields.phone === undefined ? null : sql`phone = ${fields.phone}`,
-    fields.timeZone === undefined ? null : sql`time_zone = ${fields.timeZone}`,
-    fields.isActive === undefined ? null : sql`is_active = ${flag(fields.isActive)}`,
-    fields.seesAll === undefined ? null : sql`sees_all = ${flag(fields.seesAll)}`,
-  ].filter((one) => one !== null);
-}
-
 /** A change of a user by an administrator. */
 export interface UserChange extends UserKey {
   readonly fields: UserFields;
@@ -263,7 +212,7 @@ export function changeUser(change: UserChange, record: UserRecord): readonly Sta
   const isEnding = fields.passwordHash !== undefined || fields.isActive === false;
   const leave = sql`DELETE FROM group_users WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`;
   const joins = (fields.groups ?? []).map((groupID) => joinGroup(change, groupID, onlyIf));
-  const set = commaList([sql`user_id = user_id`, ...assignments(fields)]);
+  const set = commaList([sql`user_id = user_id`, ...assignments(users.marked('edited'), fields)]);
   return [
     lockAccount(accountID),
     record.audit(onlyIf),

@@ -1,73 +1,30 @@
 // Reads of alarms. Each joins the device, so that a user never sees an alarm of a device outside of its groups, and the
 // alarms of a deleted device disappear with it.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Alarm, AlarmState } from '../../core/alarms/alarm.ts';
 import { type AlarmPriority, alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { numberOf, textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { alarms } from '../schema/alarms.ts';
 
 /** The number that a priority is kept as, for sorting: 0 is the most urgent. */
 export const rankOf = (priority: AlarmPriority): number => alarmPriorities.indexOf(priority);
 
-const priorityAt = (rank: number): AlarmPriority => alarmPriorities[rank] ?? 'low';
-
-/** The alarm of a row of `alarms` with `device_id`, `display_name` and `notify_email` of its device. */
-export function toAlarm(row: Row): Alarm {
-  const deviceID = textOf(row, 'device_id');
-  return {
-    alarmNo: numberOf(row, 'alarm_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    deviceID,
-    deviceName: textOf(row, 'display_name') || deviceID,
-    notifyEmail: textOf(row, 'notify_email'),
-    statusCode: numberOf(row, 'status_code'),
-    priority: priorityAt(numberOf(row, 'priority')),
-    closesItself: numberOf(row, 'closes_itself') === 1,
-    // The table's CHECK.
-    state: textOf(row, 'state') as AlarmState,
-    owner: textOf(row, 'owner'),
-    version: numberOf(row, 'version'),
-    changedMs: numberOf(row, 'changed_ms'),
-    openedMs: numberOf(row, 'opened_ms'),
-    firstTakenMs: numberOrNull(row, 'first_taken_ms'),
-    untakenMs: numberOf(row, 'untaken_ms'),
-    untakenRound: numberOf(row, 'untaken_round'),
-    count: numberOf(row, 'count'),
-    firstEventID: textOf(row, 'first_event_id'),
-    firstMs: numberOf(row, 'first_ms'),
-    lastEventNo: numberOf(row, 'last_event_no'),
-    lastEventID: textOf(row, 'last_event_id'),
-    lastMs: numberOf(row, 'last_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
-    latitude: numberOrNull(row, 'latitude'),
-    longitude: numberOrNull(row, 'longitude'),
-    geozoneID: textOf(row, 'geozone_id'),
-    commandID: textOrNull(row, 'command_id'),
-    commandState: textOrNull(row, 'command_state'),
-    isLate: numberOf(row, 'is_late') === 1,
-    endedMs: numberOrNull(row, 'ended_ms'),
-    shelvedUntilMs: numberOrNull(row, 'shelved_until_ms'),
-    shelvedBy: textOf(row, 'shelved_by'),
-    closedMs: numberOrNull(row, 'closed_ms'),
-    closedBy: textOf(row, 'closed_by'),
-    closeReason: textOf(row, 'close_reason'),
-    note: textOf(row, 'note'),
-    notes: numberOf(row, 'notes'),
-    escalations: numberOf(row, 'escalations'),
-    escalatedMs: numberOrNull(row, 'escalated_ms'),
-  };
-}
+const ofDevice = shape({ ...alarms.columns, deviceID: textOf, deviceName: textOf, notifyEmail: textOf });
+/** The alarm of a row of `selectAlarm`. */
+export const toAlarm = ofDevice.toRecord;
 
 /** Every alarm with its device; aliases `a` and `d`. */
-export const selectAlarm = sql`SELECT a.*, d.device_id, d.display_name, d.notify_email
+export const selectAlarm = sql`SELECT a.*, d.device_id, d.notify_email,
+    CASE WHEN d.display_name = '' THEN d.device_id ELSE d.display_name END AS device_name
   FROM alarms a JOIN devices d ON d.device_no = a.device_no`;
 
 /** Alarms by conditions on the aliases `a` and `d`. */
-export async function readAlarms(db: Database, rest: Statement): Promise<readonly Alarm[]> {
-  return (await db.read(sql`${selectAlarm} ${rest}`)).map(toAlarm);
+export function readAlarms(db: Database, rest: Statement): Promise<readonly Alarm[]> {
+  return ofDevice.all(db)(sql`${selectAlarm} ${rest}`);
 }
 
 /** One alarm that the scope shows; null without it. */
@@ -153,38 +110,20 @@ export function listQueue(
   );
 }
 
-export interface AlarmEvent {
-  readonly eventID: string;
-  readonly timestampMs: number;
-}
+const alarmEvents = shape({ eventID: textOf, timestampMs: numberOf });
+export type AlarmEvent = Infer<typeof alarmEvents>;
 
 /** The events that are linked to an alarm, newest first. */
-export async function listAlarmEvents(db: Database, alarmNo: number): Promise<readonly AlarmEvent[]> {
-  const rows = await db.read(sql`SELECT event_id, timestamp_ms FROM alarm_events
-    WHERE alarm_no = ${alarmNo} ORDER BY event_no DESC LIMIT 200`);
-  return rows.map((row) => ({
-    eventID: textOf(row, 'event_id'),
-    timestampMs: numberOf(row, 'timestamp_ms'),
-  }));
+export function listAlarmEvents(db: Database, alarmNo: number): Promise<readonly AlarmEvent[]> {
+  return alarmEvents.all(db)(sql`SELECT event_id, timestamp_ms FROM alarm_events
+      WHERE alarm_no = ${alarmNo} ORDER BY event_no DESC LIMIT 200`);
 }
 
-export interface Activity {
-  readonly atMs: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly other: string;
-  readonly text: string;
-}
+const activities = shape({ atMs: numberOf, actor: textOf, action: textOf, other: textOf, text: textOf });
+export type Activity = Infer<typeof activities>;
 
 /** What was done with an alarm, oldest first. */
-export async function listActivity(db: Database, alarmNo: number): Promise<readonly Activity[]> {
-  const rows = await db.read(sql`SELECT at_ms, actor, action, other, text FROM alarm_activity
-    WHERE alarm_no = ${alarmNo} ORDER BY activity_no LIMIT 1000`);
-  return rows.map((row) => ({
-    atMs: numberOf(row, 'at_ms'),
-    actor: textOf(row, 'actor'),
-    action: textOf(row, 'action'),
-    other: textOf(row, 'other'),
-    text: textOf(row, 'text'),
-  }));
+export function listActivity(db: Database, alarmNo: number): Promise<readonly Activity[]> {
+  return activities.all(db)(sql`SELECT at_ms, actor, action, other, text FROM alarm_activity
+      WHERE alarm_no = ${alarmNo} ORDER BY activity_no LIMIT 1000`);
 }

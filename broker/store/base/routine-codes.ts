@@ -1,6 +1,7 @@
 // Status codes that vehicles send all the time: positions, heartbeats, samples. Everything else is found by code through
 // an index of its own, which must stay small; its condition and that of the queries are one text.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { Statement } from '../../../src/ports.ts';
 
 const { LOCATION, LAST_LOCATION, HEARTBEAT, MOTION_EN_ROUTE, MOTION_DORMANT, FUEL_LEVEL } = statusCodes;
 
@@ -18,6 +19,9 @@ const routineCodes: readonly number[] = [
  * table of it for every statement that inserts, and a position is out at the first comparison.
  */
 export const notRoutine = routineCodes.map((code) => `status_code <> ${code}`).join(' AND ');
+
+/** The same for a statement. */
+export const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 export function isRoutine(statusCode: number): boolean {
   return routineCodes.includes(statusCode);

@@ -1,7 +1,7 @@
 // Readers of one column of a database row. SQLite gives numbers, PostgreSQL gives BIGINT as text; both are converted here and
 // nowhere else. A column that is missing from the query, or an unexpected NULL, is a bug in a query: it throws
 // instead of reading as an empty text or zero. Readers `...OrNull` accept NULL.
-import type { Row, SqlValue } from '../../../src/ports.ts';
+import type { Database, Row, SqlValue, Statement } from '../../../src/ports.ts';
 
 /** The error of a read that cannot be right; kept apart, so that readers stay small enough to be compiled in place. */
 function faultOf(row: Row, column: string, expected: string): Error {
@@ -57,6 +57,21 @@ export function numberOrNull(row: Row, column: string): number | null {
   return value === null ? null : numberIn(row, column, value);
 }
 
+/** Text of a column that may be NULL, which reads as ''. @throws Error as `textOrNull`. */
+export function textOrEmpty(row: Row, column: string): string {
+  return textOrNull(row, column) ?? '';
+}
+
+/** Number of a column that may be NULL, which reads as 0. @throws Error as `numberOrNull`. */
+export function numberOrZero(row: Row, column: string): number {
+  return numberOrNull(row, column) ?? 0;
+}
+
+/** A NOT NULL column with 0 or 1. @throws Error as `numberOf`. */
+export function flagOf(row: Row, column: string): boolean {
+  return numberOf(row, column) === 1;
+}
+
 /** Bytes of a NOT NULL BLOB column. @throws Error when the row has no such column, or NULL or no bytes in it. */
 export function bytesOf(row: Row, column: string): Uint8Array {
   const value = row[column];
@@ -90,4 +105,32 @@ export function jsonObjectOrNull(row: Row, column: string): Readonly<Record<stri
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : null;
+}
+
+/** A read of one statement; apart from the database, so that the statement stands alone. */
+export type Read<T> = (statement: Statement) => Promise<T>;
+
+/** The name of the only column of a query. @throws Error when it gives several. */
+function onlyColumn(row: Row): string {
+  const [name, ...others] = Object.keys(row);
+  if (name !== undefined && others.length === 0) return name;
+  throw new Error(`a query of one column gave the columns ${Object.keys(row).join(', ')}`);
+}
+
+/** Reads the number in the only column of the first row; null without a row, and where it is NULL. */
+export function readNumber(db: Database): Read<number | null> {
+  return async (statement) => {
+    const [row] = await db.read(statement);
+    return row === undefined ? null : numberOrNull(row, onlyColumn(row));
+  };
+}
+
+/** Reads the texts of the only column. */
+export function readTexts(db: Database): Read<readonly string[]> {
+  return async (statement) => (await db.read(statement)).map((row) => textOf(row, onlyColumn(row)));
+}
+
+/** True when the statement gives a row. */
+export function findsRow(db: Database): Read<boolean> {
+  return async (statement) => (await db.read(statement)).length > 0;
 }

@@ -1,18 +1,16 @@
 // Statements on engine cuts that wait for a second user. The conditions here enforce the rule: the requester can never
 // approve, and one approval gives one command, none after another decision or after its end.
 import type { FeatureState } from '../../../src/core/events/event.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { countsAsSecondPerson } from '../accounts/second-person.ts';
 import { followed } from '../base/live-topic.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
-import type { DeviceRef, DeviceSpan } from '../devices/devices.ts';
+import { deviceRef, type Infer, shape } from '../base/table.ts';
+import type { DeviceSpan } from '../devices/devices.ts';
+import { approvals } from '../schema/commands.ts';
 import { type Asker, eligibleBeforeS, isEligible, isPermitted } from './command-caps.ts';
 import { type Arrived, isOvertaken } from './safe-orders.ts';
-
-const approvalStates = ['pending', 'approved', 'refused', 'withdrawn', 'expired'] as const;
-export type ApprovalState = (typeof approvalStates)[number];
 
 /** The only command that needs an approval. */
 export const approvedOrder = { feature: 'enginecutoff', state: '1' } as const satisfies {
@@ -20,72 +18,34 @@ export const approvedOrder = { feature: 'enginecutoff', state: '1' } as const sa
   readonly state: FeatureState;
 };
 
-export interface ApprovalRow extends DeviceRef {
-  readonly approvalID: string;
-  readonly approvalState: ApprovalState;
-  readonly reason: string;
-  readonly requestedBy: string;
-  readonly requestedMs: number;
-  readonly expiresMs: number;
-  readonly commandExpiresMs: number;
-  readonly decidedBy: string | null;
-  readonly decidedMs: number | null;
-  /** Why it was refused; null without a reason. */
-  readonly decidedReason: string | null;
-  readonly commandID: string | null;
-}
-
-function toApproval(row: Row): ApprovalRow {
-  return {
-    approvalID: textOf(row, 'approval_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    approvalState: textOf(row, 'approval_state') as ApprovalState,
-    reason: textOf(row, 'reason'),
-    requestedBy: textOf(row, 'requested_by'),
-    requestedMs: numberOf(row, 'requested_ms'),
-    expiresMs: numberOf(row, 'expires_ms'),
-    commandExpiresMs: numberOf(row, 'command_expires_ms'),
-    decidedBy: textOrNull(row, 'decided_by'),
-    decidedMs: numberOrNull(row, 'decided_ms'),
-    decidedReason: textOrNull(row, 'decided_reason'),
-    commandID: textOrNull(row, 'command_id'),
-  };
-}
+const ofDevice = shape({ ...approvals.columns, ...deviceRef });
+/** The approval of a row with `account_id` and `device_id` of its device. */
+export const toApproval = ofDevice.toRecord;
+export type ApprovalRow = Infer<typeof ofDevice>;
 
 const selectApproval = sql`SELECT p.*, d.account_id, d.device_id FROM approvals p
   JOIN devices d ON d.device_no = p.device_no`;
 
 /** One approval whose device the caller may see, or null. */
-export async function findApproval(
-  db: Database,
-  scope: Scope,
-  approvalID: string,
-): Promise<ApprovalRow | null> {
-  const [row] = await db.read(
-    sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`,
-  );
-  return row === undefined ? null : toApproval(row);
+export function findApproval(db: Database, scope: Scope, approvalID: string): Promise<ApprovalRow | null> {
+  return ofDevice.first(db)(sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`);
 }
 
 /** The pending approval of this device, or null. */
-export async function findPending(db: Database, deviceNo: number): Promise<ApprovalRow | null> {
-  const [row] = await db.read(
+export function findPending(db: Database, deviceNo: number): Promise<ApprovalRow | null> {
+  return ofDevice.first(db)(
     sql`${selectApproval} WHERE p.device_no = ${deviceNo} AND p.approval_state = 'pending'`,
   );
-  return row === undefined ? null : toApproval(row);
 }
 
 /** Pending approvals of the devices of one page. */
-export async function pendingApprovals(
+export function pendingApprovals(
   db: Database,
   scope: Scope,
   span: DeviceSpan,
 ): Promise<readonly ApprovalRow[]> {
-  const rows = await db.read(sql`${selectApproval}
+  return ofDevice.all(db)(sql`${selectApproval}
     WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND p.approval_state = 'pending'`);
-  return rows.map(toApproval);
 }
 
 /** Cursor of a listing: the last approval already read, exclusive. */
@@ -95,7 +55,7 @@ export interface ApprovalCursor {
 }
 
 /** Approvals that the caller may see, newest first. */
-export async function listApprovals(
+export function listApprovals(
   db: Database,
   of: {
     readonly scope: Scope;
@@ -109,9 +69,8 @@ export async function listApprovals(
     of.before === null
       ? sql``
       : sql` AND (p.requested_ms, p.approval_id) < (${of.before.requestedMs}, ${of.before.approvalID})`;
-  const rows = await db.read(sql`${selectApproval} WHERE ${visible(of.scope)}${state}${older}
+  return ofDevice.all(db)(sql`${selectApproval} WHERE ${visible(of.scope)}${state}${older}
     ORDER BY p.requested_ms DESC, p.approval_id DESC LIMIT ${of.limit}`);
-  return rows.map(toApproval);
 }
 
 /** Expires pending approvals. */

@@ -11,7 +11,7 @@ import {
 } from '../../core/commands/command-caps.ts';
 import type { UserKey } from '../accounts/accounts.ts';
 import { countsAsSecondPerson, eligibleAfterS } from '../accounts/second-person.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { findsRow, numberOf, numberOrNull, readTexts, textOrNull } from '../base/row.ts';
 import { isOfNoRelease } from '../releases/release-units.ts';
 
 /** The requester, and the time. */
@@ -112,7 +112,7 @@ export function isEligible(asker: Asker): Statement {
 
 /** The same as a read. */
 export async function isEligibleNow(db: Database, asker: Asker): Promise<boolean> {
-  return (await db.read(sql`SELECT 1 AS there WHERE ${isEligible(asker)}`)).length > 0;
+  return findsRow(db)(sql`SELECT 1 AS there WHERE ${isEligible(asker)}`);
 }
 
 const isOther = (userID: string): Statement => sql`<> ${userID}`;
@@ -146,10 +146,9 @@ export function resetBreaker(asker: Asker, onlyIf: Statement): readonly Statemen
 }
 
 /** Users of the account whose own breaker is open. */
-export async function listStoppedUsers(db: Database, accountID: string): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT user_id FROM users
+export function listStoppedUsers(db: Database, accountID: string): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT user_id FROM users
     WHERE account_id = ${accountID} AND breaker_s IS NOT NULL ORDER BY user_id LIMIT 100`);
-  return rows.map((row) => textOf(row, 'user_id'));
 }
 
 /** The account's limits and the user's counts; null when there is no such account. */

@@ -3,7 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { type CommandRow, isRecorded, presumedRank, ranks, selectCommand, toCommand } from './commands.ts';
+import { type CommandRow, isRecorded, presumedRank, ranks, readCommands } from './commands.ts';
 
 export interface Sending {
   readonly deviceNo: number;
@@ -78,16 +78,17 @@ const unansweredMost = 100;
  * Commands to connected devices without a report: never sent, as the process that recorded them ended; or sent or withdrawn
  * and lost on the way. The delay doubles each time, up to a minute; a restore is sent every 5 s.
  */
-export async function unansweredCommands(db: Database, nowMs: number): Promise<readonly CommandRow[]> {
+export function unansweredCommands(db: Database, nowMs: number): Promise<readonly CommandRow[]> {
   const silentMs = sql`CASE WHEN c.updated_ms - c.issued_ms <= ${unansweredMs} THEN ${unansweredMs}
     WHEN c.feature = 'enginecutoff' AND c.state = '0' THEN ${unansweredMs}
     WHEN c.updated_ms - c.issued_ms > ${unansweredMostMs} THEN ${unansweredMostMs}
     ELSE c.updated_ms - c.issued_ms END`;
-  const rows = await db.read(sql`${selectCommand}
-    WHERE c.is_final = 0 AND d.is_online = 1 AND d.boot IS NOT NULL AND c.expires_ms > ${nowMs}
+  return readCommands(
+    db,
+    sql`WHERE c.is_final = 0 AND d.is_online = 1 AND d.boot IS NOT NULL AND c.expires_ms > ${nowMs}
       AND ((c.state_rank = ${ranks.requested} AND c.issued_ms <= ${nowMs - unsentMs})
         OR ((c.state_rank = ${ranks.sent} OR (c.cancel_by IS NOT NULL AND c.state_rank IN (${ranks.received}, ${ranks.armed})))
           AND c.updated_ms + ${silentMs} <= ${nowMs}))
-    ORDER BY c.issued_ms, c.command_id LIMIT ${unansweredMost}`);
-  return rows.map(toCommand);
+    ORDER BY c.issued_ms, c.command_id LIMIT ${unansweredMost}`,
+  );
 }

@@ -1,47 +1,23 @@
 // Statements on the command ledger. Every change carries its condition: the rank of a state only grows, but that a vehicle may wait again after it
 // has begun; a finished command never becomes unfinished, and a late report changes nothing, whatever the order of arrival.
 
-import type { CommandState, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
+import type { CommandState, FeatureState } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { readNumber } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
-import type { DeviceRef, DeviceSpan } from '../devices/devices.ts';
+import { deviceRef, type Infer, shape } from '../base/table.ts';
+import type { DeviceSpan } from '../devices/devices.ts';
+import { commands } from '../schema/commands.ts';
 
+const ofDevice = shape({ ...commands.columns, ...deviceRef });
+/** The command of a row of `selectCommand`. */
+export const toCommand = ofDevice.toRecord;
+export type CommandRow = Infer<typeof ofDevice>;
 /** What a command acts on: a relay, or the unit's firmware. */
-export type LedgerFeature = FeatureName | 'firmware';
-
-export interface CommandRow extends DeviceRef {
-  readonly commandID: string;
-  readonly feature: LedgerFeature;
-  readonly state: FeatureState;
-  readonly reason: string;
-  readonly issuer: string;
-  readonly issuedMs: number;
-  readonly expiresMs: number;
-  readonly commandState: CommandState;
-  readonly stateRank: number;
-  /** Why it waits, or why it was refused, as the vehicle wrote it; empty when it sent none. */
-  readonly detail: string;
-  /** The same as rules of the interlock; null when the newest report carried none. */
-  readonly verdict: Verdict | null;
-  readonly isFinal: boolean;
-  readonly updatedMs: number;
-  /** Event time of the device's newest report; 0 before the first. */
-  readonly reportedMs: number;
-  /** User who asked to withdraw it; null when none did. */
-  readonly cancelBy: string | null;
-  /** Approval that it came from, and its approver; null when none was needed. */
-  readonly approvalID: string | null;
-  readonly approver: string | null;
-  /** JSON of a firmware job; null for all others. */
-  readonly content: string | null;
-  /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
-  readonly sentBoot: string | null;
-  readonly sentCounter: number | null;
-}
+export type LedgerFeature = CommandRow['feature'];
 
 /** Order of the states. 5: the broker presumes the end; 6: the device reported it, which decides. */
 export const ranks = {
@@ -72,51 +48,23 @@ const longestLifeMs = 31 * 86_400_000;
 /** End states after which an equal order is a new command. */
 const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
 
-/** The column `verdict` of a command; `advanceCommand` wrote it. */
-export const storedVerdict = (row: Row): Verdict | null => jsonObjectOrNull(row, 'verdict') as Verdict | null;
-
-/** A row of `selectCommand`. */
-export function toCommand(row: Row): CommandRow {
-  return {
-    commandID: textOf(row, 'command_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    feature: textOf(row, 'feature') as LedgerFeature,
-    state: textOf(row, 'state') as FeatureState,
-    reason: textOf(row, 'reason'),
-    issuer: textOf(row, 'issuer'),
-    issuedMs: numberOf(row, 'issued_ms'),
-    expiresMs: numberOf(row, 'expires_ms'),
-    commandState: textOf(row, 'command_state') as CommandState,
-    stateRank: numberOf(row, 'state_rank'),
-    detail: textOf(row, 'detail'),
-    verdict: storedVerdict(row),
-    isFinal: numberOf(row, 'is_final') === 1,
-    updatedMs: numberOf(row, 'updated_ms'),
-    reportedMs: numberOf(row, 'reported_ms'),
-    cancelBy: textOrNull(row, 'cancel_by'),
-    approvalID: textOrNull(row, 'approval_id'),
-    approver: textOrNull(row, 'approver'),
-    content: textOrNull(row, 'content'),
-    sentBoot: textOrNull(row, 'sent_boot'),
-    sentCounter: numberOrNull(row, 'sent_counter'),
-  };
-}
-
-/** Every column that `toCommand` reads. */
+/** Commands with their devices; aliases `c` and `d`. */
 export const selectCommand = sql`SELECT c.*, d.account_id, d.device_id FROM commands c
   JOIN devices d ON d.device_no = c.device_no`;
+
+/** Commands by conditions on the aliases `c` and `d`. */
+export const readCommands = (db: Database, rest: Statement): Promise<readonly CommandRow[]> =>
+  ofDevice.all(db)(sql`${selectCommand} ${rest}`);
+
+const firstCommand = (db: Database, rest: Statement): Promise<CommandRow | null> =>
+  ofDevice.first(db)(sql`${selectCommand} ${rest}`);
 
 /** One command of an account, or null. */
 export async function findCommand(
   db: Database,
   key: { readonly accountID: string; readonly commandID: string },
 ): Promise<CommandRow | null> {
-  const [row] = await db.read(
-    sql`${selectCommand} WHERE d.account_id = ${key.accountID} AND c.command_id = ${key.commandID}`,
-  );
-  return row === undefined ? null : toCommand(row);
+  return firstCommand(db, sql`WHERE d.account_id = ${key.accountID} AND c.command_id = ${key.commandID}`);
 }
 
 /** Unfinished commands of the devices of one page, oldest first. */
@@ -125,18 +73,19 @@ export async function unfinishedCommands(
   scope: Scope,
   span: DeviceSpan,
 ): Promise<readonly CommandRow[]> {
-  const rows = await db.read(sql`${selectCommand}
-    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND c.is_final = 0
-    ORDER BY c.issued_ms, c.command_id`);
-  return rows.map(toCommand);
+  return readCommands(
+    db,
+    sql`WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND c.is_final = 0
+    ORDER BY c.issued_ms, c.command_id`,
+  );
 }
 
 /** Unfinished commands of one device, oldest first. */
 export async function unfinishedOf(db: Database, deviceNo: number): Promise<readonly CommandRow[]> {
-  const rows = await db.read(
-    sql`${selectCommand} WHERE c.device_no = ${deviceNo} AND c.is_final = 0 ORDER BY c.issued_ms, c.command_id`,
+  return readCommands(
+    db,
+    sql`WHERE c.device_no = ${deviceNo} AND c.is_final = 0 ORDER BY c.issued_ms, c.command_id`,
   );
-  return rows.map(toCommand);
 }
 
 /** It was sent, then replaced by a newer order, and the device has not reported its outcome. */
@@ -152,13 +101,14 @@ export async function replacedOf(
   deviceNo: number,
   nowMs: number,
 ): Promise<readonly CommandRow[]> {
-  const rows = await db.read(sql`${selectCommand}
-    WHERE c.device_no = ${deviceNo} AND c.issued_ms > ${nowMs - longestLifeMs} AND ${isReplaced}
+  return readCommands(
+    db,
+    sql`WHERE c.device_no = ${deviceNo} AND c.issued_ms > ${nowMs - longestLifeMs} AND ${isReplaced}
       AND c.expires_ms > ${nowMs}
       AND NOT EXISTS (SELECT 1 FROM commands n WHERE n.device_no = c.device_no AND n.feature = c.feature
         AND n.is_final = 0 AND n.cancel_by IS NULL)
-    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${replacedMost}`);
-  return rows.map(toCommand);
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${replacedMost}`,
+  );
 }
 
 /** The newest command of one feature of a device, finished or not; null when there is none. */
@@ -166,18 +116,17 @@ export async function newestCommand(
   db: Database,
   of: { readonly deviceNo: number; readonly feature: LedgerFeature },
 ): Promise<CommandRow | null> {
-  const [row] = await db.read(sql`${selectCommand}
-    WHERE c.device_no = ${of.deviceNo} AND c.feature = ${of.feature}
-    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT 1`);
-  return row === undefined ? null : toCommand(row);
+  return firstCommand(
+    db,
+    sql`WHERE c.device_no = ${of.deviceNo} AND c.feature = ${of.feature}
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT 1`,
+  );
 }
 
 /** When the newest command of a device was issued; 0 when there is none. */
 export async function newestIssuedMs(db: Database, deviceNo: number): Promise<number> {
-  const [row] = await db.read(
-    sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`,
-  );
-  return row === undefined ? 0 : (numberOrNull(row, 'newest_ms') ?? 0);
+  const newest = sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`;
+  return (await readNumber(db)(newest)) ?? 0;
 }
 
 /** Cursor of a listing: the last command already read, exclusive. */
@@ -196,9 +145,11 @@ export async function listCommands(
     before === null
       ? sql``
       : sql` AND (c.issued_ms, c.command_id) < (${before.issuedMs}, ${before.commandID})`;
-  const rows = await db.read(sql`${selectCommand} WHERE c.device_no = ${deviceNo}${older}
-    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${limit}`);
-  return rows.map(toCommand);
+  return readCommands(
+    db,
+    sql`WHERE c.device_no = ${deviceNo}${older}
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${limit}`,
+  );
 }
 
 export interface NewCommand {

@@ -2,6 +2,7 @@
 // restrictive order, wins whichever of the two was recorded first.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { findsRow } from '../base/row.ts';
 import { isRepeat, type NewCommand } from './commands.ts';
 
 /** Longest handling of a request, in microseconds; a safe order beyond it was stamped by a wrong clock. */
@@ -30,7 +31,7 @@ export function isOvertaken(order: Arrived): Statement {
 
 /** The same as a read. */
 export async function isOvertakenNow(db: Database, order: Arrived): Promise<boolean> {
-  return (await db.read(sql`SELECT 1 AS there WHERE ${isOvertaken(order)}`)).length > 0;
+  return findsRow(db)(sql`SELECT 1 AS there WHERE ${isOvertaken(order)}`);
 }
 
 /** Condition: this command is a safe order that was requested or repeated at or after the arrival. */

@@ -1,9 +1,10 @@
 // Statements on certificates of devices: issued ones, and those that are revoked. A revocation ends live sessions too; it is
 // final.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { CertificateRecord } from '../../core/accounts/client-certificate.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { type DeviceKey } from './device-key.ts';
 
 const always = sql`1 = 1`;
@@ -79,52 +80,46 @@ export function revokeCertificate(
   ];
 }
 
+const certificateStates = shape({
+  isKnown: (row) => textOrNull(row, 'serial') !== null,
+  isRevoked: (row) => numberOrNull(row, 'revoked_ms') !== null,
+  cutMs: numberOf,
+  changes: numberOf,
+});
+
 /** The recorded state of a device's certificate, and how many revocations the device has. */
-export async function findCertificate(
+export function findCertificate(
   db: Database,
   deviceNo: number,
   serial: string,
 ): Promise<(CertificateRecord & { readonly changes: number }) | null> {
-  const [row] = await db.read(sql`
+  return certificateStates.first(db)(sql`
     SELECT c.serial, c.revoked_ms, COALESCE(k.cut_ms, 0) AS cut_ms, COALESCE(k.changes, 0) AS changes
     FROM devices d
     LEFT JOIN device_certificates c ON c.device_no = d.device_no AND c.serial = ${serial}
     LEFT JOIN certificate_cutoffs k ON k.account_id = d.account_id AND k.device_id = d.device_id
     WHERE d.device_no = ${deviceNo}`);
-  if (row === undefined) return null;
-  return {
-    isKnown: textOrNull(row, 'serial') !== null,
-    isRevoked: numberOrNull(row, 'revoked_ms') !== null,
-    cutMs: numberOf(row, 'cut_ms'),
-    changes: numberOf(row, 'changes'),
-  };
 }
 
-export interface ListedCertificate extends DeviceKey {
-  readonly serial: string;
-  readonly issuedMs: number;
-  readonly untilMs: number;
-  readonly revokedMs: number | null;
-}
-
-const toListed = (row: Row): ListedCertificate => ({
-  accountID: textOf(row, 'account_id'),
-  deviceID: textOf(row, 'device_id'),
-  serial: textOf(row, 'serial'),
-  issuedMs: numberOf(row, 'issued_ms'),
-  untilMs: numberOf(row, 'until_ms'),
-  revokedMs: numberOrNull(row, 'revoked_ms'),
+const listedCertificates = shape({
+  accountID: textOf,
+  deviceID: textOf,
+  serial: textOf,
+  issuedMs: numberOf,
+  untilMs: numberOf,
+  revokedMs: numberOrNull,
 });
+export type ListedCertificate = Infer<typeof listedCertificates>;
 
 const listed = sql`SELECT d.account_id, d.device_id, c.serial, c.issued_ms, c.until_ms, c.revoked_ms
   FROM device_certificates c JOIN devices d ON d.device_no = c.device_no`;
 
 /** Recorded certificates in the order of expiry. @param limit 1 to 100,000. */
-export async function listCertificates(db: Database, limit: number): Promise<readonly ListedCertificate[]> {
-  return (await db.read(sql`${listed} ORDER BY c.until_ms, c.serial LIMIT ${limit}`)).map(toListed);
+export function listCertificates(db: Database, limit: number): Promise<readonly ListedCertificate[]> {
+  return listedCertificates.all(db)(sql`${listed} ORDER BY c.until_ms, c.serial LIMIT ${limit}`);
 }
 
 /** Those with this serial number; several only with different authorities. */
-export async function findBySerial(db: Database, serial: string): Promise<readonly ListedCertificate[]> {
-  return (await db.read(sql`${listed} WHERE c.serial = ${serial} LIMIT 10`)).map(toListed);
+export function findBySerial(db: Database, serial: string): Promise<readonly ListedCertificate[]> {
+  return listedCertificates.all(db)(sql`${listed} WHERE c.serial = ${serial} LIMIT 10`);
 }

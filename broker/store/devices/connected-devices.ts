@@ -1,44 +1,30 @@
 // Which devices are connected, by their own hellos, whichever process received them: for work that goes on when that process
 // has ended.
-import type { Database, Row } from '../../../src/ports.ts';
+import type { Database } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { numberOf, textOf } from '../base/row.ts';
+import { deviceRef, type Infer, shape } from '../base/table.ts';
 import type { HeldConfig } from './device-configs.ts';
-import type { DeviceRef } from './devices.ts';
 
+const connected = shape({
+  device: shape(deviceRef).toRecord,
+  boot: textOf,
+  agentVersion: textOf,
+  helloMs: numberOf,
+  held: (row): HeldConfig => ({ version: numberOf(row, 'held_version'), sha256: textOf(row, 'held_sha256') }),
+});
 /** A device on its current connection. */
-export interface ConnectedDevice {
-  readonly device: DeviceRef;
-  readonly boot: string;
-  readonly agentVersion: string;
-  readonly helloMs: number;
-  readonly held: HeldConfig;
-}
-
-function toConnected(row: Row): ConnectedDevice {
-  return {
-    device: {
-      accountID: textOf(row, 'account_id'),
-      deviceID: textOf(row, 'device_id'),
-      deviceNo: numberOf(row, 'device_no'),
-    },
-    boot: textOf(row, 'boot'),
-    agentVersion: textOf(row, 'agent_version'),
-    helloMs: numberOf(row, 'hello_ms'),
-    held: { version: numberOf(row, 'held_version'), sha256: textOf(row, 'held_sha256') },
-  };
-}
+export type ConnectedDevice = Infer<typeof connected>;
 
 const selectConnected = sql`SELECT d.device_no, d.account_id, d.device_id, d.boot, d.agent_version, d.hello_ms,
     COALESCE(c.held_version, 0) AS held_version, COALESCE(c.held_sha256, '') AS held_sha256
   FROM devices d LEFT JOIN device_configs c ON c.device_no = d.device_no`;
 
 /** Null: it is not connected. */
-export async function findConnected(db: Database, deviceNo: number): Promise<ConnectedDevice | null> {
-  const [row] = await db.read(
+export function findConnected(db: Database, deviceNo: number): Promise<ConnectedDevice | null> {
+  return connected.first(db)(
     sql`${selectConnected} WHERE d.device_no = ${deviceNo} AND d.is_online = 1 AND d.boot IS NOT NULL`,
   );
-  return row === undefined ? null : toConnected(row);
 }
 
 export interface OverdueConfigQuery {
@@ -52,12 +38,12 @@ export interface OverdueConfigQuery {
 }
 
 /** Connected devices whose configuration is overdue, by number. */
-export async function overdueConfigDevices(
+export function overdueConfigDevices(
   db: Database,
   query: OverdueConfigQuery,
 ): Promise<readonly ConnectedDevice[]> {
   const { afterNo, changedBeforeMs, sentBeforeMs, limit } = query;
-  const rows = await db.read(sql`${selectConnected}
+  return connected.all(db)(sql`${selectConnected}
       LEFT JOIN account_configs a ON a.account_id = d.account_id
       LEFT JOIN device_settings s ON s.device_no = d.device_no
     WHERE d.is_online = 1 AND d.boot IS NOT NULL AND d.device_no > ${afterNo} AND d.hello_ms < ${changedBeforeMs}
@@ -67,5 +53,4 @@ export async function overdueConfigDevices(
         OR (c.version > 0 AND c.held_version <> c.version AND c.failed_version <> c.version
           AND c.sent_ms < ${sentBeforeMs}))
     ORDER BY d.device_no LIMIT ${limit}`);
-  return rows.map(toConnected);
 }

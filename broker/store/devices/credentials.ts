@@ -1,48 +1,38 @@
 // Statements on the credentials of devices. The hash is compared elsewhere; it must never reach an answer or a log.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOrNull } from '../base/row.ts';
+import { flagOf, numberOf, numberOrNull, textOrNull } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { type DeviceKey } from './device-key.ts';
 
-/** What MQTT authentication compares with. */
-export interface DeviceCredential {
-  readonly deviceNo: number;
-  readonly secretHash: string | null;
+const credentials = shape({
+  deviceNo: numberOf,
+  secretHash: textOrNull,
   /** False while the account is suspended, being deleted, or over. */
-  readonly isAccountActive: boolean;
+  isAccountActive: (row) => flagOf(row, 'account_active'),
   /** How often certificates of the device were revoked. */
-  readonly certificateChanges: number;
+  certificateChanges: numberOf,
   /** The operator's limit of its account; null: that of the service. */
-  readonly accountEventsPerS: number | null;
-}
+  accountEventsPerS: (row) => numberOrNull(row, 'events_per_s'),
+});
+/** What MQTT authentication compares with. */
+export type DeviceCredential = Infer<typeof credentials>;
 
 /** Condition on `accounts a`: its devices and users may connect. */
 export const isOpen = (nowS: number): Statement =>
   sql`a.is_active = 1 AND a.deleting_s IS NULL AND (a.expires_s IS NULL OR a.expires_s > ${nowS})`;
 
-const accountState = (nowS: number): Statement => sql`CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END`;
-
-const certificateChanges = sql`COALESCE((SELECT k.changes FROM certificate_cutoffs k
-  WHERE k.account_id = d.account_id AND k.device_id = d.device_id), 0) AS certificate_changes`;
+const selectCredential = (nowS: number): Statement => sql`SELECT d.device_no, d.secret_hash,
+    CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END AS account_active, a.events_per_s,
+    COALESCE((SELECT k.changes FROM certificate_cutoffs k
+      WHERE k.account_id = d.account_id AND k.device_id = d.device_id), 0) AS certificate_changes
+  FROM devices d JOIN accounts a ON a.account_id = d.account_id`;
 
 /** The credential of a device, or null. */
-export async function findCredential(
-  db: Database,
-  key: DeviceKey,
-  nowS: number,
-): Promise<DeviceCredential | null> {
-  const [row] = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, a.events_per_s, ${certificateChanges}
-    FROM devices d JOIN accounts a ON a.account_id = d.account_id
-    WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`);
-  if (row === undefined) return null;
-  return {
-    deviceNo: numberOf(row, 'device_no'),
-    secretHash: textOrNull(row, 'secret_hash'),
-    isAccountActive: numberOf(row, 'account_active') === 1,
-    certificateChanges: numberOf(row, 'certificate_changes'),
-    accountEventsPerS: numberOrNull(row, 'events_per_s'),
-  };
+export function findCredential(db: Database, key: DeviceKey, nowS: number): Promise<DeviceCredential | null> {
+  return credentials.first(db)(
+    sql`${selectCredential(nowS)} WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`,
+  );
 }
 
 /** Devices looked up by one `credentialsOf`. */
@@ -61,18 +51,6 @@ export async function credentialsOf(
   const list = valueList(
     Array.from({ length: credentialsMost }, (_, at) => deviceNos[at] ?? deviceNos[0] ?? 0),
   );
-  const rows = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, a.events_per_s, ${certificateChanges}
-    FROM devices d JOIN accounts a ON a.account_id = d.account_id
-    WHERE d.device_no IN (${list})`);
-  const found = rows.map(
-    (row): DeviceCredential => ({
-      deviceNo: numberOf(row, 'device_no'),
-      secretHash: textOrNull(row, 'secret_hash'),
-      isAccountActive: numberOf(row, 'account_active') === 1,
-      certificateChanges: numberOf(row, 'certificate_changes'),
-      accountEventsPerS: numberOrNull(row, 'events_per_s'),
-    }),
-  );
+  const found = await credentials.all(db)(sql`${selectCredential(nowS)} WHERE d.device_no IN (${list})`);
   return new Map(found.map((credential) => [credential.deviceNo, credential]));
 }

@@ -1,30 +1,12 @@
 // Statements on the configuration of each vehicle: wanted, reported as held, and failed. They take the device number from
 // authentication or from a statement with the caller's scope.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import type { Infer } from '../base/table.ts';
+import { deviceConfigs } from '../schema/configs.ts';
 
-export interface DeviceConfigRow {
-  /** Wanted version; 0: no settings were ever chosen. */
-  readonly version: number;
-  readonly sha256: string;
-  /** Revisions of the account and of the device that it was made from. */
-  readonly accountRevision: number;
-  readonly deviceRevision: number;
-  readonly sentMs: number;
-  readonly heldVersion: number;
-  readonly heldSha256: string;
-  readonly heldMs: number;
-  readonly failedVersion: number;
-  readonly failedMs: number;
-  readonly failedReason: string;
-  readonly failedRetry: boolean;
-  /** Version of the agent that refused it. */
-  readonly failedAgent: string;
-  /** Why none could be made; '' without a fault. */
-  readonly fault: string;
-}
+export type DeviceConfigRow = Infer<typeof deviceConfigs>;
 
 const empty: DeviceConfigRow = {
   version: 0,
@@ -43,29 +25,12 @@ const empty: DeviceConfigRow = {
   fault: '',
 };
 
-function toConfig(row: Row): DeviceConfigRow {
-  return {
-    version: numberOf(row, 'version'),
-    sha256: textOf(row, 'sha256'),
-    accountRevision: numberOf(row, 'account_revision'),
-    deviceRevision: numberOf(row, 'device_revision'),
-    sentMs: numberOf(row, 'sent_ms'),
-    heldVersion: numberOf(row, 'held_version'),
-    heldSha256: textOf(row, 'held_sha256'),
-    heldMs: numberOf(row, 'held_ms'),
-    failedVersion: numberOf(row, 'failed_version'),
-    failedMs: numberOf(row, 'failed_ms'),
-    failedReason: textOf(row, 'failed_reason'),
-    failedRetry: numberOf(row, 'failed_retry') === 1,
-    failedAgent: textOf(row, 'failed_agent'),
-    fault: textOf(row, 'fault'),
-  };
-}
-
 /** The state of one vehicle's configuration; all zero before the first. */
 export async function readDeviceConfig(db: Database, deviceNo: number): Promise<DeviceConfigRow> {
-  const [row] = await db.read(sql`SELECT * FROM device_configs WHERE device_no = ${deviceNo}`);
-  return row === undefined ? empty : toConfig(row);
+  const config = await deviceConfigs.first(db)(
+    sql`SELECT * FROM device_configs WHERE device_no = ${deviceNo}`,
+  );
+  return config ?? empty;
 }
 
 const insertRow = (deviceNo: number): Statement => sql`

@@ -3,17 +3,19 @@
 // batches. Its number is never used again.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf } from '../base/row.ts';
+import { flagOf, readNumber } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { readSlice, tableOf, wholeSlices } from '../slices/slices.ts';
 import { cutOffCertificates } from './certificates.ts';
 import type { DeviceRef } from './devices.ts';
 
+const deletionBlockers = shape({
+  isCutOff: flagOf,
+  hasPendingCommand: (row) => flagOf(row, 'has_pending'),
+});
 /** Conditions that prevent a deletion: the engine would stay cut off without a way to restore it. */
-export interface DeletionBlocker {
-  readonly isCutOff: boolean;
-  readonly hasPendingCommand: boolean;
-}
+export type DeletionBlocker = Infer<typeof deletionBlockers>;
 
 const isCutOff = sql`EXISTS (SELECT 1 FROM device_states s
   WHERE s.device_no = d.device_no AND s.name = 'enginecutoff' AND s.state = '1')`;
@@ -42,23 +44,17 @@ export function deleteDevice(device: DeviceRef, scope: Scope, atS: number): read
 }
 
 /** What prevents the deletion of the device; null when it is deleted already. */
-export async function deletionBlockerOf(db: Database, deviceNo: number): Promise<DeletionBlocker | null> {
-  const [row] = await db.read(sql`
+export function deletionBlockerOf(db: Database, deviceNo: number): Promise<DeletionBlocker | null> {
+  return deletionBlockers.first(db)(sql`
     SELECT CASE WHEN ${isCutOff} THEN 1 ELSE 0 END AS is_cut_off,
       CASE WHEN ${hasPendingCommand} THEN 1 ELSE 0 END AS has_pending
     FROM devices d WHERE d.device_no = ${deviceNo}`);
-  if (row === undefined) return null;
-  return {
-    isCutOff: numberOf(row, 'is_cut_off') === 1,
-    hasPendingCommand: numberOf(row, 'has_pending') === 1,
-  };
 }
 
 /** The earliest deleted device with history left; null when there is none. */
-export async function nextToPurge(db: Database): Promise<number | null> {
-  const [row] = await db.read(sql`
+export function nextToPurge(db: Database): Promise<number | null> {
+  return readNumber(db)(sql`
     SELECT device_no FROM deleted_devices WHERE is_purged = 0 ORDER BY deleted_s, device_no LIMIT 1`);
-  return row === undefined ? null : numberOf(row, 'device_no');
 }
 
 // Too many rows to delete in one batch, so these tables have no foreign key to the device.

@@ -2,29 +2,12 @@
 // writers only briefly. They take the account; the caller has checked that the user sees all of it.
 import type { Database, SqlValue, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { columnOf } from '../base/table.ts';
+import { devices } from '../schema/devices.ts';
 import { type DeviceFields, defaultStates } from './devices.ts';
 
 /** Rows of one statement. */
 const rowsAtOnce = 50;
-
-/** The column of a field. */
-const columns = {
-  uniqueID: 'unique_id',
-  sms: 'sms',
-  type: 'type',
-  description: 'description',
-  displayName: 'display_name',
-  driver: 'driver',
-  notifyEmail: 'notify_email',
-  pinColor: 'pin_color',
-  pinTag: 'pin_tag',
-  additionalPinDisplay: 'additional_pin_display',
-  equipmentTypeID: 'equipment_type_id',
-  equipmentTypeDesc: 'equipment_type_desc',
-  maxPassengers: 'max_passengers',
-} as const satisfies Record<keyof DeviceFields, string>;
-
-const fieldNames = Object.keys(columns) as readonly (keyof DeviceFields)[];
 
 export interface ImportRow {
   readonly deviceID: string;
@@ -93,14 +76,18 @@ export function clearUniqueIDs(accountID: string, deviceIDs: readonly string[]):
 
 /** A field from its column of `v`; in a list of values a number may come as text. */
 function assignment(name: keyof DeviceFields, at: number): string {
-  const column = columns[name];
-  const value = name === 'maxPassengers' ? `CAST(v.column${at} AS INTEGER)` : `v.column${at}`;
+  const column = columnOf(name);
+  const value = devices.columns[name].type.startsWith('TEXT')
+    ? `v.column${at}`
+    : `CAST(v.column${at} AS INTEGER)`;
   return `${column} = COALESCE(${value}, devices.${column})`;
 }
 
 /** Changes the given fields of each device and leaves the others. */
 export function updateMany(accountID: string, rows: readonly ImportRow[]): readonly Statement[] {
-  const names = fieldNames.filter((name) => rows.some(({ fields }) => fields[name] !== undefined));
+  const names = devices
+    .marked('edited')
+    .filter((name) => rows.some(({ fields }) => fields[name] !== undefined));
   if (names.length === 0) return [];
   const assignments = names.map((name, at) => assignment(name, at + 2));
   return inChunks(

@@ -2,13 +2,14 @@
 // account and never reach another account's row; those of the ingest side take the device number from
 // authentication.
 
-import { type WitnessStates, witnessesFrom } from '../../../src/core/verdict/witness.ts';
 import type { Hello } from '../../../src/core/wire/wire.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textListOf, textOf, textOrNull } from '../base/row.ts';
+import { findsRow, numberOf, readTexts, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Edits, givenAssignments, type Infer } from '../base/table.ts';
+import { devices } from '../schema/devices.ts';
 import type { DeviceKey } from './device-key.ts';
 import { isBelowLimit } from './device-limit.ts';
 import { type DevicePage, inPage, isNewSince } from './device-page.ts';
@@ -18,60 +19,7 @@ export interface DeviceRef extends DeviceKey {
   readonly deviceNo: number;
 }
 
-export interface DeviceRow extends DeviceRef {
-  /** The account's `fleet_revision` at the last change of what answers show, see `schema/fleet-revisions.ts`. */
-  readonly revision: number;
-  readonly uniqueID: string;
-  readonly sms: string;
-  readonly type: string;
-  readonly description: string;
-  readonly displayName: string;
-  readonly driver: string;
-  readonly notifyEmail: string;
-  readonly pinColor: string;
-  readonly pinTag: string;
-  readonly additionalPinDisplay: string;
-  readonly equipmentTypeID: string;
-  readonly equipmentTypeDesc: string;
-  /** Seats; null when unknown. */
-  readonly maxPassengers: number | null;
-  readonly createdS: number;
-  /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
-  readonly secretHash: string | null;
-  readonly secretIssuedS: number | null;
-  /** From the last hello; null before the first. */
-  readonly boot: string | null;
-  readonly nonce: string | null;
-  readonly agentVersion: string;
-  readonly features: readonly string[];
-  readonly sensors: readonly string[];
-  /** Null when the last hello carried none. */
-  readonly witnesses: WitnessStates | null;
-  readonly configVersion: number;
-  readonly timeQuality: string;
-  readonly helloMs: number;
-  readonly isOnline: boolean;
-  readonly commandCounter: number;
-  /** Broker's time of the last sign of life; 0 for a new device. */
-  readonly heartbeatMs: number;
-  /** Event time of the last position; 0 before the first. */
-  readonly fixMs: number;
-  readonly latitude: number;
-  readonly longitude: number;
-  /** km/h; null: not reported. */
-  readonly speed: number | null;
-  /** Degrees from true north; null: not reported. */
-  readonly heading: number | null;
-  /** Metres. */
-  readonly altitude: number;
-  readonly address: string;
-  readonly geozoneID: string;
-  /** Kilometres. */
-  readonly odometer: number | null;
-  /** Fraction 0 to 1. */
-  readonly fuelLevel: number | null;
-  readonly fuelMs: number;
-}
+export type DeviceRow = Infer<typeof devices>;
 
 export interface DeviceState {
   readonly state: string;
@@ -84,96 +32,31 @@ export interface DeviceState {
 /** The sensors and features of every new device, all in state '0'. */
 export const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic'] as const;
 
-function toDevice(row: Row): DeviceRow {
-  return {
-    deviceNo: numberOf(row, 'device_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    revision: numberOf(row, 'revision'),
-    uniqueID: textOf(row, 'unique_id'),
-    sms: textOf(row, 'sms'),
-    type: textOf(row, 'type'),
-    description: textOf(row, 'description'),
-    displayName: textOf(row, 'display_name'),
-    driver: textOf(row, 'driver'),
-    notifyEmail: textOf(row, 'notify_email'),
-    pinColor: textOf(row, 'pin_color'),
-    pinTag: textOf(row, 'pin_tag'),
-    additionalPinDisplay: textOf(row, 'additional_pin_display'),
-    equipmentTypeID: textOf(row, 'equipment_type_id'),
-    equipmentTypeDesc: textOf(row, 'equipment_type_desc'),
-    maxPassengers: numberOrNull(row, 'max_passengers'),
-    createdS: numberOf(row, 'created_s'),
-    secretHash: textOrNull(row, 'secret_hash'),
-    secretIssuedS: numberOrNull(row, 'secret_issued_s'),
-    boot: textOrNull(row, 'boot'),
-    nonce: textOrNull(row, 'nonce'),
-    agentVersion: textOf(row, 'agent_version'),
-    features: textListOf(row, 'features'),
-    sensors: textListOf(row, 'sensors'),
-    witnesses: witnessesFrom(jsonObjectOrNull(row, 'witnesses')),
-    configVersion: numberOf(row, 'config_version'),
-    timeQuality: textOf(row, 'time_quality'),
-    helloMs: numberOf(row, 'hello_ms'),
-    isOnline: numberOf(row, 'is_online') === 1,
-    commandCounter: numberOf(row, 'command_counter'),
-    heartbeatMs: numberOf(row, 'heartbeat_ms'),
-    fixMs: numberOf(row, 'fix_ms'),
-    latitude: numberOf(row, 'latitude'),
-    longitude: numberOf(row, 'longitude'),
-    speed: numberOrNull(row, 'speed'),
-    heading: numberOrNull(row, 'heading'),
-    altitude: numberOf(row, 'altitude'),
-    address: textOf(row, 'address'),
-    geozoneID: textOf(row, 'geozone_id'),
-    odometer: numberOrNull(row, 'odometer'),
-    fuelLevel: numberOrNull(row, 'fuel_level'),
-    fuelMs: numberOf(row, 'fuel_ms'),
-  };
-}
-
 /** One device of an account, or null; for the service itself. Requests of users go through `findVisibleDevice`. */
-export async function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
-  const [row] = await db.read(
+export function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
+  return devices.first(db)(
     sql`SELECT * FROM devices WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`,
   );
-  return row === undefined ? null : toDevice(row);
 }
 
 /** One device that the caller may see, or null. */
-export async function findVisibleDevice(
-  db: Database,
-  scope: Scope,
-  deviceID: string,
-): Promise<DeviceRow | null> {
-  const [row] = await db.read(
+export function findVisibleDevice(db: Database, scope: Scope, deviceID: string): Promise<DeviceRow | null> {
+  return devices.first(db)(
     pointRead(sql`SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID}`),
   );
-  return row === undefined ? null : toDevice(row);
 }
 
 /** Devices that the caller may see, by device id. */
-export async function listDevices(
-  db: Database,
-  scope: Scope,
-  page: DevicePage,
-): Promise<readonly DeviceRow[]> {
-  const rows = await db.read(sql`
+export function listDevices(db: Database, scope: Scope, page: DevicePage): Promise<readonly DeviceRow[]> {
+  return devices.all(db)(sql`
     SELECT d.* FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
     ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`);
-  return rows.map(toDevice);
 }
 
 /** The ids of `listDevices`, and of one more when there is one. */
-export async function listDeviceIDs(
-  db: Database,
-  scope: Scope,
-  page: DevicePage,
-): Promise<readonly string[]> {
-  const rows = await db.read(sql`
-    SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
-    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
-  return rows.map((row) => textOf(row, 'device_id'));
+export function listDeviceIDs(db: Database, scope: Scope, page: DevicePage): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+      ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
 }
 
 /** Most devices per read. */
@@ -232,21 +115,7 @@ export async function deviceStates(
 }
 
 /** Members of a device that users may set. */
-export interface DeviceFields {
-  readonly uniqueID?: string;
-  readonly sms?: string;
-  readonly type?: string;
-  readonly description?: string;
-  readonly displayName?: string;
-  readonly driver?: string;
-  readonly notifyEmail?: string;
-  readonly pinColor?: string;
-  readonly pinTag?: string;
-  readonly additionalPinDisplay?: string;
-  readonly equipmentTypeID?: string;
-  readonly equipmentTypeDesc?: string;
-  readonly maxPassengers?: number;
-}
+export type DeviceFields = Edits<typeof devices>;
 
 /**
  * Creates a device with its default states, unless the account is at its limit. An existing device stays unchanged; the
@@ -280,21 +149,7 @@ function insertState(key: DeviceKey, name: string): Statement {
 
 /** Changes the given fields only; changes 0 rows when there is no such device. */
 export function updateDevice(key: DeviceKey, fields: DeviceFields): Statement {
-  return sql`
-    UPDATE devices SET
-      unique_id = COALESCE(${fields.uniqueID ?? null}, unique_id),
-      sms = COALESCE(${fields.sms ?? null}, sms),
-      type = COALESCE(${fields.type ?? null}, type),
-      description = COALESCE(${fields.description ?? null}, description),
-      display_name = COALESCE(${fields.displayName ?? null}, display_name),
-      driver = COALESCE(${fields.driver ?? null}, driver),
-      notify_email = COALESCE(${fields.notifyEmail ?? null}, notify_email),
-      pin_color = COALESCE(${fields.pinColor ?? null}, pin_color),
-      pin_tag = COALESCE(${fields.pinTag ?? null}, pin_tag),
-      additional_pin_display = COALESCE(${fields.additionalPinDisplay ?? null}, additional_pin_display),
-      equipment_type_id = COALESCE(${fields.equipmentTypeID ?? null}, equipment_type_id),
-      equipment_type_desc = COALESCE(${fields.equipmentTypeDesc ?? null}, equipment_type_desc),
-      max_passengers = COALESCE(${fields.maxPassengers ?? null}, max_passengers)
+  return sql`UPDATE devices SET ${givenAssignments(devices.marked('edited'), fields)}
     WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`;
 }
 
@@ -391,5 +246,5 @@ export function setAllOffline(atMs: number): Statement {
 
 /** False after the device was deleted. */
 export async function deviceExists(db: Database, deviceNo: number): Promise<boolean> {
-  return (await db.read(sql`SELECT 1 AS there FROM devices WHERE device_no = ${deviceNo}`)).length > 0;
+  return findsRow(db)(sql`SELECT 1 FROM devices WHERE device_no = ${deviceNo}`);
 }

@@ -1,52 +1,44 @@
 // Reads about the health of units and of the fleet: what each unit last said of itself, which fell silent, and counts.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { aheadOfClockMs, clockAheadState } from '../../core/events/projection.ts';
-import { notRoutine } from '../base/routine-codes.ts';
-import { jsonObjectOrNull, numberOf, textListOf, textOf, textOrNull } from '../base/row.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
+import {
+  flagOf,
+  jsonObjectOrNull,
+  numberOf,
+  readNumber,
+  textListOf,
+  textOf,
+  textOrNull,
+} from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
 import { readSlice, runsWithin } from '../slices/slices.ts';
 
-/** What is known of the health of a unit. */
-export interface DiagnosticRow {
-  readonly deviceID: string;
-  readonly isOnline: boolean;
+const diagnostics = shape({
+  deviceID: textOf,
+  isOnline: flagOf,
   /** Broker's time of the last sign of life; 0 before the first. */
-  readonly heartbeatMs: number;
+  heartbeatMs: numberOf,
   /** Broker's time of the last hello; 0 before the first. */
-  readonly helloMs: number;
-  readonly boot: string | null;
-  readonly agentVersion: string;
-  readonly features: readonly string[];
-  readonly sensors: readonly string[];
-  readonly timeQuality: string;
+  helloMs: numberOf,
+  boot: textOrNull,
+  agentVersion: textOf,
+  features: textListOf,
+  sensors: textListOf,
+  timeQuality: textOf,
   /** Event time of the last position; 0 while there is none. */
-  readonly fixMs: number;
+  fixMs: numberOf,
   /** Attributes of its newest Diagnostic event, and when that was; null and 0 before the first. */
-  readonly diagnostic: Readonly<Record<string, unknown>> | null;
-  readonly diagnosticMs: number;
+  diagnostic: jsonObjectOrNull,
+  diagnosticMs: numberOf,
   /** By how much its clock is ahead, s; null: not that is known. */
-  readonly clockAheadS: number | null;
-}
-
-function toDiagnostic(row: Row): DiagnosticRow {
-  return {
-    deviceID: textOf(row, 'device_id'),
-    isOnline: numberOf(row, 'is_online') === 1,
-    heartbeatMs: numberOf(row, 'heartbeat_ms'),
-    helloMs: numberOf(row, 'hello_ms'),
-    boot: textOrNull(row, 'boot'),
-    agentVersion: textOf(row, 'agent_version'),
-    features: textListOf(row, 'features'),
-    sensors: textListOf(row, 'sensors'),
-    timeQuality: textOf(row, 'time_quality'),
-    fixMs: numberOf(row, 'fix_ms'),
-    diagnostic: jsonObjectOrNull(row, 'diagnostic'),
-    diagnosticMs: numberOf(row, 'diagnostic_ms'),
-    clockAheadS: textOrNull(row, 'clock_ahead') === null ? null : Number(textOf(row, 'clock_ahead')),
-  };
-}
+  clockAheadS: (row) => (textOrNull(row, 'clock_ahead') === null ? null : Number(textOf(row, 'clock_ahead'))),
+});
+/** What is known of the health of a unit. */
+export type DiagnosticRow = Infer<typeof diagnostics>;
 
 // A position of a right time since then shows that the clock was set.
 const selectDiagnostic = sql`SELECT d.device_id, d.is_online, d.heartbeat_ms, d.hello_ms, d.boot, d.agent_version,
@@ -56,24 +48,20 @@ const selectDiagnostic = sql`SELECT d.device_id, d.is_online, d.heartbeat_ms, d.
   FROM devices d`;
 
 /** Units that the caller may see, by device id, after `after`. */
-export async function listDiagnostics(
+export function listDiagnostics(
   db: Database,
   scope: Scope,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly DiagnosticRow[]> {
-  const rows = await db.read(sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id > ${page.after}
+  return diagnostics.all(db)(sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id > ${page.after}
     ORDER BY d.device_id LIMIT ${page.limit}`);
-  return rows.map(toDiagnostic);
 }
 
 /** One unit that the caller may see, or null. */
-export async function findDiagnostic(
-  db: Database,
-  scope: Scope,
-  deviceID: string,
-): Promise<DiagnosticRow | null> {
-  const [row] = await db.read(sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id = ${deviceID}`);
-  return row === undefined ? null : toDiagnostic(row);
+export function findDiagnostic(db: Database, scope: Scope, deviceID: string): Promise<DiagnosticRow | null> {
+  return diagnostics.first(db)(
+    sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id = ${deviceID}`,
+  );
 }
 
 /** Where a listing of silent units goes on: the last one already read. */
@@ -108,8 +96,6 @@ export interface FleetCounts {
   readonly pendingCommands: number;
 }
 
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
-
 async function countAlarms(
   db: Database,
   scope: Scope,
@@ -138,8 +124,7 @@ export async function countFleet(
   alarms: { readonly codes: Statement; readonly fromMs: number },
 ): Promise<FleetCounts> {
   const count = async (statement: Statement): Promise<number> => {
-    const [row] = await db.read(statement);
-    return row === undefined ? 0 : numberOf(row, 'there');
+    return (await readNumber(db)(statement)) ?? 0;
   };
   const [devices, online, alarmCount, pendingCommands] = await Promise.all([
     count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)}`),

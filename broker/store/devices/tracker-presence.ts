@@ -6,6 +6,7 @@ import { type RowsShape, toRows } from '../../../src/rows.ts';
 import { sql } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
 import { numberOf } from '../base/row.ts';
+import { shape } from '../base/table.ts';
 
 /** The longest usual silence after this message, see `src/core/presence.ts`: one long silence counts in part, as it may be an outage. */
 export const usualSilence = ((): string => {
@@ -41,18 +42,19 @@ const presentText = `UPDATE devices SET is_online = 1, presence_ms = r.heard_ms,
 export const markPresent = (devices: readonly Contact[]): Statement =>
   followed({ sql: presentText, params: [], rows: toRows(contactShape, devices) });
 
+const quiet = shape({
+  deviceNo: numberOf,
+  heartbeatMs: numberOf,
+  usualMs: (row) => numberOf(row, 'usual_silence_ms'),
+});
+
 /** Devices that sent without a hello and have been silent for at least `silenceLimits.leastMs`. */
-export async function quietDevices(
+export function quietDevices(
   db: Database,
   nowMs: number,
 ): Promise<readonly { readonly deviceNo: number; readonly heartbeatMs: number; readonly usualMs: number }[]> {
-  const rows = await db.read(sql`SELECT device_no, heartbeat_ms, usual_silence_ms FROM devices
+  return quiet.all(db)(sql`SELECT device_no, heartbeat_ms, usual_silence_ms FROM devices
     WHERE is_online = 1 AND presence_cause = 'message' AND heartbeat_ms <= ${nowMs - silenceLimits.leastMs}`);
-  return rows.map((row) => ({
-    deviceNo: numberOf(row, 'device_no'),
-    heartbeatMs: numberOf(row, 'heartbeat_ms'),
-    usualMs: numberOf(row, 'usual_silence_ms'),
-  }));
 }
 
 /** Marks a device offline that is silent for too long, unless it has sent meanwhile. */

@@ -4,7 +4,7 @@
 import { type EventTexts, readEventTexts } from '../../../src/core/events/event-text.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import type { EventKey } from '../slices/slice-streams.ts';
@@ -45,7 +45,6 @@ const entriesAim = 10_000;
 /** Records of one read: a few milliseconds. */
 export const recordsMost = 1000;
 
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 /** Planned for its values, see `forRange` of `event-keys.ts`. */
 const forRange = (statement: Statement): Statement => ({ ...statement, isPlannedAnew: true });
 

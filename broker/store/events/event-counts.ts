@@ -1,15 +1,13 @@
 // Counts of alerts by status code, in a scope and a span of time. The work grows with the counted events, not with the history
 // before them nor with the number of codes.
-import type { Database, Statement } from '../../../src/ports.ts';
+import type { Database } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
 import type { KeyRange } from './event-keys.ts';
-
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 /** Span that the first read of a slice counts; each one after it is half as long or twice as long, by what was found. */
 const firstPieceMs = 3_600_000;

@@ -3,7 +3,7 @@
 // does not return.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
 import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
@@ -42,8 +42,6 @@ const windowKeys = 5000;
 const windowMs = 3_600_000;
 const coarse = 16;
 const fine = 4;
-
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 /** The second line is redundant, but lets PostgreSQL see how narrow the range is. */
 function within(range: KeyRange, after: EventKey): Statement {

@@ -1,7 +1,7 @@
 // Pages of listings that are kept: which blocks each has, and whether events that were stored since belong to it.
-import type { Database, Statement } from '../../../src/ports.ts';
+import type { Database } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
 import { type NumberSpan, readSlice, slicesOfNumbers } from '../slices/slices.ts';
 import type { Block } from './event-blocks.ts';
@@ -36,8 +36,6 @@ export interface CodedSpan {
 
 /** Events that are looked at one by one; behind more of them a page is found anew. */
 const arrivalsMost = 500;
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
-
 /**
  * True when one of the events of those numbers belongs to the span, and when there are too many to look at. It reads the index
  * of the numbers, which leaves out what vehicles send all the time.

@@ -4,15 +4,13 @@ import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { readSlice, runsWithin, slicesOfNumbers } from '../slices/slices.ts';
-import { type EventRow, toEvent } from './events.ts';
+import { eventMembers } from './events.ts';
 
+const records = shape({ ...eventMembers, description: textOf, pinColor: textOf, pinTag: textOf });
 /** An event with the members shown of its device. */
-export interface EventRecord extends EventRow {
-  readonly description: string;
-  readonly pinColor: string;
-  readonly pinTag: string;
-}
+export type EventRecord = Infer<typeof records>;
 
 /** Records per read: a few milliseconds of work. */
 export const recordsPerRead = 250;
@@ -64,15 +62,10 @@ export async function eventRecords(
   const reads = parts.filter((part) => part.eventNos.length > 0);
   const rows = (await Promise.all(reads.map((part) => recordsIn(db, part.slice, { ...part, scope })))).flat();
   const found = new Map(
-    rows.map((row) => [
-      numberOf(row, 'event_no'),
-      // No object spread: this runs for every record of every listing.
-      Object.assign(toEvent(row), {
-        description: textOf(row, 'description'),
-        pinColor: textOf(row, 'pin_color'),
-        pinTag: textOf(row, 'pin_tag'),
-      }),
-    ]),
+    rows.map((row) => {
+      const record = records.toRecord(row);
+      return [record.eventNo, record];
+    }),
   );
   return eventNos.flatMap((eventNo) => found.get(eventNo) ?? []);
 }

@@ -6,7 +6,7 @@ import { sql } from '../../../src/sql.ts';
 import type { LiveEvent } from '../../core/live/live-message.ts';
 import type { Presence } from '../../core/live/live-presence.ts';
 import { fixedList } from '../base/fixed-list.ts';
-import { notRoutine } from '../base/routine-codes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
 import { type NumberSpan, readSlice, sliceOfNumber, slicesOfNumbers } from '../slices/slices.ts';
@@ -14,7 +14,6 @@ import { type NumberSpan, readSlice, sliceOfNumber, slicesOfNumbers } from '../s
 /** Rows of one page. */
 const pageSize = 500;
 
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 const accountNoOf = (accountID: string): Statement =>
   sql`(SELECT account_no FROM accounts WHERE account_id = ${accountID})`;
 

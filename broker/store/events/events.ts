@@ -1,78 +1,22 @@
 // Reads of events. They join through the device's account, so that no argument can reach another account's events. The insert
 // is in `event-insert.ts`.
 
-import type { CommandState } from '../../../src/core/events/event.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
-import { sql } from '../../../src/sql.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
+import { sql, valueList } from '../../../src/sql.ts';
+import { textOf } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { events } from '../schema/events.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
 
-export interface EventRow {
-  /** Grows with every event stored: the resume point of a listing by arrival. */
-  readonly eventNo: number;
-  readonly deviceNo: number;
-  readonly deviceID: string;
-  readonly boot: string;
-  readonly seq: number;
-  readonly timestampMs: number;
-  readonly receivedMs: number;
-  readonly upMs: number | null;
-  readonly timeQuality: string;
-  readonly statusCode: number;
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-  readonly altitude: number | null;
-  readonly speed: number | null;
-  readonly heading: number | null;
-  readonly hdop: number | null;
-  readonly satellites: number | null;
-  readonly odometer: number | null;
-  readonly fuelLevel: number | null;
-  readonly inputs: Readonly<Record<string, unknown>> | null;
-  readonly outputs: Readonly<Record<string, unknown>> | null;
-  readonly geozoneID: string;
-  readonly commandID: string | null;
-  readonly commandState: CommandState | null;
-  readonly attributes: Readonly<Record<string, unknown>> | null;
-  /** Street address of the position, once recorded; else empty. */
-  readonly address: string;
-}
+const eventRows = shape({ ...events.columns, deviceID: textOf });
+/** An event from a row of a slice with the `device_id` of its device. */
+export const toEvent = eventRows.toRecord;
+export const eventMembers = eventRows.columns;
+export type EventRow = Infer<typeof eventRows>;
 
 /** Most events per read. */
 const eventsMost = 10_000;
-
-/** An event from a row of a slice with the `device_id` of its device. */
-export function toEvent(row: Row): EventRow {
-  return {
-    eventNo: numberOf(row, 'event_no'),
-    deviceNo: numberOf(row, 'device_no'),
-    deviceID: textOf(row, 'device_id'),
-    boot: textOf(row, 'boot'),
-    seq: numberOf(row, 'seq'),
-    timestampMs: numberOf(row, 'timestamp_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
-    upMs: numberOrNull(row, 'up_ms'),
-    timeQuality: textOf(row, 'time_quality'),
-    statusCode: numberOf(row, 'status_code'),
-    latitude: numberOrNull(row, 'latitude'),
-    longitude: numberOrNull(row, 'longitude'),
-    altitude: numberOrNull(row, 'altitude'),
-    speed: numberOrNull(row, 'speed'),
-    heading: numberOrNull(row, 'heading'),
-    hdop: numberOrNull(row, 'hdop'),
-    satellites: numberOrNull(row, 'satellites'),
-    odometer: numberOrNull(row, 'odometer'),
-    fuelLevel: numberOrNull(row, 'fuel_level'),
-    inputs: jsonObjectOrNull(row, 'inputs'),
-    outputs: jsonObjectOrNull(row, 'outputs'),
-    geozoneID: textOf(row, 'geozone_id'),
-    commandID: textOrNull(row, 'command_id'),
-    commandState: textOrNull(row, 'command_state') as CommandState | null,
-    attributes: jsonObjectOrNull(row, 'attributes'),
-    address: textOrNull(row, 'address') ?? '',
-  };
-}
 
 /** One device in the scope of its reader. */
 export interface DeviceOf {
@@ -167,13 +111,6 @@ export interface EventRange {
   readonly limit: number;
 }
 
-/** `a, b, c` as parameters; the list must not be empty. */
-export function listOf(values: readonly (string | number)[]): Statement {
-  return values
-    .map((value, index) => (index === 0 ? sql`${value}` : sql`, ${value}`))
-    .reduce((list, item) => sql`${list}${item}`);
-}
-
 /** The condition of a range, on events as `e` and `devices` as `d`. */
 function inRange(range: EventRange): Statement {
   const { scope, deviceID, fromMs, toMs, statusCodes, after } = range;
@@ -181,7 +118,7 @@ function inRange(range: EventRange): Statement {
   const ofDevice = deviceID === null ? none : sql` AND d.device_id = ${deviceID}`;
   const later =
     after === null ? none : sql` AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})`;
-  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${listOf(statusCodes)})`;
+  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${valueList(statusCodes)})`;
   return sql`${visible(scope)}${ofDevice}
       AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}${later}${codes}`;
 }

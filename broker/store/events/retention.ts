@@ -3,7 +3,7 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { touchRemoved } from '../base/record-revision.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { numberOf, readNumber, textOf } from '../base/row.ts';
 import { changeRevision } from '../devices/fleet.ts';
 import { tableOf } from '../slices/slices.ts';
 
@@ -97,9 +97,10 @@ export function removeEvents(
 
 /** Number of unreadable payloads of a device received before `beforeMs`. */
 export async function countOldPayloads(db: Database, deviceNo: number, beforeMs: number): Promise<number> {
-  const [row] = await db.read(sql`SELECT COUNT(*) AS old FROM quarantine
-    WHERE device_no = ${deviceNo} AND received_ms < ${beforeMs}`);
-  return row === undefined ? 0 : numberOf(row, 'old');
+  return (
+    (await readNumber(db)(sql`SELECT COUNT(*) AS old FROM quarantine
+    WHERE device_no = ${deviceNo} AND received_ms < ${beforeMs}`)) ?? 0
+  );
 }
 
 /** Removes them. */

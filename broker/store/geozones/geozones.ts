@@ -7,14 +7,15 @@ import {
   type ZoneSwitch,
   type ZoneType,
   zoneBox,
-  zoneSwitches,
 } from '../../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { isId } from '../../../src/core/ids.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { jsonListOf, numberOf, textListOf, textOf, textOrNull } from '../base/row.ts';
+import { jsonListOf, numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { geozones } from '../schema/configs.ts';
 
 /** Most geozones of one account. */
 export const geozonesMost = 10_000;
@@ -33,12 +34,6 @@ export interface GeozoneContent {
   readonly switches: readonly ZoneSwitch[];
 }
 
-export interface GeozoneRow extends GeozoneContent {
-  readonly geozoneID: string;
-  /** Grows with every change. */
-  readonly version: number;
-}
-
 /** `points` as the column holds them; anything but pairs of numbers is dropped. */
 export function pointsOf(row: Row): readonly Point[] {
   return jsonListOf(row, 'points').flatMap((pair) => {
@@ -53,28 +48,16 @@ export function pointsText(points: readonly Point[]): string {
   return JSON.stringify(points.map(({ latitude, longitude }) => [latitude, longitude]));
 }
 
-/** The switches of a row that joins a geozone; null without one. */
-export function switchesOf(row: Row): readonly ZoneSwitch[] | null {
-  if (textOrNull(row, 'switches') === null) return null;
-  const on = textListOf(row, 'switches');
-  return zoneSwitches.filter((name) => on.includes(name));
-}
-
-function toGeozone(row: Row): GeozoneRow {
-  return {
-    geozoneID: textOf(row, 'geozone_id'),
-    displayName: textOf(row, 'display_name'),
-    description: textOf(row, 'description'),
-    zone: {
-      // The column is written from a `Zone` only.
-      type: numberOf(row, 'type') as ZoneType,
-      radiusM: numberOf(row, 'radius_m'),
-      points: pointsOf(row),
-    },
-    switches: switchesOf(row) ?? [],
-    version: numberOf(row, 'version'),
-  };
-}
+const zones = shape({
+  ...geozones.columns,
+  zone: (row): Zone => ({
+    // The column is written from a `Zone` only.
+    type: numberOf(row, 'type') as ZoneType,
+    radiusM: numberOf(row, 'radius_m'),
+    points: pointsOf(row),
+  }),
+});
+export type GeozoneRow = Infer<typeof zones>;
 
 /** A change of a geozone, with its author, box and time. */
 interface GeozoneWrite {
@@ -107,10 +90,9 @@ export function isWithoutCuts(accountID: string): Statement {
 }
 
 /** Some geozones of the account that ask for an engine cut, by id. */
-export async function listCuttingZones(db: Database, accountID: string): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT geozone_id FROM geozones
-    WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`);
-  return rows.map((row) => textOf(row, 'geozone_id'));
+export function listCuttingZones(db: Database, accountID: string): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT geozone_id FROM geozones
+      WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`);
 }
 
 /** Condition: false where a zone would let one user cut engines in an account that requires a second user. */
@@ -170,11 +152,10 @@ export function deleteGeozone({ accountID, geozoneID }: GeozoneKey, onlyIf: Stat
 }
 
 /** One geozone, or null. */
-export async function findGeozone(db: Database, key: GeozoneKey): Promise<GeozoneRow | null> {
-  const [row] = await db.read(
+export function findGeozone(db: Database, key: GeozoneKey): Promise<GeozoneRow | null> {
+  return zones.first(db)(
     sql`SELECT * FROM geozones WHERE account_id = ${key.accountID} AND geozone_id = ${key.geozoneID}`,
   );
-  return row === undefined ? null : toGeozone(row);
 }
 
 /** Where a listing of geozones goes on. */
@@ -186,11 +167,10 @@ export interface GeozonePage {
 }
 
 /** Geozones by id. */
-export async function listGeozones(db: Database, page: GeozonePage): Promise<readonly GeozoneRow[]> {
-  const rows = await db.read(sql`
+export function listGeozones(db: Database, page: GeozonePage): Promise<readonly GeozoneRow[]> {
+  return zones.all(db)(sql`
     SELECT * FROM geozones WHERE account_id = ${page.accountID} AND geozone_id > ${page.after}
     ORDER BY geozone_id LIMIT ${page.limit}`);
-  return rows.map(toGeozone);
 }
 
 /** Geozones as zones that are watched; those that no vehicle can be in are left out. */
@@ -200,20 +180,19 @@ export const watchedZones = (rows: readonly GeozoneRow[]): readonly ZoneConfig[]
     .map(({ geozoneID, zone, switches }) => ({ id: geozoneID, zone, switches }));
 
 /** Geozones `offset`..`offset + limit` in the order of their ids; one index walks to the offset. */
-export async function listGeozonesFrom(
+export function listGeozonesFrom(
   db: Database,
   page: { readonly accountID: string; readonly offset: number; readonly limit: number },
 ): Promise<readonly GeozoneRow[]> {
-  const rows = await db.read(sql`
+  return zones.all(db)(sql`
     SELECT * FROM geozones WHERE account_id = ${page.accountID}
     ORDER BY geozone_id LIMIT ${page.limit} OFFSET ${page.offset}`);
-  return rows.map(toGeozone);
 }
 
 /** Number of geozones of the account. */
 export async function countGeozones(db: Database, accountID: string): Promise<number> {
-  const [row] = await db.read(sql`SELECT COUNT(*) AS count FROM geozones WHERE account_id = ${accountID}`);
-  return row === undefined ? 0 : numberOf(row, 'count');
+  const count = sql`SELECT COUNT(*) AS geozones FROM geozones WHERE account_id = ${accountID}`;
+  return (await readNumber(db)(count)) ?? 0;
 }
 
 /**
@@ -247,9 +226,8 @@ export async function listGeozonesOf(
 ): Promise<readonly GeozoneRow[]> {
   if (geozoneIDs.length === 0) return [];
   const ids = valueList(geozoneIDs.slice(0, idsMost));
-  const rows = await db.read(sql`
+  return zones.all(db)(sql`
     SELECT * FROM geozones WHERE account_id = ${accountID} AND geozone_id IN (${ids}) ORDER BY geozone_id`);
-  return rows.map(toGeozone);
 }
 
 /** Display names of a geozone. */

@@ -1,7 +1,7 @@
 // Statements on the watch over geozones that the service keeps for devices without an agent, and the records that it resumes from.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textListOf, textOf } from '../base/row.ts';
+import { numberOf, numberOrNull, readNumber, textListOf, textOf } from '../base/row.ts';
 import { wholeAccount } from '../base/scope.ts';
 import type { DeviceRef } from '../devices/devices.ts';
 import { earlierPositionsMs, type TrackEvent, trackEventsBefore } from '../events/trip-events.ts';
@@ -57,10 +57,11 @@ export function putZoneWatch(
 
 /** Grows with each change of the account's geozones. */
 export async function zonesRevision(db: Database, accountID: string): Promise<number> {
-  const [row] = await db.read(
-    pointRead(sql`SELECT zones_revision FROM accounts WHERE account_id = ${accountID}`),
+  return (
+    (await readNumber(db)(
+      pointRead(sql`SELECT zones_revision FROM accounts WHERE account_id = ${accountID}`),
+    )) ?? 0
   );
-  return row === undefined ? 0 : numberOf(row, 'zones_revision');
 }
 
 /** Positions that show where a device was before, and which of its positions are doubtful. */

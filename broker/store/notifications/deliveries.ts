@@ -6,10 +6,11 @@ import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { lateGatherMs } from '../../core/notifications/digest.ts';
 import type { Notice } from '../../core/notifications/notice.ts';
-import type { Channel } from '../../core/notifications/notification-rules.ts';
 import { fixedList } from '../base/fixed-list.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
-import { toEntry } from './notifications.ts';
+import { numberOf, numberOrNull, textOf, textOrEmpty } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { deliveries } from '../schema/notifications.ts';
+import { entryColumns } from './notifications.ts';
 
 /** Deliveries of one account that may wait; further ones are given up at once. */
 export const waitingMost = 10_000;
@@ -114,31 +115,34 @@ export function insertPushDeliveries(
 const leadsItself: Statement = sql`(d.digest_no IS NULL OR d.digest_no IN (0, d.delivery_no) OR NOT EXISTS (
   SELECT 1 FROM deliveries l WHERE l.delivery_no = d.digest_no AND l.state = 'pending'))`;
 
-/** A delivery that is due. */
-export interface DueRow {
-  readonly deliveryNo: number;
-  readonly accountID: string;
-  readonly channel: Channel;
-  readonly lane: string;
-  readonly nextMs: number;
+const isReport = (row: Row): boolean => numberOrNull(row, 'mail_no') !== null;
+
+const dueColumns = shape({
+  deliveryNo: numberOf,
+  accountID: textOf,
+  channel: deliveries.columns.channel,
+  lane: textOf,
+  nextMs: numberOf,
   /** Attempts so far. */
-  readonly attempts: number;
-  readonly createdMs: number;
+  attempts: numberOf,
+  createdMs: numberOf,
   /** Start of the attempts: the creation, or a requested retry. */
-  readonly sinceMs: number;
+  sinceMs: numberOf,
   /** Its place in the row of its account and channel, from 1. */
-  readonly ofAccount: number;
+  ofAccount: numberOf,
   /** It carries a mail with a report instead of a notification. */
-  readonly isReport: boolean;
+  isReport,
   /** See `digests.ts`; null: it is sent by itself. */
-  readonly digestNo: number | null;
-}
+  digestNo: numberOrNull,
+});
+/** A delivery that is due. */
+export type DueRow = Infer<typeof dueColumns>;
 
 /**
  * What is due, fairly: few of a lane and not too many of an account, so that a crowd before one target hides no other, and
  * of every account its first before any account's second.
  */
-export async function dueDeliveries(
+export function dueDeliveries(
   db: Database,
   due: {
     readonly nowMs: number;
@@ -147,8 +151,7 @@ export async function dueDeliveries(
     readonly limit: number;
   },
 ): Promise<readonly DueRow[]> {
-  const rows = await db.read(sql`
-    SELECT * FROM (
+  return dueColumns.all(db)(sql`SELECT * FROM (
       SELECT x.*, ROW_NUMBER() OVER (PARTITION BY x.channel, x.account_id ORDER BY x.next_ms, x.delivery_no)
         AS of_account
       FROM (
@@ -157,20 +160,6 @@ export async function dueDeliveries(
         FROM deliveries d WHERE state = 'pending' AND next_ms <= ${due.nowMs} AND ${leadsItself}) x
       WHERE x.of_lane <= ${due.perLane}) y
     WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`);
-  return rows.map((row) => ({
-    deliveryNo: numberOf(row, 'delivery_no'),
-    accountID: textOf(row, 'account_id'),
-    // The table's CHECK.
-    channel: textOf(row, 'channel') as Channel,
-    lane: textOf(row, 'lane'),
-    nextMs: numberOf(row, 'next_ms'),
-    attempts: numberOf(row, 'attempts'),
-    createdMs: numberOf(row, 'created_ms'),
-    sinceMs: numberOf(row, 'since_ms'),
-    ofAccount: numberOf(row, 'of_account'),
-    isReport: numberOrNull(row, 'mail_no') !== null,
-    digestNo: numberOrNull(row, 'digest_no'),
-  }));
 }
 
 /**
@@ -256,13 +245,15 @@ export async function contentOf(db: Database, deliveryNo: number): Promise<Deliv
   return row === undefined ? null : toContent(row);
 }
 
+const notices = shape({ ...entryColumns, accountID: textOf, ruleID: textOrEmpty, escalation: numberOf });
+
 export function toContent(row: Row): DeliveryContent {
   const registrationNo = numberOrNull(row, 'registration_no');
   return {
     target: textOf(row, 'target'),
     // Null in a notice about a user, which has no rule.
-    definition: textOrNull(row, 'definition') ?? '',
-    secret: textOrNull(row, 'webhook_secret') ?? '',
+    definition: textOrEmpty(row, 'definition'),
+    secret: textOrEmpty(row, 'webhook_secret'),
     push:
       registrationNo === null
         ? null
@@ -272,72 +263,39 @@ export function toContent(row: Row): DeliveryContent {
             p256dh: textOf(row, 'p256dh'),
             auth: textOf(row, 'auth'),
           },
-    notice: {
-      ...toEntry(row),
-      accountID: textOf(row, 'account_id'),
-      ruleID: textOrNull(row, 'rule_id') ?? '',
-      escalation: numberOf(row, 'escalation'),
-    },
+    notice: notices.toRecord(row),
   };
 }
 
-export type DeliveryState = 'pending' | 'sent' | 'dead';
-
-export interface DeliveryRow {
-  readonly deliveryNo: number;
+const listed = shape({
+  ...deliveries.columns,
   /** '' when the rule was deleted, and for a report. */
-  readonly ruleID: string;
+  ruleID: textOrEmpty,
   /** '' when the rule was deleted, and for a report. */
-  readonly definition: string;
+  definition: textOrEmpty,
   /** The schedule of the report that it carries; '' without one, or when it was deleted. */
-  readonly scheduleID: string;
-  readonly isReport: boolean;
+  scheduleID: textOrEmpty,
+  isReport,
   /** Null when the notification is no longer kept. */
-  readonly notificationNo: number | null;
-  readonly channel: Channel;
-  readonly target: string;
+  notificationNo: numberOrNull,
   /** Of a push registration; '' without one. */
-  readonly userID: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly nextMs: number;
-  readonly createdMs: number;
-  readonly endedMs: number | null;
-  readonly fault: string;
-}
+  userID: textOrEmpty,
+});
+export type DeliveryRow = Infer<typeof listed>;
+export type DeliveryState = DeliveryRow['state'];
 
 /** Deliveries with their rule, notification and push registration, by conditions on the alias `y`; newest first. */
-async function readDeliveries(
-  db: Database,
-  where: Statement,
-  limit: number,
-): Promise<readonly DeliveryRow[]> {
-  const rows = await db.read(sql`
-    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
-      LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
-      LEFT JOIN notifications n ON n.event_no = y.event_no
-      LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
-        AND CAST(p.registration_no AS TEXT) = y.target
-      LEFT JOIN report_mails m ON m.mail_no = y.mail_no
-      LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
-    WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
-  return rows.map((row) => ({
-    deliveryNo: numberOf(row, 'delivery_no'),
-    ruleID: textOrNull(row, 'rule_id') ?? '',
-    definition: textOrNull(row, 'definition') ?? '',
-    scheduleID: textOrNull(row, 'schedule_id') ?? '',
-    isReport: numberOrNull(row, 'mail_no') !== null,
-    notificationNo: numberOrNull(row, 'notification_no'),
-    channel: textOf(row, 'channel') as Channel,
-    target: textOf(row, 'target'),
-    userID: textOrNull(row, 'user_id') ?? '',
-    state: textOf(row, 'state') as DeliveryState,
-    attempts: numberOf(row, 'attempts'),
-    nextMs: numberOf(row, 'next_ms'),
-    createdMs: numberOf(row, 'created_ms'),
-    endedMs: numberOrNull(row, 'ended_ms'),
-    fault: textOf(row, 'fault'),
-  }));
+function readDeliveries(db: Database, where: Statement, limit: number): Promise<readonly DeliveryRow[]> {
+  return listed.all(
+    db,
+  )(sql`SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
+        LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
+        LEFT JOIN notifications n ON n.event_no = y.event_no
+        LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
+          AND CAST(p.registration_no AS TEXT) = y.target
+        LEFT JOIN report_mails m ON m.mail_no = y.mail_no
+        LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
+      WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
 }
 
 /** A page of an account's deliveries, newest first. */

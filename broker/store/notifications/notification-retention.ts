@@ -2,7 +2,7 @@
 // no commit delays a vehicle.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { readNumber, readTexts } from '../base/row.ts';
 
 /** Rows of one batch. */
 export const batchRows = 500;
@@ -33,10 +33,9 @@ export function dropOldEpisodes(beforeMs: number): Statement {
 }
 
 /** Ids of accounts after `after`, in pages. */
-export async function accountPage(db: Database, after: string): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT account_id FROM accounts WHERE account_id > ${after}
+export function accountPage(db: Database, after: string): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT account_id FROM accounts WHERE account_id > ${after}
     ORDER BY account_id LIMIT 200`);
-  return rows.map((row) => textOf(row, 'account_id'));
 }
 
 type Kept = 'notifications' | 'deliveries';
@@ -44,16 +43,15 @@ type Kept = 'notifications' | 'deliveries';
 const numberColumns = { notifications: 'notification_no', deliveries: 'delivery_no' } as const;
 
 /** The number of the newest row beyond the account's limit; null when the limit is not exceeded. */
-export async function firstBeyond(
+export function firstBeyond(
   db: Database,
   of: { readonly table: Kept; readonly accountID: string; readonly most: number },
 ): Promise<number | null> {
   const column = numberColumns[of.table];
-  const [row] = await db.read({
+  return readNumber(db)({
     sql: `SELECT ${column} AS no FROM ${of.table} WHERE account_id = $1 ORDER BY ${column} DESC LIMIT 1 OFFSET ${of.most}`,
     params: [of.accountID],
   });
-  return row === undefined ? null : numberOf(row, 'no');
 }
 
 /** Deletes an account's oldest rows up to that number. */

@@ -3,32 +3,47 @@
 // administrators see them.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { type InboxEntry, parseTopic } from '../../core/notifications/notice.ts';
-import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
-import { type CrossingNotice, crossingNotice } from '../../core/notifications/status-episodes.ts';
-import { notRoutine } from '../base/routine-codes.ts';
-import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { crossingNotice } from '../../core/notifications/status-episodes.ts';
+import { isNotRoutine } from '../base/routine-codes.ts';
+import {
+  findsRow,
+  flagOf,
+  jsonObjectOrNull,
+  numberOf,
+  numberOrNull,
+  textOf,
+  textOrEmpty,
+  textOrNull,
+} from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
-import { switchesOf } from '../geozones/geozones.ts';
+import { type Infer, shape } from '../base/table.ts';
+import { switchesOf } from '../schema/configs.ts';
+import { notifications } from '../schema/notifications.ts';
 import { lastEventNo, type NumberSpan, readSlice, slicesOfNumbers, tableOf } from '../slices/slices.ts';
 
-const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+const ruleEvents = shape({
+  eventNo: numberOf,
+  accountID: textOf,
+  deviceNo: numberOf,
+  deviceID: textOf,
+  notifyEmail: textOf,
+  statusCode: numberOf,
+  timestampMs: numberOf,
+  receivedMs: numberOf,
+  geozoneID: textOf,
+  commandID: textOrNull,
+  crossing: (row) =>
+    crossingNotice(
+      { statusCode: numberOf(row, 'status_code'), attributes: jsonObjectOrNull(row, 'attributes') },
+      // Null without a geozone.
+      textOrNull(row, 'switches') === null ? null : switchesOf(row, 'switches'),
+    ),
+});
 
 /** An event that rules may have to notify of. */
-export interface RuleEventRow {
-  readonly eventNo: number;
+export interface RuleEventRow extends Infer<typeof ruleEvents> {
   /** The slice that it is in. */
   readonly sliceNo: number;
-  readonly accountID: string;
-  readonly deviceNo: number;
-  readonly deviceID: string;
-  readonly notifyEmail: string;
-  readonly statusCode: number;
-  readonly timestampMs: number;
-  readonly receivedMs: number;
-  readonly geozoneID: string;
-  readonly commandID: string | null;
-  readonly crossing: CrossingNotice | null;
 }
 
 /** Cursor of the notifier; or of a device whose events are decided apart. */
@@ -100,33 +115,12 @@ export async function eventsAfter(db: Database, span: EventSpan): Promise<EventP
     const last = rows.at(-1);
     if (last === undefined) continue;
     const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
-    const events = known.map((row) => toRuleEvent(row, sliceNo));
+    const events = known.map((row) => ({ ...ruleEvents.toRecord(row), sliceNo }));
     if (rows.length >= span.limit) return { events, upTo: numberOf(last, 'event_no') };
     // The slices after it are looked through the next time.
     return { events, upTo: Math.min(span.upTo, (slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY) - 1) };
   }
   return { events: [], upTo: span.upTo };
-}
-
-function toRuleEvent(row: Row, sliceNo: number): RuleEventRow {
-  const statusCode = numberOf(row, 'status_code');
-  return {
-    eventNo: numberOf(row, 'event_no'),
-    sliceNo,
-    accountID: textOf(row, 'account_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    deviceID: textOf(row, 'device_id'),
-    notifyEmail: textOf(row, 'notify_email'),
-    statusCode,
-    timestampMs: numberOf(row, 'timestamp_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
-    geozoneID: textOf(row, 'geozone_id'),
-    commandID: textOrNull(row, 'command_id'),
-    crossing: crossingNotice(
-      { statusCode, attributes: jsonObjectOrNull(row, 'attributes') },
-      switchesOf(row),
-    ),
-  };
 }
 
 /** Condition: no other process has moved the cursor meanwhile. */
@@ -181,10 +175,6 @@ export function insertNotification(
     ON CONFLICT (event_no) DO NOTHING`;
 }
 
-export interface NotificationRow extends InboxEntry {
-  readonly isViewed: boolean;
-}
-
 /** The reader, and the part to read. */
 export interface InboxQuery {
   readonly scope: Scope;
@@ -212,47 +202,31 @@ function isViewed(accountID: string, userID: string): Statement {
 }
 
 /** The entry of a row of `notifications` with its device, which an entry about a user has not, and its alarm. */
-export function toEntry(row: Row): InboxEntry {
-  const deviceID = textOrNull(row, 'device_id') ?? '';
-  return {
-    notificationNo: numberOf(row, 'notification_no'),
-    deviceID,
-    deviceName: textOrNull(row, 'display_name') || deviceID,
-    statusCode: numberOf(row, 'status_code'),
-    timestampMs: numberOf(row, 'timestamp_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
-    latitude: numberOrNull(row, 'latitude'),
-    longitude: numberOrNull(row, 'longitude'),
-    geozoneID: textOf(row, 'geozone_id'),
-    commandID: textOrNull(row, 'command_id'),
-    commandState: textOrNull(row, 'command_state'),
-    isLate: numberOf(row, 'is_late') === 1,
-    topic: parseTopic(textOrNull(row, 'topic')),
-    kind: parseKind(textOrNull(row, 'kind')),
-    objectID: textOrNull(row, 'object_id') ?? '',
-    endsMs: numberOrNull(row, 'ends_ms'),
-    userID: textOrNull(row, 'about_user') ?? '',
-    alarmNo: numberOrNull(row, 'alarm_no'),
-  };
-}
+export const entryColumns = {
+  ...notifications.columns,
+  deviceID: textOrEmpty,
+  deviceName: (row: Row) => textOrNull(row, 'display_name') || textOrEmpty(row, 'device_id'),
+  userID: (row: Row) => textOrEmpty(row, 'about_user'),
+  alarmNo: numberOrNull,
+} as const;
+
+const inboxEntries = shape({ ...entryColumns, isViewed: flagOf });
+export type NotificationRow = Infer<typeof inboxEntries>;
 
 /** A page of the inbox, newest first. */
-export async function listNotifications(
-  db: Database,
-  query: InboxQuery,
-): Promise<readonly NotificationRow[]> {
+export function listNotifications(db: Database, query: InboxQuery): Promise<readonly NotificationRow[]> {
   const { scope, userID, deviceNo, before, limit } = query;
   const { accountID } = scope;
   const none = sql``;
   const ofDevice = deviceNo === null ? none : sql` AND n.device_no = ${deviceNo}`;
   const unviewed = query.isUnviewedOnly ? sql` AND NOT ${isViewed(accountID, userID)}` : none;
-  const rows = await db.read(sql`
-    SELECT n.*, d.device_id, d.display_name, l.alarm_no, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
+  return inboxEntries.all(
+    db,
+  )(sql`SELECT n.*, d.device_id, d.display_name, l.alarm_no, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
     FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
       LEFT JOIN alarm_events l ON l.event_no = n.event_no
     WHERE n.account_id = ${accountID} AND ${isShown(scope, userID)} AND n.notification_no < ${before}${ofDevice}${unviewed}
     ORDER BY n.notification_no DESC LIMIT ${limit}`);
-  return rows.map((row) => ({ ...toEntry(row), isViewed: numberOf(row, 'is_viewed') === 1 }));
 }
 
 /** True when the caller may see that notification. */
@@ -261,10 +235,8 @@ export async function isVisibleNotification(
   { scope, userID }: Pick<InboxQuery, 'scope' | 'userID'>,
   notificationNo: number,
 ): Promise<boolean> {
-  const rows = await db.read(sql`
-    SELECT 1 AS there FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
-    WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${isShown(scope, userID)}`);
-  return rows.length > 0;
+  return findsRow(db)(sql`SELECT 1 FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
+      WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${isShown(scope, userID)}`);
 }
 
 interface Viewer {

@@ -1,24 +1,26 @@
 // Statements on occurrences: what the service itself notes of devices, what rules have not decided yet, and how it comes into the inbox.
 // The batch that decides about a row removes it: while the row is there, no process has decided.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { type OccurrenceKind, parseKind } from '../../core/notifications/occurrence-kinds.ts';
+import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 
-/** An occurrence that rules have to decide about. */
-export interface OccurrenceRow {
-  readonly occurrenceNo: number;
-  readonly accountID: string;
-  readonly deviceNo: number;
-  readonly deviceID: string;
-  readonly notifyEmail: string;
+const occurrences = shape({
+  occurrenceNo: numberOf,
+  accountID: textOf,
+  deviceNo: numberOf,
+  deviceID: textOf,
+  notifyEmail: textOf,
   /** Null: recorded by a newer release. */
-  readonly kind: OccurrenceKind | null;
-  readonly commandID: string | null;
-  readonly objectID: string;
-  readonly afterS: number | null;
-  readonly notedMs: number;
-}
+  kind: (row) => parseKind(textOf(row, 'kind')),
+  commandID: textOrNull,
+  objectID: textOf,
+  afterS: numberOrNull,
+  notedMs: numberOf,
+});
+/** An occurrence that rules have to decide about. */
+export type OccurrenceRow = Infer<typeof occurrences>;
 
 /** Lower than every number of a notice of the account, which are above -2^52. */
 const firstNumber = -(2 ** 52);
@@ -28,29 +30,13 @@ export function eventNoOf(occurrenceNo: number): number {
   return firstNumber - occurrenceNo;
 }
 
-function toOccurrence(row: Row): OccurrenceRow {
-  return {
-    occurrenceNo: numberOf(row, 'occurrence_no'),
-    accountID: textOf(row, 'account_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    deviceID: textOf(row, 'device_id'),
-    notifyEmail: textOf(row, 'notify_email'),
-    kind: parseKind(textOf(row, 'kind')),
-    commandID: textOrNull(row, 'command_id'),
-    objectID: textOf(row, 'object_id'),
-    afterS: numberOrNull(row, 'after_s'),
-    notedMs: numberOf(row, 'noted_ms'),
-  };
-}
-
 /** The oldest that nothing has decided, in the order of their numbers. */
-export async function undecidedOccurrences(db: Database, limit: number): Promise<readonly OccurrenceRow[]> {
-  const rows = await db.read(sql`
+export function undecidedOccurrences(db: Database, limit: number): Promise<readonly OccurrenceRow[]> {
+  return occurrences.all(db)(sql`
     SELECT o.occurrence_no, d.account_id, o.device_no, d.device_id, d.notify_email, o.kind, o.command_id, o.object_id,
       o.after_s, o.noted_ms
     FROM occurrences o JOIN devices d ON d.device_no = o.device_no
     ORDER BY o.occurrence_no LIMIT ${limit}`);
-  return rows.map(toOccurrence);
 }
 
 /** Condition: no process has decided about these two. */
@@ -78,12 +64,13 @@ export function insertOccurrenceNotification(occurrenceNo: number, onlyIf: State
     ON CONFLICT (event_no) DO NOTHING`;
 }
 
+const absences = shape({
+  deviceNo: numberOf,
+  afterS: (row) => numberOf(row, 'offline_after_s'),
+  sinceMs: numberOf,
+});
 /** A device that has been offline for longer than a rule waits, and that is not noted yet. */
-interface Absence {
-  readonly deviceNo: number;
-  readonly afterS: number;
-  readonly sinceMs: number;
-}
+type Absence = Infer<typeof absences>;
 
 // A unit is absent since its connection ended; one that says no hello since its last message.
 const absentSince: Statement = {
@@ -96,13 +83,13 @@ const absentSince: Statement = {
  * does not report all that has been switched off for months.
  * @param at `sinceMs`: only those that became so after this time.
  */
-export async function absencesToRecord(
+export function absencesToRecord(
   db: Database,
   at: { readonly sinceMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly Absence[]> {
   const waitMs = sql`r.offline_after_s * 1000`;
   const sinceMs = sql`CASE WHEN r.changed_ms > ${at.sinceMs} THEN r.changed_ms ELSE ${at.sinceMs} END`;
-  const rows = await db.read(sql`
+  return absences.all(db)(sql`
     SELECT d.device_no, r.offline_after_s, ${absentSince} AS since_ms
     FROM (SELECT account_id, offline_after_s, MIN(changed_ms) AS changed_ms FROM notification_rules
         WHERE offline_after_s IS NOT NULL GROUP BY account_id, offline_after_s) r
@@ -111,11 +98,6 @@ export async function absencesToRecord(
       AND NOT EXISTS (SELECT 1 FROM absences a
         WHERE a.device_no = d.device_no AND a.after_s = r.offline_after_s)
     LIMIT ${at.limit}`);
-  return rows.map((row) => ({
-    deviceNo: numberOf(row, 'device_no'),
-    afterS: numberOf(row, 'offline_after_s'),
-    sinceMs: numberOf(row, 'since_ms'),
-  }));
 }
 
 /** Notes an absence, once, unless the device is back. */

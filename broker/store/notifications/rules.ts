@@ -4,10 +4,11 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
-import type { Episode, Rule } from '../../core/notifications/notification-rules.ts';
+import type { Rule } from '../../core/notifications/notification-rules.ts';
 import { absenceKinds } from '../../core/notifications/occurrence-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
 import { numberOf, textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 
 /** Rules of one account. */
 export const rulesMost = 100;
@@ -132,12 +133,15 @@ export function deleteRule({ accountID, ruleID }: RuleKey, nowMs: number): reado
   ];
 }
 
-export interface EpisodeRow extends Episode {
-  readonly ruleNo: number;
-  readonly deviceNo: number;
-  readonly statusCode: number;
-  readonly subject: string;
-}
+const episodes = shape({
+  ruleNo: numberOf,
+  deviceNo: numberOf,
+  statusCode: numberOf,
+  subject: textOf,
+  firedMs: (row) => timesOf(row, 'fired'),
+  endedMs: (row) => timesOf(row, 'ended'),
+});
+export type EpisodeRow = Infer<typeof episodes>;
 
 function timesOf(row: Row, column: string): readonly number[] {
   // Only `putEpisode` writes the column.
@@ -150,17 +154,9 @@ export async function listEpisodes(
   of: { readonly deviceNos: readonly number[]; readonly subjects: readonly string[] },
 ): Promise<readonly EpisodeRow[]> {
   if (of.deviceNos.length === 0) return [];
-  const rows = await db.read(sql`SELECT rule_no, device_no, status_code, subject, fired, ended
+  return episodes.all(db)(sql`SELECT rule_no, device_no, status_code, subject, fired, ended
     FROM notification_episodes
     WHERE device_no IN (${fixedList(of.deviceNos)}) AND subject IN (${fixedList(of.subjects)})`);
-  return rows.map((row) => ({
-    ruleNo: numberOf(row, 'rule_no'),
-    deviceNo: numberOf(row, 'device_no'),
-    statusCode: numberOf(row, 'status_code'),
-    subject: textOf(row, 'subject'),
-    firedMs: timesOf(row, 'fired'),
-    endedMs: timesOf(row, 'ended'),
-  }));
 }
 
 /** Stores an episode of an existing rule. */

@@ -1,56 +1,64 @@
 // Alarms, their activity, their events, and which rules have escalated them.
 import { ddl } from '../../../src/migrate.ts';
-import type { Statement } from '../../../src/ports.ts';
+import type { Row, Statement } from '../../../src/ports.ts';
+import { type AlarmPriority, alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
+import { flagOf, numberOf } from '../base/row.ts';
+import { column, table } from '../base/table.ts';
+
+const priorityOf = (row: Row, name: string): AlarmPriority => alarmPriorities[numberOf(row, name)] ?? 'low';
+
+// One row from the first event of its kind until it is closed; a later event of that kind begins another. The kind is a
+// code and, for crossings of geozones, the zone in `subject`. `device_no` is no reference: rows of a deleted device are
+// purged in batches, and reads join the device. `priority`: 0 critical, 1 high, 2 low. `version` counts changes of the
+// handling, not repeats: an optimistic lock for people. `changed_ms` is that of every change, for live streams.
+// `untaken_ms`: since when it has had no owner; `untaken_round` grows each time that it becomes new again, so that rules
+// escalate it again. `shelved_event_no`: the newest event when it was shelved. `ended_ms`: event time of the report that
+// the condition has ended. The position and the command are those of the newest event.
+export const alarms = table('alarms', {
+  alarmNo: 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT',
+  accountID: 'TEXT NOT NULL',
+  deviceNo: 'INTEGER NOT NULL',
+  statusCode: 'INTEGER NOT NULL',
+  subject: column('TEXT NOT NULL', 'hidden'),
+  priority: column('INTEGER NOT NULL', priorityOf),
+  closesItself: column('INTEGER NOT NULL', flagOf),
+  state: "TEXT NOT NULL CHECK (state IN ('new', 'taken', 'shelved', 'closed'))",
+  owner: "TEXT NOT NULL DEFAULT ''",
+  version: 'BIGINT NOT NULL DEFAULT 1',
+  changedMs: 'BIGINT NOT NULL',
+  openedMs: 'BIGINT NOT NULL',
+  firstTakenMs: 'BIGINT',
+  untakenMs: 'BIGINT NOT NULL',
+  untakenRound: 'BIGINT NOT NULL DEFAULT 1',
+  count: 'BIGINT NOT NULL DEFAULT 1',
+  firstEventNo: column('BIGINT NOT NULL', 'hidden'),
+  firstEventID: 'TEXT NOT NULL',
+  firstMs: 'BIGINT NOT NULL',
+  lastEventNo: 'BIGINT NOT NULL',
+  lastEventID: 'TEXT NOT NULL',
+  lastMs: 'BIGINT NOT NULL',
+  receivedMs: 'BIGINT NOT NULL',
+  latitude: 'DOUBLE PRECISION',
+  longitude: 'DOUBLE PRECISION',
+  geozoneID: 'TEXT NOT NULL',
+  commandID: 'TEXT',
+  commandState: 'TEXT',
+  isLate: column('INTEGER NOT NULL', flagOf),
+  endedMs: 'BIGINT',
+  shelvedUntilMs: 'BIGINT',
+  shelvedBy: "TEXT NOT NULL DEFAULT ''",
+  shelvedEventNo: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+  closedMs: 'BIGINT',
+  closedBy: "TEXT NOT NULL DEFAULT ''",
+  closeReason: "TEXT NOT NULL DEFAULT ''",
+  note: "TEXT NOT NULL DEFAULT ''",
+  notes: 'BIGINT NOT NULL DEFAULT 0',
+  escalations: 'BIGINT NOT NULL DEFAULT 0',
+  escalatedMs: 'BIGINT',
+});
 
 export const alarmTables: readonly Statement[] = [
-  // One row from the first event of its kind until it is closed; a later event of that kind begins another. The kind is a
-  // code and, for crossings of geozones, the zone in `subject`. `device_no` is no reference: rows of a deleted device are
-  // purged in batches, and reads join the device. `priority`: 0 critical, 1 high, 2 low. `version` counts changes of the
-  // handling, not repeats: an optimistic lock for people. `changed_ms` is that of every change, for live streams.
-  // `untaken_ms`: since when it has had no owner; `untaken_round` grows each time that it becomes new again, so that rules
-  // escalate it again. `shelved_event_no`: the newest event when it was shelved. `ended_ms`: event time of the report that
-  // the condition has ended. The position and the command are those of the newest event.
-  ddl(`CREATE TABLE alarms (
-    alarm_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_id TEXT NOT NULL,
-    device_no INTEGER NOT NULL,
-    status_code INTEGER NOT NULL,
-    subject TEXT NOT NULL,
-    priority INTEGER NOT NULL,
-    closes_itself INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('new', 'taken', 'shelved', 'closed')),
-    owner TEXT NOT NULL DEFAULT '',
-    version BIGINT NOT NULL DEFAULT 1,
-    changed_ms BIGINT NOT NULL,
-    opened_ms BIGINT NOT NULL,
-    first_taken_ms BIGINT,
-    untaken_ms BIGINT NOT NULL,
-    untaken_round BIGINT NOT NULL DEFAULT 1,
-    count BIGINT NOT NULL DEFAULT 1,
-    first_event_no BIGINT NOT NULL,
-    first_event_id TEXT NOT NULL,
-    first_ms BIGINT NOT NULL,
-    last_event_no BIGINT NOT NULL,
-    last_event_id TEXT NOT NULL,
-    last_ms BIGINT NOT NULL,
-    received_ms BIGINT NOT NULL,
-    latitude DOUBLE PRECISION,
-    longitude DOUBLE PRECISION,
-    geozone_id TEXT NOT NULL,
-    command_id TEXT,
-    command_state TEXT,
-    is_late INTEGER NOT NULL,
-    ended_ms BIGINT,
-    shelved_until_ms BIGINT,
-    shelved_by TEXT NOT NULL DEFAULT '',
-    shelved_event_no BIGINT NOT NULL DEFAULT 0,
-    closed_ms BIGINT,
-    closed_by TEXT NOT NULL DEFAULT '',
-    close_reason TEXT NOT NULL DEFAULT '',
-    note TEXT NOT NULL DEFAULT '',
-    notes BIGINT NOT NULL DEFAULT 0,
-    escalations BIGINT NOT NULL DEFAULT 0,
-    escalated_ms BIGINT)`),
+  alarms.create,
   ddl(
     `CREATE UNIQUE INDEX alarms_open_kind ON alarms (device_no, status_code, subject) WHERE state <> 'closed'`,
   ),

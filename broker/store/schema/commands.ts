@@ -1,63 +1,85 @@
 // The command ledger, approvals by a second user, messages to and from vehicles.
+
+import type { CommandState, FeatureName } from '../../../src/core/events/event.ts';
+import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import { ddl } from '../../../src/migrate.ts';
-import type { Statement } from '../../../src/ports.ts';
+import type { Row, Statement } from '../../../src/ports.ts';
+import { flagOf, jsonObjectOrNull, textOf } from '../base/row.ts';
+import { column, type Reader, table } from '../base/table.ts';
+
+/** `advanceCommand` wrote it. */
+const verdictOf = (row: Row, name: string) => jsonObjectOrNull(row, name) as Verdict | null;
+
+// The ledger. `state_rank` orders the states so that a late report cannot set an earlier state; `is_final` 1 ends the
+// command. At most one unfinished command per feature of a device: the newest replaces an older one. Rank 5: end
+// presumed by the broker; rank 6: end reported by the device, which takes precedence. `reported_ms` and
+// `reported_tie` belong to the newest report of the present rank. `cancel_by`: user who requested its withdrawal.
+// `asked_us`: when state `0` was last asked for, a repeat too, as a point in the order of arrival (epoch
+// microseconds). `detail`: text of that report. `verdict`: the rules of the interlock in it as JSON, see
+// `src/core/verdict/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came
+// from, and its approver. A firmware job is stored here too, with the feature `firmware`; `content` then describes it
+// as JSON, and is null for all others.
+export const commands = table('commands', {
+  commandID: 'TEXT NOT NULL PRIMARY KEY',
+  deviceNo: 'INTEGER NOT NULL REFERENCES devices (device_no)',
+  feature: column('TEXT NOT NULL', textOf as Reader<FeatureName | 'firmware'>),
+  state: "TEXT NOT NULL CHECK (state IN ('0', '1'))",
+  reason: 'TEXT NOT NULL',
+  issuer: 'TEXT NOT NULL',
+  issuedMs: 'BIGINT NOT NULL',
+  expiresMs: 'BIGINT NOT NULL',
+  askedUs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+  commandState: column('TEXT NOT NULL', textOf as Reader<CommandState>),
+  stateRank: 'INTEGER NOT NULL',
+  /** Why it waits, or why it was refused, as the vehicle wrote it; empty when it sent none. */
+  detail: "TEXT NOT NULL DEFAULT ''",
+  /** The same as rules of the interlock; null when the newest report carried none. */
+  verdict: column('TEXT', verdictOf),
+  isFinal: column('INTEGER NOT NULL DEFAULT 0', flagOf),
+  updatedMs: 'BIGINT NOT NULL',
+  /** Event time of the device's newest report; 0 before the first. */
+  reportedMs: 'BIGINT NOT NULL DEFAULT 0',
+  reportedTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+  /** User who asked to withdraw it; null when none did. */
+  cancelBy: 'TEXT',
+  /** Approval that it came from, and its approver; null when none was needed. */
+  approvalID: 'TEXT UNIQUE',
+  approver: 'TEXT',
+  /** JSON of a firmware job; null for all others. */
+  content: 'TEXT',
+  /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
+  sentBoot: 'TEXT',
+  sentCounter: 'BIGINT',
+});
+
+// A cut that waits for a second user; nothing is signed before `approval_state` is 'approved', which one batch sets
+// together with the command. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
+// At most one waits for each device. `decided_by`: user who approved, refused or withdrew it; null while it waits. `decided_reason`: why it
+// was refused; null without a reason.
+export const approvals = table('approvals', {
+  approvalID: 'TEXT NOT NULL PRIMARY KEY',
+  deviceNo: 'INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE',
+  approvalState:
+    "TEXT NOT NULL CHECK (approval_state IN ('pending', 'approved', 'refused', 'withdrawn', 'expired'))",
+  reason: 'TEXT NOT NULL',
+  requestedBy: 'TEXT NOT NULL',
+  requestedMs: 'BIGINT NOT NULL',
+  expiresMs: 'BIGINT NOT NULL',
+  commandExpiresMs: 'BIGINT NOT NULL',
+  decidedBy: 'TEXT',
+  decidedMs: 'BIGINT',
+  /** Why it was refused; null without a reason. */
+  decidedReason: 'TEXT',
+  commandID: 'TEXT',
+});
 
 export const commandTables: readonly Statement[] = [
-  // The ledger. `state_rank` orders the states so that a late report cannot set an earlier state; `is_final` 1 ends the
-  // command. At most one unfinished command per feature of a device: the newest replaces an older one. Rank 5: end
-  // presumed by the broker; rank 6: end reported by the device, which takes precedence. `reported_ms` and
-  // `reported_tie` belong to the newest report of the present rank. `cancel_by`: user who requested its withdrawal.
-  // `asked_us`: when state `0` was last asked for, a repeat too, as a point in the order of arrival (epoch
-  // microseconds). `detail`: text of that report. `verdict`: the rules of the interlock in it as JSON, see
-  // `src/core/verdict/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came
-  // from, and its approver. A firmware job is stored here too, with the feature `firmware`; `content` then describes it
-  // as JSON, and is null for all others.
-  ddl(`CREATE TABLE commands (
-    command_id TEXT NOT NULL PRIMARY KEY,
-    device_no INTEGER NOT NULL REFERENCES devices (device_no),
-    feature TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('0', '1')),
-    reason TEXT NOT NULL,
-    issuer TEXT NOT NULL,
-    issued_ms BIGINT NOT NULL,
-    expires_ms BIGINT NOT NULL,
-    asked_us BIGINT NOT NULL DEFAULT 0,
-    command_state TEXT NOT NULL,
-    state_rank INTEGER NOT NULL,
-    detail TEXT NOT NULL DEFAULT '',
-    verdict TEXT,
-    is_final INTEGER NOT NULL DEFAULT 0,
-    updated_ms BIGINT NOT NULL,
-    reported_ms BIGINT NOT NULL DEFAULT 0,
-    reported_tie TEXT NOT NULL DEFAULT '',
-    cancel_by TEXT,
-    approval_id TEXT UNIQUE,
-    approver TEXT,
-    content TEXT,
-    sent_boot TEXT,
-    sent_counter BIGINT)`),
+  commands.create,
   ddl('CREATE UNIQUE INDEX commands_unfinished ON commands (device_no, feature) WHERE is_final = 0'),
   ddl('CREATE INDEX commands_by_device ON commands (device_no, issued_ms)'),
   // What is limited in number is counted by time.
   ddl("CREATE INDEX commands_limited ON commands (issued_ms) WHERE state = '1'"),
-  // A cut that waits for a second user; nothing is signed before `approval_state` is 'approved', which one batch sets
-  // together with the command. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
-  // At most one waits for each device. `decided_by`: user who approved, refused or withdrew it; null while it waits. `decided_reason`: why it
-  // was refused; null without a reason.
-  ddl(`CREATE TABLE approvals (
-    approval_id TEXT NOT NULL PRIMARY KEY,
-    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
-    approval_state TEXT NOT NULL
-      CHECK (approval_state IN ('pending', 'approved', 'refused', 'withdrawn', 'expired')),
-    reason TEXT NOT NULL,
-    requested_by TEXT NOT NULL,
-    requested_ms BIGINT NOT NULL,
-    expires_ms BIGINT NOT NULL,
-    command_expires_ms BIGINT NOT NULL,
-    decided_by TEXT,
-    decided_ms BIGINT,
-    decided_reason TEXT,
-    command_id TEXT)`),
+  approvals.create,
   ddl("CREATE UNIQUE INDEX approvals_pending ON approvals (device_no) WHERE approval_state = 'pending'"),
   ddl('CREATE INDEX approvals_by_device ON approvals (device_no, requested_ms)'),
   ddl('CREATE INDEX approvals_by_time ON approvals (requested_ms)'),

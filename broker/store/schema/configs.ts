@@ -1,6 +1,65 @@
 // Chosen settings, the configuration of each vehicle, requests to units, geozones and routes.
+
+import { type ZoneSwitch, zoneSwitches } from '../../../src/core/geo/geozone.ts';
 import { ddl } from '../../../src/migrate.ts';
-import type { Statement } from '../../../src/ports.ts';
+import type { Row, Statement } from '../../../src/ports.ts';
+import { flagOf, textListOf } from '../base/row.ts';
+import { column, table } from '../base/table.ts';
+
+export function switchesOf(row: Row, name: string): readonly ZoneSwitch[] {
+  const on = textListOf(row, name);
+  return zoneSwitches.filter((one) => on.includes(one));
+}
+
+// `version` and `sha256`: the wanted configuration, made of the revisions beside; version 0: none was ever
+// chosen. `held_*`: what it said that it holds. `failed_*`: the newest version that it could not take; `failed_retry` 0:
+// it need not be sent again to that version of the agent. `fault`: why nothing could be made; '' when all is well.
+export const deviceConfigs = table('device_configs', {
+  deviceNo: column('INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE', 'hidden'),
+  /** Wanted version; 0: no settings were ever chosen. */
+  version: 'BIGINT NOT NULL DEFAULT 0',
+  sha256: "TEXT NOT NULL DEFAULT ''",
+  /** Revisions of the account and of the device that it was made from. */
+  accountRevision: 'BIGINT NOT NULL DEFAULT 0',
+  deviceRevision: 'BIGINT NOT NULL DEFAULT 0',
+  sentMs: 'BIGINT NOT NULL DEFAULT 0',
+  heldVersion: 'BIGINT NOT NULL DEFAULT 0',
+  heldSha256: "TEXT NOT NULL DEFAULT ''",
+  heldMs: 'BIGINT NOT NULL DEFAULT 0',
+  failedVersion: 'BIGINT NOT NULL DEFAULT 0',
+  failedMs: 'BIGINT NOT NULL DEFAULT 0',
+  failedReason: "TEXT NOT NULL DEFAULT ''",
+  failedRetry: column('INTEGER NOT NULL DEFAULT 0', flagOf),
+  /** Version of the agent that refused it. */
+  failedAgent: "TEXT NOT NULL DEFAULT ''",
+  /** Why none could be made; '' without a fault. */
+  fault: "TEXT NOT NULL DEFAULT ''",
+});
+
+// `points`: JSON list of eight [latitude, longitude], unset ones as [0, 0]. `switches`: JSON list of the names of the
+// automations and alerts that are on. `south` .. `east`: box that holds everything in the zone; `west` > `east` when
+// it crosses the antimeridian; null while nothing can be in it. `version` grows with every change.
+export const geozones = table(
+  'geozones',
+  {
+    accountID: column('TEXT NOT NULL REFERENCES accounts (account_id)', 'hidden'),
+    geozoneID: 'TEXT NOT NULL',
+    displayName: 'TEXT NOT NULL',
+    description: 'TEXT NOT NULL',
+    type: column('INTEGER NOT NULL', 'hidden'),
+    radiusM: column('INTEGER NOT NULL', 'hidden'),
+    points: column('TEXT NOT NULL', 'hidden'),
+    switches: column('TEXT NOT NULL', switchesOf),
+    south: column('DOUBLE PRECISION', 'hidden'),
+    north: column('DOUBLE PRECISION', 'hidden'),
+    west: column('DOUBLE PRECISION', 'hidden'),
+    east: column('DOUBLE PRECISION', 'hidden'),
+    /** Grows with every change. */
+    version: 'BIGINT NOT NULL',
+    changedMs: column('BIGINT NOT NULL', 'hidden'),
+  },
+  'PRIMARY KEY (account_id, geozone_id)',
+);
 
 export const configTables: readonly Statement[] = [
   // `settings`: JSON of the tables that were chosen for all vehicles of the account; `settings_revision` grows with each
@@ -19,25 +78,7 @@ export const configTables: readonly Statement[] = [
     revision BIGINT NOT NULL,
     changed_ms BIGINT NOT NULL)`),
   ddl('CREATE INDEX device_settings_by_change ON device_settings (changed_ms)'),
-  // `version` and `sha256`: the wanted configuration, made of the revisions beside; version 0: none was ever
-  // chosen. `held_*`: what it said that it holds. `failed_*`: the newest version that it could not take; `failed_retry` 0:
-  // it need not be sent again to that version of the agent. `fault`: why nothing could be made; '' when all is well.
-  ddl(`CREATE TABLE device_configs (
-    device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
-    version BIGINT NOT NULL DEFAULT 0,
-    sha256 TEXT NOT NULL DEFAULT '',
-    account_revision BIGINT NOT NULL DEFAULT 0,
-    device_revision BIGINT NOT NULL DEFAULT 0,
-    sent_ms BIGINT NOT NULL DEFAULT 0,
-    held_version BIGINT NOT NULL DEFAULT 0,
-    held_sha256 TEXT NOT NULL DEFAULT '',
-    held_ms BIGINT NOT NULL DEFAULT 0,
-    failed_version BIGINT NOT NULL DEFAULT 0,
-    failed_ms BIGINT NOT NULL DEFAULT 0,
-    failed_reason TEXT NOT NULL DEFAULT '',
-    failed_retry INTEGER NOT NULL DEFAULT 0,
-    failed_agent TEXT NOT NULL DEFAULT '',
-    fault TEXT NOT NULL DEFAULT '')`),
+  deviceConfigs.create,
   // What live streams missed.
   ddl('CREATE INDEX device_configs_by_held ON device_configs (held_ms)'),
   ddl('CREATE INDEX device_configs_by_failed ON device_configs (failed_ms)'),
@@ -70,25 +111,7 @@ export const configTables: readonly Statement[] = [
     part INTEGER NOT NULL,
     content TEXT NOT NULL,
     PRIMARY KEY (request_no, part))`),
-  // `points`: JSON list of eight [latitude, longitude], unset ones as [0, 0]. `switches`: JSON list of the names of the
-  // automations and alerts that are on. `south` .. `east`: box that holds everything in the zone; `west` > `east` when
-  // it crosses the antimeridian; null while nothing can be in it. `version` grows with every change.
-  ddl(`CREATE TABLE geozones (
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    geozone_id TEXT NOT NULL,
-    display_name TEXT NOT NULL,
-    description TEXT NOT NULL,
-    type INTEGER NOT NULL,
-    radius_m INTEGER NOT NULL,
-    points TEXT NOT NULL,
-    switches TEXT NOT NULL,
-    south DOUBLE PRECISION,
-    north DOUBLE PRECISION,
-    west DOUBLE PRECISION,
-    east DOUBLE PRECISION,
-    version BIGINT NOT NULL,
-    changed_ms BIGINT NOT NULL,
-    PRIMARY KEY (account_id, geozone_id))`),
+  geozones.create,
   // Answers "which zones may hold this point" without touching the table.
   ddl('CREATE INDEX geozones_by_box ON geozones (account_id, south, north, west, east, geozone_id)'),
   // What the service keeps of the watch over geozones for a device without an agent: zones that it is in (JSON list of ids), the

@@ -1,83 +1,117 @@
 // Devices, their last known states and boots, groups, secrets and certificates.
+
+import { witnessesFrom } from '../../../src/core/verdict/witness.ts';
 import { ddl } from '../../../src/migrate.ts';
-import type { Statement } from '../../../src/ports.ts';
+import type { Row, Statement } from '../../../src/ports.ts';
+import { flagOf, jsonObjectOrNull, textListOf } from '../base/row.ts';
+import { column, table } from '../base/table.ts';
+
+const witnessesOf = (row: Row, name: string) => witnessesFrom(jsonObjectOrNull(row, name));
+
+// `secret_hash`: 256 random bits need no slow hash. `device_no` is never used again after a deletion: a connection that still holds it must not write to another's rows.
+// `command_counter`: last one used in an envelope.
+// `presence_ms`, `presence_cause`: since when `is_online` is what it is, and why; `agent_since_ms`: since when it runs `agent_version`;
+// `linked_ms`: the newer of the two. `usual_silence_ms`: longest usual time between two messages, see `src/core/presence.ts`.
+// `boot` .. `time_quality`: as the device said in its last hello.
+// `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
+// `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never. `unreadable_ms`: the same of what it
+// sent and nobody can read.
+export const devices = table(
+  'devices',
+  {
+    deviceNo: 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT',
+    accountNo: column('INTEGER NOT NULL', 'hidden'),
+    accountID: 'TEXT NOT NULL REFERENCES accounts (account_id)',
+    deviceID: 'TEXT NOT NULL',
+    /** The account's `fleet_revision` at the last change of what answers show, see `schema/fleet-revisions.ts`. */
+    revision: 'BIGINT NOT NULL DEFAULT 0',
+    uniqueID: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    sms: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    type: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    description: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown', 'recorded'),
+    displayName: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    driver: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    notifyEmail: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    pinColor: column("TEXT NOT NULL DEFAULT '1f77b4'", 'edited', 'shown', 'recorded'),
+    pinTag: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown', 'recorded'),
+    additionalPinDisplay: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    equipmentTypeID: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    equipmentTypeDesc: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
+    createdS: 'BIGINT NOT NULL',
+    /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
+    secretHash: 'TEXT',
+    secretIssuedS: 'BIGINT',
+    /** From the last hello; null before the first. */
+    boot: 'TEXT',
+    nonce: 'TEXT',
+    agentVersion: "TEXT NOT NULL DEFAULT ''",
+    features: column("TEXT NOT NULL DEFAULT '[]'", textListOf),
+    sensors: column("TEXT NOT NULL DEFAULT '[]'", textListOf),
+    /** Null when the last hello carried none. */
+    witnesses: column('TEXT', witnessesOf, 'shown'),
+    configVersion: 'BIGINT NOT NULL DEFAULT 0',
+    timeQuality: "TEXT NOT NULL DEFAULT 'none'",
+    helloMs: 'BIGINT NOT NULL DEFAULT 0',
+    isOnline: column('INTEGER NOT NULL DEFAULT 0', flagOf),
+    presenceMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    presenceCause: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    agentSinceMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    linkedMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    commandCounter: 'BIGINT NOT NULL DEFAULT 0',
+    /** Broker's time of the last sign of life; 0 for a new device. */
+    heartbeatMs: column('BIGINT NOT NULL DEFAULT 0', 'shown'),
+    usualSilenceMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    /** Event time of the last position; 0 before the first. */
+    fixMs: column('BIGINT NOT NULL DEFAULT 0', 'shown'),
+    latitude: column('DOUBLE PRECISION NOT NULL DEFAULT 0', 'shown'),
+    longitude: column('DOUBLE PRECISION NOT NULL DEFAULT 0', 'shown'),
+    /** km/h; null: not reported. */
+    speed: column('DOUBLE PRECISION', 'shown'),
+    /** Degrees from true north; null: not reported. */
+    heading: column('DOUBLE PRECISION', 'shown'),
+    /** Metres. */
+    altitude: 'DOUBLE PRECISION NOT NULL DEFAULT 0',
+    address: column("TEXT NOT NULL DEFAULT ''", 'shown'),
+    geozoneID: column("TEXT NOT NULL DEFAULT ''", 'shown'),
+    fixTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    /** Kilometres. */
+    odometer: column('DOUBLE PRECISION', 'shown'),
+    odometerMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    odometerTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    /** Fraction 0 to 1. */
+    fuelLevel: column('DOUBLE PRECISION', 'shown'),
+    fuelMs: 'BIGINT NOT NULL DEFAULT 0',
+    fuelTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    passengers: column('INTEGER', 'hidden'),
+    passengersMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    passengersTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    /** Seats; null when unknown. */
+    maxPassengers: column('INTEGER', 'edited', 'shown'),
+    diagnostic: column('TEXT', 'hidden'),
+    diagnosticMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    diagnosticTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
+    sessionTurn: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    cloneMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    unreadableMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
+    hasAbsence: column('INTEGER NOT NULL DEFAULT 0', 'hidden'),
+  },
+  'UNIQUE (account_id, device_id)',
+);
+
+export const deviceGroups = table(
+  'device_groups',
+  {
+    groupNo: column('INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT', 'hidden'),
+    accountID: 'TEXT NOT NULL REFERENCES accounts (account_id)',
+    groupID: 'TEXT NOT NULL',
+    displayName: "TEXT NOT NULL DEFAULT ''",
+    description: "TEXT NOT NULL DEFAULT ''",
+  },
+  'UNIQUE (account_id, group_id)',
+);
 
 export const deviceTables: readonly Statement[] = [
-  // `secret_hash`: SHA-256 of the device's random MQTT secret (256 bits need no slow hash); null = none issued.
-  // `device_no` is never used again after a deletion: a connection that still holds it must not write to another's rows.
-  // `edited_ms`: when people last changed something. `command_counter`: last one used in an envelope.
-  // `presence_ms`, `presence_cause`: since when `is_online` is what it is, and why; `agent_since_ms`: since when it runs `agent_version`;
-  // `linked_ms`: the newer of the two. `usual_silence_ms`: longest usual time between two messages, see `src/core/presence.ts`.
-  // `revision`: the account's `fleet_revision` when something last changed that answers show of this device, see `fleet-revisions.ts`.
-  // `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
-  // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
-  // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never. `unreadable_ms`: the same of what it
-  // sent and nobody can read.
-  ddl(`CREATE TABLE devices (
-    device_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_no INTEGER NOT NULL,
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    device_id TEXT NOT NULL,
-    revision BIGINT NOT NULL DEFAULT 0,
-    unique_id TEXT NOT NULL DEFAULT '',
-    sms TEXT NOT NULL DEFAULT '',
-    type TEXT NOT NULL DEFAULT '',
-    description TEXT NOT NULL DEFAULT '',
-    display_name TEXT NOT NULL DEFAULT '',
-    driver TEXT NOT NULL DEFAULT '',
-    notify_email TEXT NOT NULL DEFAULT '',
-    pin_color TEXT NOT NULL DEFAULT '1f77b4',
-    pin_tag TEXT NOT NULL DEFAULT '',
-    additional_pin_display TEXT NOT NULL DEFAULT '',
-    equipment_type_id TEXT NOT NULL DEFAULT '',
-    equipment_type_desc TEXT NOT NULL DEFAULT '',
-    created_s BIGINT NOT NULL,
-    secret_hash TEXT,
-    secret_issued_s BIGINT,
-    boot TEXT,
-    nonce TEXT,
-    agent_version TEXT NOT NULL DEFAULT '',
-    features TEXT NOT NULL DEFAULT '[]',
-    sensors TEXT NOT NULL DEFAULT '[]',
-    witnesses TEXT,
-    config_version BIGINT NOT NULL DEFAULT 0,
-    time_quality TEXT NOT NULL DEFAULT 'none',
-    hello_ms BIGINT NOT NULL DEFAULT 0,
-    is_online INTEGER NOT NULL DEFAULT 0,
-    presence_ms BIGINT NOT NULL DEFAULT 0,
-    presence_cause TEXT NOT NULL DEFAULT '',
-    agent_since_ms BIGINT NOT NULL DEFAULT 0,
-    linked_ms BIGINT NOT NULL DEFAULT 0,
-    command_counter BIGINT NOT NULL DEFAULT 0,
-    heartbeat_ms BIGINT NOT NULL DEFAULT 0,
-    usual_silence_ms BIGINT NOT NULL DEFAULT 0,
-    fix_ms BIGINT NOT NULL DEFAULT 0,
-    latitude DOUBLE PRECISION NOT NULL DEFAULT 0,
-    longitude DOUBLE PRECISION NOT NULL DEFAULT 0,
-    speed DOUBLE PRECISION,
-    heading DOUBLE PRECISION,
-    altitude DOUBLE PRECISION NOT NULL DEFAULT 0,
-    address TEXT NOT NULL DEFAULT '',
-    geozone_id TEXT NOT NULL DEFAULT '',
-    fix_tie TEXT NOT NULL DEFAULT '',
-    odometer DOUBLE PRECISION,
-    odometer_ms BIGINT NOT NULL DEFAULT 0,
-    odometer_tie TEXT NOT NULL DEFAULT '',
-    fuel_level DOUBLE PRECISION,
-    fuel_ms BIGINT NOT NULL DEFAULT 0,
-    fuel_tie TEXT NOT NULL DEFAULT '',
-    passengers INTEGER,
-    passengers_ms BIGINT NOT NULL DEFAULT 0,
-    passengers_tie TEXT NOT NULL DEFAULT '',
-    max_passengers INTEGER,
-    diagnostic TEXT,
-    diagnostic_ms BIGINT NOT NULL DEFAULT 0,
-    diagnostic_tie TEXT NOT NULL DEFAULT '',
-    session_turn BIGINT NOT NULL DEFAULT 0,
-    clone_ms BIGINT NOT NULL DEFAULT 0,
-    unreadable_ms BIGINT NOT NULL DEFAULT 0,
-    has_absence INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (account_id, device_id))`),
+  devices.create,
   ddl("CREATE UNIQUE INDEX devices_unique_id ON devices (account_id, unique_id) WHERE unique_id <> ''"),
   // Last known state of every sensor and feature; `state` is '0' or '1' (fuel: the level as decimal text; `bus.*`: a value of the vehicle bus as text).
   // `changed_ms`: event time of the newest report. `*_tie` decides between events of the same millisecond, so that
@@ -102,13 +136,7 @@ export const deviceTables: readonly Statement[] = [
     first_ms BIGINT,
     last_ms BIGINT,
     PRIMARY KEY (device_no, boot))`),
-  ddl(`CREATE TABLE device_groups (
-    group_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    group_id TEXT NOT NULL,
-    display_name TEXT NOT NULL DEFAULT '',
-    description TEXT NOT NULL DEFAULT '',
-    UNIQUE (account_id, group_id))`),
+  deviceGroups.create,
   ddl(`CREATE TABLE group_devices (
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
     group_no INTEGER NOT NULL REFERENCES device_groups (group_no),

@@ -1,36 +1,59 @@
 // Events by slice, what is stored of each boot, and payloads that could not be decoded.
+import type { CommandState } from '../../../src/core/events/event.ts';
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { notRoutine } from '../base/routine-codes.ts';
+import { jsonObjectOrNull, textOrEmpty, textOrNull } from '../base/row.ts';
+import { column, type Reader, table } from '../base/table.ts';
 
-/** Columns of the first slice of events, and of every other: only the numbers of the events in it differ. */
-export const eventColumns = `
-  event_no INTEGER NOT NULL PRIMARY KEY,
-  account_no INTEGER NOT NULL,
-  device_no INTEGER NOT NULL,
-  boot TEXT NOT NULL,
-  seq BIGINT NOT NULL,
-  timestamp_ms BIGINT NOT NULL,
-  received_ms BIGINT NOT NULL,
-  up_ms BIGINT,
-  time_quality TEXT NOT NULL,
-  status_code INTEGER NOT NULL,
-  latitude DOUBLE PRECISION,
-  longitude DOUBLE PRECISION,
-  altitude DOUBLE PRECISION,
-  speed DOUBLE PRECISION,
-  heading DOUBLE PRECISION,
-  hdop DOUBLE PRECISION,
-  satellites INTEGER,
-  odometer DOUBLE PRECISION,
-  fuel_level DOUBLE PRECISION,
-  inputs TEXT,
-  outputs TEXT,
-  geozone_id TEXT NOT NULL DEFAULT '',
-  command_id TEXT,
-  command_state TEXT,
-  attributes TEXT,
-  address TEXT`;
+/** The first slice of events; every other has the same columns: only the numbers of the events in it differ. */
+export const events = table('events', {
+  /** Grows with every event stored: the resume point of a listing by arrival. */
+  eventNo: 'INTEGER NOT NULL PRIMARY KEY',
+  accountNo: column('INTEGER NOT NULL', 'hidden'),
+  deviceNo: 'INTEGER NOT NULL',
+  boot: 'TEXT NOT NULL',
+  seq: 'BIGINT NOT NULL',
+  timestampMs: 'BIGINT NOT NULL',
+  receivedMs: 'BIGINT NOT NULL',
+  upMs: 'BIGINT',
+  timeQuality: 'TEXT NOT NULL',
+  statusCode: 'INTEGER NOT NULL',
+  latitude: 'DOUBLE PRECISION',
+  longitude: 'DOUBLE PRECISION',
+  altitude: 'DOUBLE PRECISION',
+  speed: 'DOUBLE PRECISION',
+  heading: 'DOUBLE PRECISION',
+  hdop: 'DOUBLE PRECISION',
+  satellites: 'INTEGER',
+  odometer: 'DOUBLE PRECISION',
+  fuelLevel: 'DOUBLE PRECISION',
+  inputs: column('TEXT', jsonObjectOrNull),
+  outputs: column('TEXT', jsonObjectOrNull),
+  geozoneID: "TEXT NOT NULL DEFAULT ''",
+  commandID: 'TEXT',
+  commandState: column('TEXT', textOrNull as Reader<CommandState | null>),
+  attributes: column('TEXT', jsonObjectOrNull),
+  /** Street address of the position, once recorded; else empty. */
+  address: column('TEXT', textOrEmpty),
+});
+
+// Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
+// and a lower one than those of the next slice. `end_no`: the number after its last one, once it is closed; numbers from there to the
+// next slice were never given, as they begin higher after a restore. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
+// is past every limit and not shown any more; `dropping` is being emptied.
+export const eventSlices = table('event_slices', {
+  sliceNo: 'INTEGER NOT NULL PRIMARY KEY',
+  state: "TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping'))",
+  /** Its events have this number or a higher one, and a lower one than those of the next slice. */
+  firstNo: 'BIGINT NOT NULL',
+  /** The number after its last one; null while it is open. */
+  endNo: 'BIGINT',
+  openedMs: 'BIGINT NOT NULL',
+  /** Null while it is open. */
+  closedMs: 'BIGINT',
+  retiredMs: 'BIGINT',
+});
 
 export const eventTables: readonly Statement[] = [
   // A bare JSON event without a boot gets boot '@<timestamp in ms>-<hash of its content>' and seq = status code, which no boot id can
@@ -38,25 +61,14 @@ export const eventTables: readonly Statement[] = [
   // `address`: what people looked up for the position; null until then, and never sent by a vehicle.
   // `device_no` is no reference: the events of a deleted device are cleared away after it, and hidden until then because
   // every reader joins through `devices`. The insert itself asks for the device.
-  ddl(`CREATE TABLE events (${eventColumns})`),
+  events.create,
   ddl('CREATE INDEX events_by_time ON events (device_no, timestamp_ms, event_no)'),
   // Finds alarms and changes of a whole account by code; what vehicles send all the time is left out, so it stays small.
   ddl(`CREATE INDEX events_by_code ON events (account_no, status_code, timestamp_ms, event_no)
     WHERE ${notRoutine}`),
   // What an account's streams missed since an event number.
   ddl(`CREATE INDEX events_by_number ON events (account_no, event_no) WHERE ${notRoutine}`),
-  // Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
-  // and a lower one than those of the next slice. `end_no`: the number after its last one, once it is closed; numbers from there to the
-  // next slice were never given, as they begin higher after a restore. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
-  // is past every limit and not shown any more; `dropping` is being emptied.
-  ddl(`CREATE TABLE event_slices (
-    slice_no INTEGER NOT NULL PRIMARY KEY,
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping')),
-    first_no BIGINT NOT NULL,
-    end_no BIGINT,
-    opened_ms BIGINT NOT NULL,
-    closed_ms BIGINT,
-    retired_ms BIGINT)`),
+  eventSlices.create,
   // Every event of a slice lies in a span of it. A slice keeps its spans when rows are removed: they say where one may be.
   ddl(`CREATE TABLE event_spans (
     slice_no INTEGER NOT NULL REFERENCES event_slices (slice_no) ON DELETE CASCADE,

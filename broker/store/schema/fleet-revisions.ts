@@ -3,35 +3,9 @@
 // is sure; a statement that is added later cannot forget it. Ingest numbers its devices itself, one step for a whole commit, and
 // the trigger leaves these alone. `device_states` has none: it changes together with its device, in one batch.
 import type { Statement } from '../../../src/ports.ts';
+import { columnOf } from '../base/table.ts';
+import { devices } from './devices.ts';
 import { trigger } from './trigger.ts';
-
-/** Columns of `devices` that answers show. `is_online` and the like are not among them. */
-const shownColumns = [
-  'unique_id',
-  'sms',
-  'type',
-  'description',
-  'display_name',
-  'driver',
-  'notify_email',
-  'pin_color',
-  'pin_tag',
-  'additional_pin_display',
-  'equipment_type_id',
-  'equipment_type_desc',
-  'max_passengers',
-  'witnesses',
-  'heartbeat_ms',
-  'fix_ms',
-  'latitude',
-  'longitude',
-  'speed',
-  'heading',
-  'address',
-  'geozone_id',
-  'odometer',
-  'fuel_level',
-] as const;
 
 type Row = 'NEW' | 'OLD';
 /** The account of the row, or of its device. */
@@ -102,8 +76,7 @@ const sliceTrigger = trigger({
   run: ['UPDATE accounts SET fleet_revision = fleet_revision + 1;'],
 });
 
-/** What records of events show of their device, besides its name. */
-const recordColumns = ['description', 'pin_color', 'pin_tag'] as const;
+const recordColumns = devices.marked('recorded').map(columnOf);
 
 const recordTrigger = trigger({
   name: 'device_records_changed',
@@ -125,7 +98,7 @@ export const fleetRevisionTriggers: readonly Statement[] = [
   }),
   trigger({
     name: 'devices_changed',
-    after: `UPDATE OF ${shownColumns.join(', ')} ON devices`,
+    after: `UPDATE OF ${devices.marked('shown').map(columnOf).join(', ')} ON devices`,
     when: 'NEW.revision = OLD.revision',
     run: [raise('NEW.account_id'), markDevice('NEW')],
   }),

@@ -3,7 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { findsRow, numberOf, readTexts } from '../base/row.ts';
 import { indexesOf } from './slice-writing.ts';
 import { type Slice, tableOf } from './slices.ts';
 
@@ -14,17 +14,15 @@ export async function spansOf(db: Database, sliceNo: number): Promise<readonly T
 }
 
 /** Accounts without a limit of their own or of the operator: they keep their events for ever. */
-export async function accountsWithoutLimit(db: Database): Promise<readonly string[]> {
-  const rows = await db.read(sql`SELECT account_id FROM accounts
+export function accountsWithoutLimit(db: Database): Promise<readonly string[]> {
+  return readTexts(db)(sql`SELECT account_id FROM accounts
     WHERE retained_days IS NULL AND retained_most_days IS NULL ORDER BY account_id`);
-  return rows.map((row) => textOf(row, 'account_id'));
 }
 
 /** True while a device of the account has an event in the slice: at most one look-up per device. */
 export async function hasEventsOf(db: Database, sliceNo: number, accountID: string): Promise<boolean> {
-  const rows = await db.read(sql`SELECT 1 AS there FROM devices d WHERE d.account_id = ${accountID}
+  return findsRow(db)(sql`SELECT 1 AS there FROM devices d WHERE d.account_id = ${accountID}
     AND EXISTS (SELECT 1 FROM ${tableOf(sliceNo)} e WHERE e.device_no = d.device_no) LIMIT 1`);
-  return rows.length > 0;
 }
 
 /** Hides a closed slice from readers; changes 0 rows when it is not closed. */

@@ -6,7 +6,7 @@ import { sql } from '../../../src/sql.ts';
 import { spanOf, type TimeSpan } from '../../core/events/event-spans.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
-import { eventColumns } from '../schema/events.ts';
+import { events } from '../schema/events.ts';
 import { tableOf } from './slices.ts';
 
 /** The spans of events that were committed are remembered, so that almost no batch has anything to note. */
@@ -87,7 +87,7 @@ function createTable(sliceNo: number): readonly Statement[] {
   const table = tableOf(sliceNo).sql;
   const [byTime, byCode, byNumber] = indexesOf(sliceNo);
   return [
-    ddl(`CREATE TABLE ${table} (${eventColumns})`),
+    events.createAs(table),
     ddl(`CREATE INDEX ${byTime} ON ${table} (device_no, timestamp_ms, event_no)`),
     ddl(
       `CREATE INDEX ${byCode} ON ${table} (account_no, status_code, timestamp_ms, event_no) WHERE ${notRoutine}`,

@@ -3,20 +3,11 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { joinSpans, type TimeSpan } from '../../core/events/event-spans.ts';
-import { numberOf, numberOrNull, textOf } from '../base/row.ts';
+import { numberOf, numberOrNull, readNumber } from '../base/row.ts';
+import type { Infer } from '../base/table.ts';
+import { eventSlices } from '../schema/events.ts';
 
-export interface Slice {
-  readonly sliceNo: number;
-  readonly state: 'open' | 'closed' | 'retired' | 'dropping';
-  /** Its events have this number or a higher one, and a lower one than those of the next slice. */
-  readonly firstNo: number;
-  /** The number after its last one; null while it is open. */
-  readonly endNo: number | null;
-  readonly openedMs: number;
-  /** Null while it is open. */
-  readonly closedMs: number | null;
-  readonly retiredMs: number | null;
-}
+export type Slice = Infer<typeof eventSlices>;
 
 /** The table of a slice, for a statement. */
 export function tableOf(sliceNo: number): Statement {
@@ -24,20 +15,9 @@ export function tableOf(sliceNo: number): Statement {
   return { sql: sliceNo === 1 ? 'events' : `events_${Math.trunc(sliceNo)}`, params: [] };
 }
 
-const toSlice = (row: Row): Slice => ({
-  sliceNo: numberOf(row, 'slice_no'),
-  state: textOf(row, 'state') as Slice['state'],
-  firstNo: numberOf(row, 'first_no'),
-  endNo: numberOrNull(row, 'end_no'),
-  openedMs: numberOf(row, 'opened_ms'),
-  closedMs: numberOrNull(row, 'closed_ms'),
-  retiredMs: numberOrNull(row, 'retired_ms'),
-});
-
 /** All slices, oldest first, those that are on their way out included. */
-export async function allSlices(db: Database): Promise<readonly Slice[]> {
-  const rows = await db.read(sql`SELECT * FROM event_slices ORDER BY slice_no`);
-  return rows.map(toSlice);
+export function allSlices(db: Database): Promise<readonly Slice[]> {
+  return eventSlices.all(db)(sql`SELECT * FROM event_slices ORDER BY slice_no`);
 }
 
 /** A slice that is being emptied is not read; a retired one is still whole. */
@@ -160,6 +140,6 @@ export async function readSlices(
 
 /** The number of the newest event of all accounts; 0 before the first. It never decreases. */
 export async function lastEventNo(db: Database): Promise<number> {
-  const [row] = await db.read(sql`SELECT next_no - 1 AS last_no FROM event_counter WHERE one = 1`);
-  return row === undefined ? 0 : numberOf(row, 'last_no');
+  const last = sql`SELECT next_no - 1 AS last_no FROM event_counter WHERE one = 1`;
+  return (await readNumber(db)(last)) ?? 0;
 }
