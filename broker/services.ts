@@ -3,8 +3,8 @@
 import type { EventTexts } from '../src/core/events/event-text.ts';
 import type { NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import { callerOf } from './api/base/caller.ts';
-import type { ApiServices } from './api/base/operation.ts';
+import { callerOf, type LinkCaller } from './api/base/caller.ts';
+import type { ApiServices, FeatureService, Kernel, Slice } from './api/base/operation.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
 import { createReportReader } from './api/reports/report-reading.ts';
 import { createAccountChecks } from './audit/account-check.ts';
@@ -15,8 +15,8 @@ import type { Passwords } from './core/accounts/password.ts';
 import { createTextCache } from './core/events/text-cache.ts';
 import { createRates } from './core/scheduling/rate.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
+import { allFeatures, featureTables } from './features.ts';
 import { createLiveHub } from './live/hub.ts';
-import { createShareStreams } from './live/share-streams.ts';
 import { createNotices, type Notices, type NoticesOptions } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
 import type { IdentityProvider } from './ports/identity-provider.ts';
@@ -106,6 +106,29 @@ const startNotices = (
   return createNotices({ ...broker, ...options, onCommit, isOurs });
 };
 
+/** Starts the services of the features. */
+function startSlices(kernel: Kernel) {
+  const made = new Map<Slice<FeatureService>, FeatureService>();
+  for (const { slice } of allFeatures) if (slice !== undefined) made.set(slice, slice.create(kernel));
+  return {
+    // The map holds for each slice what it created.
+    of: <S extends FeatureService>(slice: Slice<S>): S => made.get(slice) as S,
+    close: () => Promise.all([...made.values()].map((one) => one.close())),
+  };
+}
+
+/** The caller of a link, from the feature that gave it. */
+async function firstCaller(
+  token: string,
+  services: Pick<Kernel, 'db' | 'clock'>,
+): Promise<LinkCaller | null> {
+  for (const { links } of allFeatures) {
+    const caller = (await links?.(token, services)) ?? null;
+    if (caller !== null) return caller;
+  }
+  return null;
+}
+
 /** Starts what the HTTP side needs. */
 export function createServices({
   broker,
@@ -127,55 +150,58 @@ export function createServices({
     onCommit,
     callerOf: (tokenHash) => callerOf(tokenHash, broker),
   });
-  const shareStreams = createShareStreams(broker);
   const lagMs = (): number => broker.metrics().lagMs;
   const archive = inSpareTime(broker.db, createSpareTime({ clock: broker.clock, lagMs }));
   const eventTexts = createEventTexts(broker.db);
   const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
   const sealer = createAuditSealer({ ...upkeep, verifier });
   const purge = createPurge(upkeep);
-  const deletion = createAccountDeletion(upkeep);
+  const deletion = createAccountDeletion({ ...upkeep, featureTables });
   const exportLimit = createExportLimit();
   const reader = createReportReader({ archive, clock: broker.clock, exportLimit });
   const notices = startNotices(broker, { senders, reader, consoleUrl });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
   const releases = createReleaseRollout(upkeep);
+  const kernel: Kernel = {
+    ...broker,
+    passwords,
+    firmwareHosts,
+    throttle: createLoginThrottle(),
+    identityProvider: identityProvider ?? null,
+    providerLogins: createRates(providerLoginRate),
+    loginCodes: createRates(loginCodeRate),
+    // The same object: what it reads anew at a reload must be seen here.
+    enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
+    live,
+    exportLimit,
+    pageLimit: createPageLimit(),
+    eventTexts,
+    archive,
+    auditChecks: createAccountChecks({ ...broker, db: archive, verifier }),
+    fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
+    senders,
+    maps: maps ?? noMaps,
+    mapStyle: mapStyle ?? null,
+    practice: practice ?? null,
+    webhookTests: createRates(webhookTestRate),
+    reportRequests: createRates(reportRequestRate),
+    wakeDelivery: () => notices.wake(),
+    wakeReports: () => notices.wakeReports(),
+    wakeReleases: () => releases.wake(),
+  };
+  const slices = startSlices(kernel);
   return {
     api: {
-      ...broker,
-      passwords,
-      firmwareHosts,
-      throttle: createLoginThrottle(),
-      identityProvider: identityProvider ?? null,
-      providerLogins: createRates(providerLoginRate),
-      loginCodes: createRates(loginCodeRate),
-      // The same object: what it reads anew at a reload must be seen here.
-      enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
-      live,
-      shareStreams,
-      exportLimit,
-      pageLimit: createPageLimit(),
-      eventTexts,
-      archive,
-      auditChecks: createAccountChecks({ ...broker, db: archive, verifier }),
-      fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
-      senders,
-      maps: maps ?? noMaps,
-      mapStyle: mapStyle ?? null,
-      practice: practice ?? null,
-      webhookTests: createRates(webhookTestRate),
-      reportRequests: createRates(reportRequestRate),
-      wakeDelivery: () => notices.wake(),
-      wakeReports: () => notices.wakeReports(),
-      wakeReleases: () => releases.wake(),
+      ...kernel,
+      of: slices.of,
+      callerOfLink: async (token) => firstCaller(token, broker),
     },
     notices,
     retention,
     streamCount: () => live.count(),
     async close() {
       live.close();
-      shareStreams.close();
       await Promise.all([
         purge.close(),
         deletion.close(),
@@ -184,6 +210,7 @@ export function createServices({
         retention.close(),
         slicing.close(),
         releases.close(),
+        slices.close(),
       ]);
     },
   };

@@ -1,9 +1,9 @@
 // The ledger's background task: expires commands, and sends again those that were recorded and not sent, or lost on the way. It
 // must never send a command that has ended, nor claim a sending that another process could make.
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { isStoreFault } from '../core/store-faults.ts';
 import type { Queues } from '../scheduling/queues.ts';
 import { numberOf, textOf } from '../store/base/row.ts';
-import { isStoreFault } from '../store/base/store-faults.ts';
 import { expireApprovals } from '../store/commands/approvals.ts';
 import { unansweredCommands } from '../store/commands/command-sending.ts';
 import { type CommandRow, expireCommands, receivedRank, unfinishedOf } from '../store/commands/commands.ts';

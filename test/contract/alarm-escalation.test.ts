@@ -2,10 +2,10 @@
 // is counted once, and a rule notifies once of each time that an alarm was left without an owner.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../broker/migrations.ts';
 import { createAlarmUpkeep } from '../../broker/notify/alarm-upkeep.ts';
 import { createEscalation } from '../../broker/notify/escalation.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';

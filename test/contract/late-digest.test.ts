@@ -1,6 +1,7 @@
 // What a vehicle reports late, as after a dead zone, reaches each recipient as one message; what is not late waits for none of it, and a
 // webhook gets each. Nothing is lost and nothing is sent twice under another id, whenever a process ends.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../broker/migrations.ts';
 import { createDelivery } from '../../broker/notify/delivery.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   Sending,
   WebhookCall,
 } from '../../broker/notify/senders.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';

@@ -2,11 +2,11 @@
 // is lost, nothing is sent twice under the same id, and a target that hangs delays no other.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../broker/migrations.ts';
 import { createDelivery } from '../../broker/notify/delivery.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
 import type { Senders, Sending, WebhookCall } from '../../broker/notify/senders.ts';
 import { type Committed } from '../../broker/ports/committed.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { insertDelivery } from '../../broker/store/notifications/deliveries.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';

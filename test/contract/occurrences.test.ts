@@ -2,8 +2,8 @@
 // once, an absence is noted once and ends once, and what a batch did not change leaves none.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrations } from '../../broker/migrations.ts';
 import { createOccurrenceNotifier } from '../../broker/notify/occurrence-notifier.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import {
   dropOccurrencesBeyond,
   dropUnasked,

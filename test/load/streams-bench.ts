@@ -6,7 +6,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrations } from '../../broker/store/migrations.ts';
+import { migrations } from '../../broker/migrations.ts';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
 import { type Figure, percentile, ratioOf, type Say } from './agent-figures.ts';

@@ -312,7 +312,6 @@ export const userTables = [
   'idempotency_keys',
   'message_reads',
   'user_preferences',
-  'shares',
 ] as const;
 
 /**

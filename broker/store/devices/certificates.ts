@@ -3,8 +3,8 @@
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { CertificateRecord } from '../../core/accounts/client-certificate.ts';
+import { type DeviceKey } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
-import { type DeviceKey } from './device-key.ts';
 
 const always = sql`1 = 1`;
 const isDevice = ({ accountID, deviceID }: DeviceKey): Statement =>

@@ -1,8 +1,8 @@
 // Statements on the credentials of devices. The hash is compared elsewhere; it must never reach an answer or a log.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import { type DeviceKey } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, textOrNull } from '../base/row.ts';
-import { type DeviceKey } from './device-key.ts';
 
 /** What MQTT authentication compares with. */
 export interface DeviceCredential {

@@ -6,17 +6,14 @@ import { type WitnessStates, witnessesFrom } from '../../../src/core/verdict/wit
 import type { Hello } from '../../../src/core/wire/wire.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
+import type { DeviceKey, DeviceRef } from '../../core/device-key.ts';
 import { followed } from '../base/live-topic.ts';
 import { jsonObjectOrNull, numberOf, numberOrNull, textListOf, textOf, textOrNull } from '../base/row.ts';
 import { type Scope, visible } from '../base/scope.ts';
-import type { DeviceKey } from './device-key.ts';
 import { isBelowLimit } from './device-limit.ts';
 import { type DevicePage, inPage, isNewSince } from './device-page.ts';
 
-/** An authenticated device: its key and its number. */
-export interface DeviceRef extends DeviceKey {
-  readonly deviceNo: number;
-}
+export type { DeviceRef } from '../../core/device-key.ts';
 
 export interface DeviceRow extends DeviceRef {
   /** The account's `fleet_revision` at the last change of what answers show, see `schema/fleet-revisions.ts`. */

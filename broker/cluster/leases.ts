@@ -6,8 +6,8 @@ import { hexId } from '../../src/core/ids.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
 import { waitAtMost } from '../../src/timeout.ts';
 import type { LeaseFacts } from '../core/operating/service-facts.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { insertLease, type LeaseRow, listLeases, releaseLeases, renewLease } from '../store/leases.ts';
-import { createPeriodicTask } from './periodic-task.ts';
 
 const leaseNames = ['notifications', 'upkeep'] as const;
 export type LeaseName = (typeof leaseNames)[number];

@@ -1,7 +1,7 @@
 // Messages of the stream of a share link as `text/event-stream` (WHATWG HTML, section 9.2), and the position in them. Pure. What a
 // holder gets of a vehicle is named here, member by member.
 
-import { headingOrNull, wholeOrNull } from './live-message.ts';
+import { headingOrNull, wholeOrNull } from '../../../core/live/live-message.ts';
 
 /** A last known position; `fixMs` is its event time. */
 export interface Shareable {

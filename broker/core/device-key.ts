@@ -5,3 +5,8 @@ export interface DeviceKey {
   readonly accountID: string;
   readonly deviceID: string;
 }
+
+/** An authenticated device: its key and its number. */
+export interface DeviceRef extends DeviceKey {
+  readonly deviceNo: number;
+}

@@ -1,6 +1,6 @@
 // Classifies the fault of a write: the rows cannot be stored, another writer was faster, the outcome is unknown, or the store is
 // down. A fault of the store must never count as one of the data: data would be given up instead of retried.
-import { AppError, causeCodeOf, codeOf, unknownOutcome } from '../../../src/core/errors.ts';
+import { AppError, causeCodeOf, codeOf, unknownOutcome } from '../../src/core/errors.ts';
 
 /**
  * True when the rows themselves cannot be stored, whatever the state of the store: SQLite's constraint and type faults,

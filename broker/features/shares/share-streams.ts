@@ -1,29 +1,29 @@
 // Open streams of share links. Once a second all of them are read in one statement, with the condition under which a share is open:
 // a stream gets positions of its own vehicle and nothing else, and ends within that second when its share ends.
-import { AppError, messageOf } from '../../src/core/errors.ts';
-import type { Clock, Database, Log } from '../../src/ports.ts';
-import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
-import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
+import { AppError, messageOf } from '../../../src/core/errors.ts';
+import type { Clock, Database, Log } from '../../../src/ports.ts';
+import { createDeviceBatch, createMessageBatch } from '../../core/live/live-batch.ts';
+import { createLiveQueue, type LiveQueue } from '../../core/live/live-queue.ts';
+import { createLiveStream, type LiveStream } from '../../live/stream.ts';
+import { answerEnded } from '../../scheduling/per-account-limits.ts';
+import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
+import { createSlots } from '../../scheduling/slots.ts';
+import { listMost } from '../../store/base/fixed-list.ts';
 import {
   sharedPositionMessage,
   shareEndMessage,
   shareKeepAlive,
   shareOpening,
-} from '../core/live/share-message.ts';
-import { answerEnded } from '../scheduling/per-account-limits.ts';
-import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { createSlots } from '../scheduling/slots.ts';
-import { listMost } from '../store/base/fixed-list.ts';
-import { type OpenShare, openShares } from '../store/shares/shares.ts';
-import { createLiveStream, type LiveStream } from './stream.ts';
+} from './core/share-message.ts';
+import { type OpenShare, openShares } from './share-statements.ts';
 
-export interface ShareStreamsOptions {
+interface ShareStreamsOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface ShareStreams {
+interface ShareStreams {
   /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
   open(share: OpenShare, until: AbortSignal): AsyncIterable<Uint8Array>;
   /** Ends every stream. */
@@ -76,7 +76,7 @@ async function readShares(
 }
 
 /** Reads while streams are open; ends with `close`. */
-export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
+function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const { clock, log } = options;
   const slots = createSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
@@ -136,3 +136,5 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
     },
   };
 }
+
+export const shareStreams = { create: createShareStreams };

@@ -2,13 +2,15 @@
 // device or event record passes through as it is.
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
+import type { Caller, LinkCaller } from '../../api/base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
+import { envelope, epoch, ok, wholeOrNull } from '../../api/base/shapes.ts';
 import { fixOf } from '../../core/events/belief.ts';
-import { viewShared } from '../../core/live/share-message.ts';
 import { numberedTrackEvents } from '../../store/events/trip-events.ts';
-import { countUse } from '../../store/shares/shares.ts';
-import { type ShareCaller } from '../base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
-import { envelope, epoch, ok, wholeOrNull } from '../base/shapes.ts';
+import { viewShared } from './core/share-message.ts';
+import { shareOf } from './share-caller.ts';
+import { countUse } from './share-statements.ts';
+import { shareStreams } from './share-streams.ts';
 
 const position = Type.Object(
   {
@@ -30,7 +32,7 @@ const examplePosition: Static<typeof position> = {
 };
 
 /** Its own failure must not hide the answer. */
-async function recordUse({ db, clock, log }: ApiServices, { tokenHash }: ShareCaller): Promise<void> {
+async function recordUse({ db, clock, log }: ApiServices, { tokenHash }: Caller): Promise<void> {
   try {
     await db.write([countUse(tokenHash, Math.floor(clock.utcMs() / 1000))]);
   } catch (thrown) {
@@ -73,7 +75,7 @@ before the first; null for a trip). A token that is unknown, expired or revoked 
   },
   async run({ caller }, services) {
     await recordUse(services, caller);
-    const { kind, title, fromMs, toMs, expiresS, position: last } = caller.share;
+    const { kind, title, fromMs, toMs, expiresS, position: last } = shareOf(caller);
     return {
       ...ok,
       kind,
@@ -91,11 +93,9 @@ const wrongKind = (kind: string): AppError =>
     hint: kind === 'trip' ? 'Read it with shareTrack.' : 'Read it with viewShare or streamShare.',
   });
 
-async function* trackPages(
-  { archive }: ApiServices,
-  { scope, share }: ShareCaller,
-): Pages<Static<typeof position>> {
-  const { deviceID, fromMs, toMs } = share;
+async function* trackPages({ archive }: ApiServices, caller: LinkCaller): Pages<Static<typeof position>> {
+  const { deviceID, fromMs, toMs } = shareOf(caller);
+  const { scope } = caller;
   const span = { scope, deviceID, fromMs: fromMs ?? 0, toMs: toMs ?? 0 };
   for await (const events of numberedTrackEvents(archive, span)) {
     yield events.flatMap(({ event, line }) => {
@@ -124,7 +124,8 @@ const shareTrack = operation({
   effects: false,
   examples: { result: { points: [examplePosition] } },
   async run({ caller }, services) {
-    if (caller.share.kind !== 'trip') throw wrongKind(caller.share.kind);
+    const { kind } = shareOf(caller);
+    if (kind !== 'trip') throw wrongKind(kind);
     return { ...ok, points: trackPages(services, caller) };
   },
 });
@@ -158,9 +159,10 @@ data: ${JSON.stringify(examplePosition)}
 `,
   },
   async run({ caller, until }, services) {
-    if (caller.share.kind !== 'live') throw wrongKind(caller.share.kind);
+    const share = shareOf(caller);
+    if (share.kind !== 'live') throw wrongKind(share.kind);
     await recordUse(services, caller);
-    return services.shareStreams.open(caller.share, until());
+    return services.of(shareStreams).open(share, until());
   },
 });
 

@@ -3,6 +3,11 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { lineText } from '../../api/base/input-members.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
 import { formatShareToken, tokenRandomBytes } from '../../core/accounts/session.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import {
@@ -16,12 +21,7 @@ import {
   type ShareRow,
   seesShare,
   sharesMost,
-} from '../../store/shares/shares.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { lineText } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
+} from './share-statements.ts';
 
 const lifeMostS = 7 * 24 * 3600;
 const tripMostS = 7 * 24 * 3600;

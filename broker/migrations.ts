@@ -1,20 +1,21 @@
 // The broker's tables, as migrations: one creates today's tables (`schema/`), and each later change of a released version is
 // one more entry at the end. An entry that was released never changes.
 import { createHash } from 'node:crypto';
-import type { Migration } from '../../src/migrate.ts';
-import { accountTables } from './schema/accounts.ts';
-import { alarmTables } from './schema/alarms.ts';
-import { bridgeTables } from './schema/bridges.ts';
-import { commandTables } from './schema/commands.ts';
-import { configTables } from './schema/configs.ts';
-import { deviceTables } from './schema/devices.ts';
-import { eventTables } from './schema/events.ts';
-import { fleetRevisionTriggers } from './schema/fleet-revisions.ts';
-import { notificationTables } from './schema/notifications.ts';
-import { occurrenceTables } from './schema/occurrences.ts';
-import { releaseTables } from './schema/releases.ts';
-import { reportTables } from './schema/reports.ts';
-import { putFact } from './service-facts.ts';
+import type { Migration } from '../src/migrate.ts';
+import { allFeatures } from './features.ts';
+import { accountTables } from './store/schema/accounts.ts';
+import { alarmTables } from './store/schema/alarms.ts';
+import { bridgeTables } from './store/schema/bridges.ts';
+import { commandTables } from './store/schema/commands.ts';
+import { configTables } from './store/schema/configs.ts';
+import { deviceTables } from './store/schema/devices.ts';
+import { eventTables } from './store/schema/events.ts';
+import { fleetRevisionTriggers } from './store/schema/fleet-revisions.ts';
+import { notificationTables } from './store/schema/notifications.ts';
+import { occurrenceTables } from './store/schema/occurrences.ts';
+import { releaseTables } from './store/schema/releases.ts';
+import { reportTables } from './store/schema/reports.ts';
+import { putFact } from './store/service-facts.ts';
 
 const changes: readonly Migration[] = [
   {
@@ -32,6 +33,7 @@ const changes: readonly Migration[] = [
       ...bridgeTables,
       ...fleetRevisionTriggers,
       ...occurrenceTables,
+      ...allFeatures.flatMap(({ tables = [] }) => tables),
     ],
   },
 ];

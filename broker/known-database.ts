@@ -1,13 +1,13 @@
 // Compares a database with this build before anything works on it: its tables, and that it was not put in place as a mere file.
 import { createHash } from 'node:crypto';
-import { AppError } from '../../src/core/errors.ts';
-import { migrate } from '../../src/migrate.ts';
-import type { Database } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
-import { textOf } from './base/row.ts';
+import { AppError } from '../src/core/errors.ts';
+import { migrate } from '../src/migrate.ts';
+import type { Database } from '../src/ports.ts';
+import { sql } from '../src/sql.ts';
 import { buildFact, buildHash, migrations } from './migrations.ts';
-import { putFact, readFact } from './service-facts.ts';
-import { isDroppedInPieces } from './slices/slice-retention.ts';
+import { textOf } from './store/base/row.ts';
+import { noteTable, putFact, readFact } from './store/service-facts.ts';
+import { isDroppedInPieces } from './store/slices/slice-retention.ts';
 
 /** Columns and triggers of this schema, one line each. What other programs keep beside it is left out by the caller. */
 const sqliteLines = sql`SELECT m.name AS tbl, 'column ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' '
@@ -67,9 +67,6 @@ async function needOwnTables(db: Database): Promise<void> {
   const changed = Object.keys(recorded.tables).filter((name) => tables[name] !== recorded.tables[name]);
   if (changed.length > 0) throw foreignBuild(`changed since then: ${changed.join(', ')}`);
 }
-
-/** The table that a backup has besides those of the database. */
-export const noteTable = 'backup_notes';
 
 /** @throws AppError `storage` for a backup that was copied into the place of the database. */
 async function needNoBackup(db: Database): Promise<void> {
