@@ -1,9 +1,10 @@
 // The features of the broker: a folder below `broker/features/` and a line here each. All else is kernel. Features import the
 // kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
 import type { Feature } from './features/feature.ts';
+import { releases } from './features/releases/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
-export const features = [shares] as const;
+export const features = [releases, shares] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];

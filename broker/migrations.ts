@@ -13,7 +13,6 @@ import { eventTables } from './store/schema/events.ts';
 import { fleetRevisionTriggers } from './store/schema/fleet-revisions.ts';
 import { notificationTables } from './store/schema/notifications.ts';
 import { occurrenceTables } from './store/schema/occurrences.ts';
-import { releaseTables } from './store/schema/releases.ts';
 import { reportTables } from './store/schema/reports.ts';
 import { putFact } from './store/service-facts.ts';
 
@@ -26,7 +25,6 @@ const changes: readonly Migration[] = [
       ...configTables,
       ...eventTables,
       ...commandTables,
-      ...releaseTables,
       ...notificationTables,
       ...reportTables,
       ...alarmTables,

@@ -49,8 +49,6 @@ import { pushOperations } from './api/notifications/push.ts';
 import { ruleTestOperations } from './api/notifications/rule-test.ts';
 import { ruleTrialOperations } from './api/notifications/rule-trial.ts';
 import { ruleOperations } from './api/notifications/rules.ts';
-import { releaseStageOperations } from './api/releases/release-stages.ts';
-import { releaseOperations } from './api/releases/releases.ts';
 import { reportScheduleOperations } from './api/reports/schedules.ts';
 import { auditOperations } from './api/service/audit.ts';
 import { mapOperations } from './api/service/maps.ts';
@@ -116,8 +114,6 @@ const kernel = [
   approvalOperations,
   commandBreakerOperations,
   firmwareOperations,
-  releaseOperations,
-  releaseStageOperations,
   messageOperations,
   liveOperations,
   alarmOperations,

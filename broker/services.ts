@@ -23,7 +23,6 @@ import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
-import { createReleaseRollout } from './rollout/release-rollout.ts';
 import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
@@ -162,7 +161,6 @@ export function createServices({
   const notices = startNotices(broker, { senders, reader, consoleUrl });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
-  const releases = createReleaseRollout(upkeep);
   const kernel: Kernel = {
     ...broker,
     passwords,
@@ -188,7 +186,7 @@ export function createServices({
     reportRequests: createRates(reportRequestRate),
     wakeDelivery: () => notices.wake(),
     wakeReports: () => notices.wakeReports(),
-    wakeReleases: () => releases.wake(),
+    lagMs,
   };
   const slices = startSlices(kernel);
   return {
@@ -209,7 +207,6 @@ export function createServices({
         notices.close(),
         retention.close(),
         slicing.close(),
-        releases.close(),
         slices.close(),
       ]);
     },

@@ -35,8 +35,8 @@ interface KeptTexts {
   readonly limits: TextCacheLimits;
 }
 
-/** What features may use to make their services. */
-export interface Kernel {
+/** What handlers may use. */
+export interface ApiServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -77,8 +77,6 @@ export interface Kernel {
   wakeDelivery(): void;
   /** A report may be due. */
   wakeReports(): void;
-  /** A stage of a release was begun, or a release stopped. */
-  wakeReleases(): void;
   readonly exportLimit: ExportLimit;
   /** How the long answers of an account share the service. */
   readonly pageLimit: PageLimit;
@@ -90,8 +88,18 @@ export interface Kernel {
   readonly auditChecks: AccountChecks;
   /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
   readonly archive: Database;
+  /** The caller of a link by its token; null when no feature knows one that is open. */
+  callerOfLink(token: string): Promise<LinkCaller | null>;
+  /** What the slice of a feature made. */
+  of<S extends FeatureService>(slice: Slice<S>): S;
+}
+
+/** What features make their services of. */
+export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'of'> {
   /** The leases of singleton work. */
-  readonly leases: { holds(work: string): boolean };
+  readonly leases: { holds(work: 'notifications' | 'upkeep'): boolean };
+  /** Age of the oldest write that waits for the disk, in ms. */
+  lagMs(): number;
 }
 
 /** Ends the background work of a feature; the store is still open. */
@@ -102,14 +110,6 @@ export interface FeatureService {
 /** Makes the services of a feature, once for each process, and names them for its operations. */
 export interface Slice<S extends FeatureService> {
   create(kernel: Kernel): S;
-}
-
-/** What handlers may use. */
-export interface ApiServices extends Kernel {
-  /** The caller of a link by its token; null when no feature knows one that is open. */
-  callerOfLink(token: string): Promise<LinkCaller | null>;
-  /** What the slice made. */
-  of<S extends FeatureService>(slice: Slice<S>): S;
 }
 
 /** `public` needs no token, `share` that of a share link; otherwise the weakest role that may call it. */

@@ -17,7 +17,6 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['push_registrations', 'registration_no'],
   ['message_reads', 'account_id, user_id'],
   ['user_preferences', 'account_id, user_id'],
-  ['releases', 'release_no'],
   ['deliveries', 'delivery_no'],
   ['report_mails', 'mail_no'],
   ['report_schedules', 'schedule_no'],

@@ -11,7 +11,7 @@ export const commandTables: readonly Statement[] = [
   // microseconds). `detail`: text of that report. `verdict`: the rules of the interlock in it as JSON, see
   // `src/core/verdict/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came
   // from, and its approver. A firmware job is stored here too, with the feature `firmware`; `content` then describes it
-  // as JSON, and is null for all others.
+  // as JSON, and is null for all others. `is_counted` 0: it counts in no limit of commands.
   ddl(`CREATE TABLE commands (
     command_id TEXT NOT NULL PRIMARY KEY,
     device_no INTEGER NOT NULL REFERENCES devices (device_no),
@@ -34,6 +34,7 @@ export const commandTables: readonly Statement[] = [
     approval_id TEXT UNIQUE,
     approver TEXT,
     content TEXT,
+    is_counted INTEGER NOT NULL DEFAULT 1,
     sent_boot TEXT,
     sent_counter BIGINT)`),
   ddl('CREATE UNIQUE INDEX commands_unfinished ON commands (device_no, feature) WHERE is_final = 0'),

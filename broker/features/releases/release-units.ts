@@ -2,9 +2,9 @@
 import { commandStates } from '../../../src/core/events/event.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
-import type { DeviceRef } from '../devices/devices.ts';
-import { type ReleaseRow, toRelease } from './releases.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../../store/base/row.ts';
+import type { DeviceRef } from '../../store/devices/devices.ts';
+import { type ReleaseRow, toRelease } from './release-statements.ts';
 
 /** How a unit stands: before its job, or as its job does. */
 export const unitStates = ['waiting', 'current', ...commandStates] as const;
@@ -180,6 +180,3 @@ export async function hasUnfinished(db: Database, releaseNo: number): Promise<bo
     WHERE u.release_no = ${releaseNo} AND c.is_final = 0 LIMIT 1`);
   return rows.length > 0;
 }
-
-/** Condition on `commands xc`: a user asked for it, and not a stage of a release, which has a pace of its own. */
-export const isOfNoRelease = sql`NOT EXISTS (SELECT 1 FROM release_units xu WHERE xu.command_id = xc.command_id)`;

@@ -2,7 +2,7 @@
 // nothing.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../../store/base/row.ts';
 
 export const releaseLimits = {
   /** Releases of an account that have not ended. */

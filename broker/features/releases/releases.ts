@@ -3,21 +3,15 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { lineText } from '../../api/base/input-members.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { defaultTtlS, needAllowed, releaseMembers } from '../../api/commands/firmware.ts';
 import { shownUrl } from '../../core/commands/firmware-file.ts';
 import { findGroup, groupDevicesMost } from '../../store/accounts/groups.ts';
-import { countUnits } from '../../store/releases/release-units.ts';
-import {
-  insertRelease,
-  isStaged,
-  listReleases,
-  listStages,
-  releaseLimits,
-} from '../../store/releases/releases.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { lineText } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { defaultTtlS, needAllowed, releaseMembers } from '../commands/firmware.ts';
+import { insertRelease, isStaged, listReleases, listStages, releaseLimits } from './release-statements.ts';
+import { countUnits } from './release-units.ts';
 import {
   countedRelease,
   exampleRelease,

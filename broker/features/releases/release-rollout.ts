@@ -1,12 +1,12 @@
 // Stages of releases: makes the jobs of the units of a stage that has begun, in the pace of the service, stops a release whose units fail, and
 // withdraws the jobs of one that was stopped. The stage itself is begun by a person only.
-import { messageOf } from '../../src/core/errors.ts';
-import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
-import { firmwareContent, shownUrl } from '../core/commands/firmware-file.ts';
-import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { insertAudit } from '../store/accounts/audit.ts';
-import { isRecorded, supersedeAndInsert } from '../store/commands/commands.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
+import { messageOf } from '../../../src/core/errors.ts';
+import type { Kernel, Slice } from '../../api/base/operation.ts';
+import { firmwareContent, shownUrl } from '../../core/commands/firmware-file.ts';
+import { createPeriodicTask, type PeriodicTask } from '../../scheduling/periodic-task.ts';
+import { insertAudit } from '../../store/accounts/audit.ts';
+import { isRecorded, supersedeAndInsert } from '../../store/commands/commands.ts';
+import { endRelease, mayStop, type ReleaseRow, stopRelease } from './release-statements.ts';
 import {
   countUnits,
   failedStates,
@@ -18,38 +18,7 @@ import {
   recordOrder,
   type WaitingUnit,
   waitingUnits,
-} from '../store/releases/release-units.ts';
-import { endRelease, mayStop, type ReleaseRow, stopRelease } from '../store/releases/releases.ts';
-
-/** What it needs of the command ledger. */
-interface Ledger {
-  enact(order: {
-    readonly device: DeviceRef;
-    statements(command: { readonly commandID: string; readonly issuedMs: number }): readonly Statement[];
-  }): Promise<unknown>;
-  cancel(request: {
-    readonly accountID: string;
-    readonly commandID: string;
-    readonly issuer: string;
-  }): Promise<unknown>;
-}
-
-export interface ReleaseRolloutOptions {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly ledger: Ledger;
-  /** Vehicles wait so long for a commit, ms. */
-  lagMs(): number;
-  /** False: another process does this work. */
-  isOurs(): boolean;
-}
-
-export interface ReleaseRollout {
-  /** A release has something to do. */
-  wake(): void;
-  close(): Promise<void>;
-}
+} from './release-units.ts';
 
 const limits = {
   /** Jobs that are made or withdrawn in one run. */
@@ -65,7 +34,7 @@ const isFailed = (state: string): boolean => (failedStates as readonly string[])
 
 /** Makes the job of one unit, unless it runs the version or the release was stopped meanwhile. */
 async function orderUnit(
-  { db, clock, ledger }: ReleaseRolloutOptions,
+  { db, clock, ledger }: Kernel,
   release: ReleaseRow,
   { device, agentVersion, startedBy, source }: WaitingUnit,
 ): Promise<void> {
@@ -90,6 +59,7 @@ async function orderUnit(
         expiresMs: issuedMs + ttlS * 1000,
         sameSinceMs: issuedMs,
         content: firmwareContent({ version, url, sha256 }),
+        isCounted: false,
       } as const;
       const onlyIf = isRecorded(commandID);
       const entry = {
@@ -111,8 +81,8 @@ async function orderUnit(
 }
 
 /** Stops a release of which too many units have failed; true when it did. */
-async function stopIfFailing(options: ReleaseRolloutOptions, release: ReleaseRow): Promise<boolean> {
-  const { db, clock, log } = options;
+async function stopIfFailing(kernel: Kernel, release: ReleaseRow): Promise<boolean> {
+  const { db, clock, log } = kernel;
   const { releaseID, accountID, releaseNo, version, stopAfter } = release;
   const counts = await countUnits(db, releaseNo);
   const failed = counts.reduce((sum, { state, units }) => sum + (isFailed(state) ? units : 0), 0);
@@ -133,8 +103,8 @@ async function stopIfFailing(options: ReleaseRolloutOptions, release: ReleaseRow
 }
 
 /** Withdraws what is under way; true when jobs are left that can be. */
-async function withdrawJobs(options: ReleaseRolloutOptions, release: ReleaseRow): Promise<boolean> {
-  const { db, log, ledger } = options;
+async function withdrawJobs(kernel: Kernel, release: ReleaseRow): Promise<boolean> {
+  const { db, log, ledger } = kernel;
   const { accountID, releaseNo, stoppedBy } = release;
   const jobs = await jobsUnderWay(db, releaseNo, limits.jobsAtOnce);
   for (const commandID of jobs) {
@@ -149,15 +119,15 @@ async function withdrawJobs(options: ReleaseRolloutOptions, release: ReleaseRow)
 }
 
 /** True when there is more to do at once. */
-async function advance(options: ReleaseRolloutOptions, release: ReleaseRow): Promise<boolean> {
-  const { db, clock, log } = options;
+async function advance(kernel: Kernel, release: ReleaseRow): Promise<boolean> {
+  const { db, clock, log } = kernel;
   const { releaseNo, releaseID, accountID } = release;
   if (release.state === 'stopping') {
-    if (await withdrawJobs(options, release)) return true;
+    if (await withdrawJobs(kernel, release)) return true;
   } else {
-    if (await stopIfFailing(options, release)) return true;
+    if (await stopIfFailing(kernel, release)) return true;
     const waiting = await waitingUnits(db, releaseNo, limits.jobsAtOnce);
-    for (const unit of waiting) await orderUnit(options, release, unit);
+    for (const unit of waiting) await orderUnit(kernel, release, unit);
     if (waiting.length > 0) return true;
     if (await hasUnfinished(db, releaseNo)) return false;
   }
@@ -166,24 +136,25 @@ async function advance(options: ReleaseRolloutOptions, release: ReleaseRow): Pro
   return false;
 }
 
-async function runOnce(options: ReleaseRolloutOptions): Promise<number> {
-  const { db, log, isOurs, lagMs } = options;
-  if (!isOurs() || lagMs() > limits.lagMostMs) return limits.idleMs;
+async function runOnce(kernel: Kernel): Promise<number> {
+  const { db, log, leases, lagMs } = kernel;
+  if (!leases.holds('upkeep') || lagMs() > limits.lagMostMs) return limits.idleMs;
   let isBusy = false;
   try {
-    for (const release of await openReleases(db)) isBusy = (await advance(options, release)) || isBusy;
+    for (const release of await openReleases(db)) isBusy = (await advance(kernel, release)) || isBusy;
   } catch (thrown) {
     log.error('release_rollout_failed', { reason: messageOf(thrown) });
   }
   return isBusy ? limits.busyMs : limits.idleMs;
 }
 
-/** Starts the work; it goes on until `close`. */
-export function createReleaseRollout(options: ReleaseRolloutOptions): ReleaseRollout {
-  return createPeriodicTask({
-    clock: options.clock,
-    firstMs: limits.idleMs,
-    pauseFactor: limits.pauseFactor,
-    run: () => runOnce(options),
-  });
-}
+/** To be woken when a stage was begun, or a release stopped. */
+export const releaseRollout: Slice<PeriodicTask> = {
+  create: (kernel) =>
+    createPeriodicTask({
+      clock: kernel.clock,
+      firstMs: limits.idleMs,
+      pauseFactor: limits.pauseFactor,
+      run: () => runOnce(kernel),
+    }),
+};

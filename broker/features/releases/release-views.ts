@@ -2,11 +2,11 @@
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import type { ApiServices } from '../../api/base/operation.ts';
+import { count, epoch, text } from '../../api/base/shapes.ts';
 import { shownUrl } from '../../core/commands/firmware-file.ts';
-import type { StateCount, UnitState } from '../../store/releases/release-units.ts';
-import { findRelease, type ReleaseRow, type StageRow } from '../../store/releases/releases.ts';
-import type { ApiServices } from '../base/operation.ts';
-import { count, epoch, text } from '../base/shapes.ts';
+import { findRelease, type ReleaseRow, type StageRow } from './release-statements.ts';
+import type { StateCount, UnitState } from './release-units.ts';
 
 /** Where a unit is in its stage, for counts and filters. */
 export const unitPhases = ['waiting', 'underWay', 'done', 'failed', 'withdrawn'] as const;

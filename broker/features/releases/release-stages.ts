@@ -3,13 +3,14 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { listUnits, type UnitRow, unitStates } from '../../store/releases/release-units.ts';
-import { mayStart, mayStop, startStage, stopRelease } from '../../store/releases/releases.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { lineText } from '../base/input-members.ts';
-import { operation } from '../base/operation.ts';
-import { pageLimits, pageOf, pageSize } from '../base/paging.ts';
-import { envelope, epoch, ok, text } from '../base/shapes.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { lineText } from '../../api/base/input-members.ts';
+import { operation } from '../../api/base/operation.ts';
+import { pageLimits, pageOf, pageSize } from '../../api/base/paging.ts';
+import { envelope, epoch, ok, text } from '../../api/base/shapes.ts';
+import { releaseRollout } from './release-rollout.ts';
+import { mayStart, mayStop, startStage, stopRelease } from './release-statements.ts';
+import { listUnits, type UnitRow, unitStates } from './release-units.ts';
 import { exampleRelease, needRelease, phaseOf, type UnitPhase, unitPhases } from './release-views.ts';
 
 const start = operation({
@@ -41,7 +42,7 @@ stopped or whose group was deleted. An earlier stage need not have ended.`,
   effects: true,
   examples: { body: { releaseID: exampleRelease.releaseID, stage: 1 }, result: { units: 2 } },
   async run({ body: { releaseID, stage }, caller, source }, services) {
-    const { db, clock, wakeReleases } = services;
+    const { db, clock } = services;
     const { accountID, userID } = caller;
     const { version } = await needRelease(services, accountID, releaseID);
     const beginning = { accountID, releaseID, stage, by: userID, source, atMs: Math.round(clock.utcMs()) };
@@ -60,7 +61,7 @@ stopped or whose group was deleted. An earlier stage need not have ended.`,
         hint: 'Look at it again: it was stopped, another stage is next, or the group of the stage was deleted.',
       });
     }
-    wakeReleases();
+    services.of(releaseRollout).wake();
     return { ...ok, units: results[1]?.changes ?? 0 };
   },
 });
@@ -90,7 +91,7 @@ version keep it. 422 \`conflict\` when it has ended.`,
   effects: true,
   examples: { body: { releaseID: exampleRelease.releaseID, reason: 'Two units lost their receiver' } },
   async run({ body: { releaseID, reason = '' }, caller, source }, services) {
-    const { db, clock, wakeReleases } = services;
+    const { db, clock } = services;
     const key = { accountID: caller.accountID, releaseID };
     const { version } = await needRelease(services, caller.accountID, releaseID);
     const audited = {
@@ -105,7 +106,7 @@ version keep it. 422 \`conflict\` when it has ended.`,
     ]);
     if (results.at(-1)?.changes !== 1)
       throw new AppError('conflict', 'The release has ended already; nothing was changed');
-    wakeReleases();
+    services.of(releaseRollout).wake();
     return ok;
   },
 });
