@@ -2,9 +2,10 @@
 // kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
 import type { Feature } from './features/feature.ts';
 import { releases } from './features/releases/feature.ts';
+import { reports } from './features/reports/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
-export const features = [releases, shares] as const;
+export const features = [reports, releases, shares] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];

@@ -13,7 +13,6 @@ import { eventTables } from './store/schema/events.ts';
 import { fleetRevisionTriggers } from './store/schema/fleet-revisions.ts';
 import { notificationTables } from './store/schema/notifications.ts';
 import { occurrenceTables } from './store/schema/occurrences.ts';
-import { reportTables } from './store/schema/reports.ts';
 import { putFact } from './store/service-facts.ts';
 
 const changes: readonly Migration[] = [
@@ -26,7 +25,6 @@ const changes: readonly Migration[] = [
       ...eventTables,
       ...commandTables,
       ...notificationTables,
-      ...reportTables,
       ...alarmTables,
       ...bridgeTables,
       ...fleetRevisionTriggers,

@@ -49,7 +49,6 @@ import { pushOperations } from './api/notifications/push.ts';
 import { ruleTestOperations } from './api/notifications/rule-test.ts';
 import { ruleTrialOperations } from './api/notifications/rule-trial.ts';
 import { ruleOperations } from './api/notifications/rules.ts';
-import { reportScheduleOperations } from './api/reports/schedules.ts';
 import { auditOperations } from './api/service/audit.ts';
 import { mapOperations } from './api/service/maps.ts';
 import { monitorOperations } from './api/service/monitor.ts';
@@ -106,7 +105,6 @@ const kernel = [
   routeOperations,
   eventOperations,
   reportOperations,
-  reportScheduleOperations,
   exportOperations,
   commandOperations,
   bulkCommandOperations,

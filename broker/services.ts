@@ -6,7 +6,6 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf, type LinkCaller } from './api/base/caller.ts';
 import type { ApiServices, FeatureService, Kernel, Slice } from './api/base/operation.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
-import { createReportReader } from './api/reports/report-reading.ts';
 import { createAccountChecks } from './audit/account-check.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
@@ -85,9 +84,6 @@ function createEventTexts({ onCommit }: NotifyingDatabase) {
 /** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */
 const webhookTestRate = { burst: 10, perS: 1 / 6 } as const;
 
-/** Reports that one account asks to be mailed now: 5 at once, then one a minute. */
-const reportRequestRate = { burst: 5, perS: 1 / 60 } as const;
-
 /** Steps of logins at the provider from one network: many people of a company may log in at once. */
 const providerLoginRate = { burst: 100, perS: 5 } as const;
 
@@ -98,11 +94,12 @@ const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };
 
 const startNotices = (
   broker: BrokerServices,
-  options: Pick<NoticesOptions, 'senders' | 'reader' | 'consoleUrl'>,
+  options: Pick<NoticesOptions, 'senders' | 'consoleUrl'>,
 ): Notices => {
   const { onCommit } = broker.db;
   const isOurs = (): boolean => broker.leases.holds('notifications');
-  return createNotices({ ...broker, ...options, onCommit, isOurs });
+  const { sendMail } = allFeatures.find((one) => one.sendMail !== undefined) ?? {};
+  return createNotices({ ...broker, ...options, sendMail, onCommit, isOurs });
 };
 
 /** Starts the services of the features. */
@@ -156,9 +153,7 @@ export function createServices({
   const sealer = createAuditSealer({ ...upkeep, verifier });
   const purge = createPurge(upkeep);
   const deletion = createAccountDeletion({ ...upkeep, featureTables });
-  const exportLimit = createExportLimit();
-  const reader = createReportReader({ archive, clock: broker.clock, exportLimit });
-  const notices = startNotices(broker, { senders, reader, consoleUrl });
+  const notices = startNotices(broker, { senders, consoleUrl });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
   const kernel: Kernel = {
@@ -172,7 +167,7 @@ export function createServices({
     // The same object: what it reads anew at a reload must be seen here.
     enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
     live,
-    exportLimit,
+    exportLimit: createExportLimit(),
     pageLimit: createPageLimit(),
     eventTexts,
     archive,
@@ -183,10 +178,9 @@ export function createServices({
     mapStyle: mapStyle ?? null,
     practice: practice ?? null,
     webhookTests: createRates(webhookTestRate),
-    reportRequests: createRates(reportRequestRate),
     wakeDelivery: () => notices.wake(),
-    wakeReports: () => notices.wakeReports(),
     lagMs,
+    consoleUrl,
   };
   const slices = startSlices(kernel);
   return {

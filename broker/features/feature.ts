@@ -3,6 +3,7 @@
 import type { Statement } from '../../src/ports.ts';
 import type { LinkCallers } from '../api/base/caller.ts';
 import type { FeatureService, Operation, Slice } from '../api/base/operation.ts';
+import type { SendMail } from '../notify/senders.ts';
 
 export interface Feature {
   /**
@@ -17,6 +18,8 @@ export interface Feature {
   readonly follows: readonly Operation[];
   /** Its services and background work. */
   readonly slice?: Slice<FeatureService>;
+  /** Sends the mails that its deliveries carry; of one feature, which alone fills `mail_no` of deliveries. */
+  readonly sendMail?: SendMail;
   /** Finds the callers of the links that it gives. */
   readonly links?: LinkCallers;
 }

@@ -71,12 +71,8 @@ export interface ApiServices {
   readonly practice: PracticeWorld | null;
   /** How often an account may test its webhooks. */
   readonly webhookTests: Rates;
-  /** How often an account may ask for a report by mail at once. */
-  readonly reportRequests: Rates;
   /** Deliveries may be due. */
   wakeDelivery(): void;
-  /** A report may be due. */
-  wakeReports(): void;
   readonly exportLimit: ExportLimit;
   /** How the long answers of an account share the service. */
   readonly pageLimit: PageLimit;
@@ -100,6 +96,10 @@ export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'of'> {
   readonly leases: { holds(work: 'notifications' | 'upkeep'): boolean };
   /** Age of the oldest write that waits for the disk, in ms. */
   lagMs(): number;
+  /** The time that removals by age go by. */
+  readonly aging: { read(): Promise<{ readonly nowMs: number }> };
+  /** Address of the console, for links in mails; empty: not known. */
+  readonly consoleUrl: string;
 }
 
 /** Ends the background work of a feature; the store is still open. */

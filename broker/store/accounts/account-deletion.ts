@@ -18,8 +18,6 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['message_reads', 'account_id, user_id'],
   ['user_preferences', 'account_id, user_id'],
   ['deliveries', 'delivery_no'],
-  ['report_mails', 'mail_no'],
-  ['report_schedules', 'schedule_no'],
   ['alarms', 'alarm_no'],
   ['notifications', 'notification_no'],
   ['notification_rules', 'rule_no'],

@@ -5,7 +5,6 @@ import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { commaList, sql, valueList } from '../../../src/sql.ts';
 import { parseRole, type Role } from '../../core/accounts/session.ts';
 import { numberOf, textOf, textOrNull } from '../base/row.ts';
-import { stopOwnedBy } from '../reports/owned-schedules.ts';
 import { lockAccount, type UserKey } from './accounts.ts';
 import { endPush } from './sessions.ts';
 
@@ -332,8 +331,6 @@ export function deleteUser(key: UserKey, audit: (onlyIf: Statement) => Statement
       };
       return sql`${ofUser} AND ${onlyIf}`;
     }),
-    // At once: a later user of the same name must not come into its reports.
-    stopOwnedBy(key, onlyIf),
     sql`DELETE FROM users WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`,
   ];
 }

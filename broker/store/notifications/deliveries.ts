@@ -313,19 +313,17 @@ async function readDeliveries(
   limit: number,
 ): Promise<readonly DeliveryRow[]> {
   const rows = await db.read(sql`
-    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
+    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id FROM deliveries y
       LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
       LEFT JOIN notifications n ON n.event_no = y.event_no
       LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
         AND CAST(p.registration_no AS TEXT) = y.target
-      LEFT JOIN report_mails m ON m.mail_no = y.mail_no
-      LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
     WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
   return rows.map((row) => ({
     deliveryNo: numberOf(row, 'delivery_no'),
     ruleID: textOrNull(row, 'rule_id') ?? '',
     definition: textOrNull(row, 'definition') ?? '',
-    scheduleID: textOrNull(row, 'schedule_id') ?? '',
+    scheduleID: textOf(row, 'mail_of'),
     isReport: numberOrNull(row, 'mail_no') !== null,
     notificationNo: numberOrNull(row, 'notification_no'),
     channel: textOf(row, 'channel') as Channel,

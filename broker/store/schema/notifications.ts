@@ -74,8 +74,9 @@ export const notificationTables: readonly Statement[] = [
   // One row for each target that one rule notifies of one event; `rule_no` 0: a notice of the account, by no rule. `target`: '' for the rule's webhook, an e-mail
   // address, or the number of a push registration. `lane`: deliveries of one lane share a target (of webhooks the rule's
   // URL, not its host), so its failures hold up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
-  // `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail with a report (`reports.ts`)
+  // `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail of a feature (reports)
   // that it carries instead of a notification, NULL without one; then `rule_no` is 0 and `event_no` is -2^53 + `mail_no`, below every other.
+  // `mail_of`: what it is a mail of; '' when that was deleted.
   // `digest_no` of a late notice: 0 while it waits for others of its lane, then the number of the delivery that leads their digest. Only the
   // leader is taken, tried and ended, its members with it; when the leader is gone otherwise they are due by themselves. NULL: sent alone.
   ddl(`CREATE TABLE deliveries (
@@ -95,6 +96,7 @@ export const notificationTables: readonly Statement[] = [
     fault TEXT NOT NULL DEFAULT '',
     escalation BIGINT NOT NULL DEFAULT 0,
     mail_no BIGINT,
+    mail_of TEXT NOT NULL DEFAULT '',
     digest_no BIGINT,
     UNIQUE (event_no, rule_no, channel, target, escalation))`),
   ddl("CREATE INDEX deliveries_due ON deliveries (next_ms) WHERE state = 'pending'"),

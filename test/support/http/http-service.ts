@@ -13,6 +13,7 @@ import { createBroker } from '../../../broker/broker.ts';
 import type { Role } from '../../../broker/core/accounts/session.ts';
 import { type RequestRates } from '../../../broker/core/scheduling/request-rates.ts';
 import type { EnrolmentOptions } from '../../../broker/devices/enrolment.ts';
+import { mailedReports } from '../../../broker/features/reports/mailed-reports.ts';
 import type { Senders } from '../../../broker/notify/senders.ts';
 import { operations } from '../../../broker/operations.ts';
 import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
@@ -191,7 +192,10 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       const holder = notifying();
       if (holder === null) await sleep(50);
       else {
-        for (const { services: of } of bridges) await of.notices.runAll();
+        for (const { services: of } of bridges) {
+          await of.api.of(mailedReports).runAll();
+          await of.notices.runAll();
+        }
         if (notifying() === holder) return;
       }
     }

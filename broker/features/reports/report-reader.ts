@@ -1,7 +1,7 @@
 // Reads the rows of a report as the console shows it. The operations read the same records, so it is made beside them.
-import type { ReportRow } from '../../src/core/reports/rows.ts';
-import type { Scope } from '../core/accounts/scope.ts';
-import type { MailedKind } from '../core/reports/report-schedule.ts';
+import type { ReportRow } from '../../../src/core/reports/rows.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
+import type { MailedKind } from './core/report-schedule.ts';
 
 export interface ReportQuestion {
   readonly kind: MailedKind;

@@ -1,7 +1,7 @@
 // A report schedule: what is mailed, when, and to whom; its limits, and why one ends or fails. Pure.
-import { reportKinds } from '../../../src/core/reports/columns.ts';
-import type { Language } from '../../../src/core/words/languages.ts';
-import type { Recurrence, ReportPeriod } from './due-times.ts';
+import { reportKinds } from '../../../../src/core/reports/columns.ts';
+import type { Language } from '../../../../src/core/words/languages.ts';
+import type { Recurrence, ReportPeriod } from '../../../core/reports/due-times.ts';
 
 /** Reports of events need a kind of event and are read on the screen. */
 export const mailedKinds = reportKinds.filter((kind) => kind !== 'events');

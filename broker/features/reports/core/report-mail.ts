@@ -1,11 +1,11 @@
 // A report as a mail: subject, plain text with a short table and totals, and its CSV file. Pure. Texts from users and vehicles are data:
 // each stands in one line and cannot end a header.
-import { dateText } from '../../../src/core/calendar.ts';
-import { type ColumnID, firstSort, formOf, isNumeric } from '../../../src/core/reports/columns.ts';
-import { type ReportRow, shownColumns, sortRows, sumOf, valueOf } from '../../../src/core/reports/rows.ts';
-import { csvOfReport, namedValue } from '../../../src/core/reports/table.ts';
-import { oneLine } from '../notifications/notice.ts';
-import { type DatedPeriod, momentText } from './due-times.ts';
+import { dateText } from '../../../../src/core/calendar.ts';
+import { type ColumnID, firstSort, formOf, isNumeric } from '../../../../src/core/reports/columns.ts';
+import { type ReportRow, shownColumns, sortRows, sumOf, valueOf } from '../../../../src/core/reports/rows.ts';
+import { csvOfReport, namedValue } from '../../../../src/core/reports/table.ts';
+import { oneLine } from '../../../core/notifications/notice.ts';
+import { type DatedPeriod, momentText } from '../../../core/reports/due-times.ts';
 import {
   type CutReason,
   type MailedKind,

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import { type Language, languages } from '../../../src/core/words/languages.ts';
+import { lineText, timeZone } from '../../api/base/input-members.ts';
 import { faultCodes, viewFault } from '../../core/notifications/delivery-fault.ts';
 import { mailboxSource } from '../../core/notifications/delivery-targets.ts';
 import { reportPeriods } from '../../core/reports/due-times.ts';
@@ -12,10 +13,9 @@ import {
   type ScheduleDefinition,
   scheduleLimits,
   stopReasons,
-} from '../../core/reports/report-schedule.ts';
-import type { MailDelivery } from '../../store/reports/report-mails.ts';
-import type { ScheduleRow } from '../../store/reports/report-schedules.ts';
-import { lineText, timeZone } from '../base/input-members.ts';
+} from './core/report-schedule.ts';
+import type { MailDelivery } from './report-mails.ts';
+import type { ScheduleRow } from './report-schedules.ts';
 
 const strict = { additionalProperties: false } as const;
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });

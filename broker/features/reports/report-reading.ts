@@ -8,16 +8,16 @@ import {
   summaryRow,
   tripRow,
 } from '../../../src/core/reports/rows.ts';
+import type { ApiServices } from '../../api/base/operation.ts';
+import { viewApproval } from '../../api/commands/command-view.ts';
+import { summarise, viewStop, viewTrip } from '../../api/events/reports.ts';
+import { tripsAndStops } from '../../api/events/trip-report.ts';
 import { viewAlarm } from '../../core/alarms/alarm.ts';
 import { aheadMostMs } from '../../core/events/projection.ts';
-import { scheduleLimits } from '../../core/reports/report-schedule.ts';
-import type { ReportAnswer, ReportQuestion, ReportReader } from '../../ports/report-reader.ts';
 import { listNewestAlarms } from '../../store/alarms/alarms.ts';
 import { type ApprovalCursor, listApprovals } from '../../store/commands/approvals.ts';
-import type { ApiServices } from '../base/operation.ts';
-import { viewApproval } from '../commands/command-view.ts';
-import { summarise, viewStop, viewTrip } from '../events/reports.ts';
-import { tripsAndStops } from '../events/trip-report.ts';
+import { scheduleLimits } from './core/report-schedule.ts';
+import type { ReportAnswer, ReportQuestion, ReportReader } from './report-reader.ts';
 
 type ReadingServices = Pick<ApiServices, 'archive' | 'clock' | 'exportLimit'>;
 

@@ -1,6 +1,8 @@
 // Reports that are mailed: their schedules, and the mails that wait for their deliveries.
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
+import { trigger } from '../../store/schema/trigger.ts';
+import type { StopReason } from './core/report-schedule.ts';
 
 export const reportTables: readonly Statement[] = [
   // `owner`: the user who made it, whose rights decide what it contains; no reference, so that a deleted user's schedule can say why it
@@ -47,4 +49,13 @@ export const reportTables: readonly Statement[] = [
     created_ms BIGINT NOT NULL,
     UNIQUE (schedule_no, due_ms, is_asked))`),
   ddl('CREATE INDEX report_mails_by_age ON report_mails (created_ms)'),
+  // At once: a later user of the same name must not come into its reports. What of them waits to be delivered ends when it is tried.
+  trigger({
+    name: 'report_schedules_orphaned',
+    after: 'DELETE ON users',
+    run: [
+      `UPDATE report_schedules SET stopped = '${'owner_gone' satisfies StopReason}', next_ms = NULL, asked_ms = NULL, attempt_ms = NULL
+        WHERE account_id = OLD.account_id AND owner = OLD.user_id;`,
+    ],
+  }),
 ];

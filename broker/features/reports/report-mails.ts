@@ -3,9 +3,9 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
-import { fixedList } from '../base/fixed-list.ts';
-import { bytesOf, numberOf, textOf, textOrNull } from '../base/row.ts';
-import type { Scope } from '../base/scope.ts';
+import { fixedList } from '../../store/base/fixed-list.ts';
+import { bytesOf, numberOf, textOf, textOrNull } from '../../store/base/row.ts';
+import type { Scope } from '../../store/base/scope.ts';
 import type { ScheduleKey, ScheduleRow } from './report-schedules.ts';
 import { type Owner, scopeOfOwner, toOwner } from './report-sight.ts';
 
@@ -26,7 +26,7 @@ export interface NewReportMail {
 /** Writes a mail and one delivery for each recipient. */
 export function insertReportMail(mail: NewReportMail, recipients: readonly string[]): readonly Statement[] {
   const { schedule, dueMs, nowMs, onlyIf } = mail;
-  const { accountID, scheduleNo, owner } = schedule;
+  const { accountID, scheduleID, scheduleNo, owner } = schedule;
   const isAsked = mail.isAsked ? 1 : 0;
   const now = sql`CAST(${nowMs} AS BIGINT)`;
   const isMail = sql`m.schedule_no = ${scheduleNo} AND m.due_ms = ${dueMs} AND m.is_asked = ${isAsked}`;
@@ -42,9 +42,9 @@ export function insertReportMail(mail: NewReportMail, recipients: readonly strin
     ...recipients.map(
       (target) => sql`
       INSERT INTO deliveries (account_id, event_no, rule_no, channel, target, escalation, lane, state, next_ms, created_ms,
-        since_ms, mail_no)
+        since_ms, mail_no, mail_of)
       SELECT m.account_id, m.mail_no - 9007199254740992, 0, 'email', CAST(${target} AS TEXT), 0,
-        CAST(${`email:${accountID}:${target.toLowerCase()}`} AS TEXT), 'pending', ${now}, ${now}, ${now}, m.mail_no
+        CAST(${`email:${accountID}:${target.toLowerCase()}`} AS TEXT), 'pending', ${now}, ${now}, ${now}, m.mail_no, CAST(${scheduleID} AS TEXT)
       FROM report_mails m WHERE ${isMail} AND ${onlyIf}
       ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`,
     ),
@@ -96,10 +96,12 @@ export function deleteSchedule(
 ): readonly Statement[] {
   const scheduleNo = sql`(SELECT s.schedule_no FROM report_schedules s
     WHERE s.account_id = ${accountID} AND s.schedule_id = ${scheduleID})`;
+  const isOfIt = sql`account_id = ${accountID} AND ${onlyIf}
+    AND mail_no IN (SELECT m.mail_no FROM report_mails m WHERE m.schedule_no = ${scheduleNo})`;
   return [
+    sql`UPDATE deliveries SET mail_of = '' WHERE ${isOfIt}`,
     sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs}, fault = ${'report_deleted' satisfies DeliveryFault}
-      WHERE account_id = ${accountID} AND state = 'pending' AND ${onlyIf}
-        AND mail_no IN (SELECT m.mail_no FROM report_mails m WHERE m.schedule_no = ${scheduleNo})`,
+      WHERE state = 'pending' AND ${isOfIt}`,
     sql`UPDATE report_mails SET body = '', csv = NULL WHERE schedule_no = ${scheduleNo} AND ${onlyIf}`,
     sql`DELETE FROM report_schedules WHERE account_id = ${accountID} AND schedule_id = ${scheduleID} AND ${onlyIf}`,
   ];

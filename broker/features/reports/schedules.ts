@@ -3,9 +3,15 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import type { Caller } from '../../api/base/caller.ts';
+import { needKnown, needTimeZone } from '../../api/base/input-members.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
 import { nextDue } from '../../core/reports/due-times.ts';
-import { type ScheduleDefinition, scheduleLimits } from '../../core/reports/report-schedule.ts';
-import { deleteSchedule, deliveriesOfMails } from '../../store/reports/report-mails.ts';
+import { type ScheduleDefinition, scheduleLimits } from './core/report-schedule.ts';
+import { mailedReports } from './mailed-reports.ts';
+import { deleteSchedule, deliveriesOfMails } from './report-mails.ts';
 import {
   askSchedule,
   findSchedule,
@@ -15,13 +21,8 @@ import {
   putSchedule,
   type ScheduleKey,
   type ScheduleRow,
-} from '../../store/reports/report-schedules.ts';
-import { mailboxesOfUsers, selectVehicles } from '../../store/reports/report-sight.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import type { Caller } from '../base/caller.ts';
-import { needKnown, needTimeZone } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
+} from './report-schedules.ts';
+import { mailboxesOfUsers, selectVehicles } from './report-sight.ts';
 import {
   definitionOf,
   exampleBody,
@@ -235,14 +236,15 @@ then once a minute (503 \`throttled\`).`,
   effects: true,
   examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
-    const { db, clock, reportRequests } = services;
+    const { db, clock } = services;
+    const { requests, wake } = services.of(mailedReports);
     const { accountID } = caller;
     const { scheduleID } = body;
     const onlyIf = isOwned({ accountID, scheduleID, owner: reachOf(caller) });
     const atMs = clock.monoMs();
-    if (!reportRequests.take(accountID, atMs)) {
+    if (!requests.take(accountID, atMs)) {
       throw new AppError('throttled', 'The account asks for reports by mail too often', {
-        retryAfterS: Math.ceil(reportRequests.stateOf(accountID, atMs).waitMs / 1000),
+        retryAfterS: Math.ceil(requests.stateOf(accountID, atMs).waitMs / 1000),
       });
     }
     const results = await db.write([
@@ -250,7 +252,7 @@ then once a minute (503 \`throttled\`).`,
       askSchedule({ accountID, scheduleID }, { nowMs: Math.round(clock.utcMs()), onlyIf }),
     ]);
     if (results.at(-1)?.changes !== 1) throw notThere(scheduleID);
-    services.wakeReports();
+    wake();
     return ok;
   },
 });

@@ -2,14 +2,14 @@
 // processes, or of a user and the service, the second one changes nothing.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { numberOf, numberOrNull, textOf } from '../../store/base/row.ts';
 import {
   type CutReason,
   type MissReason,
   type ScheduleDefinition,
   type StopReason,
   scheduleLimits,
-} from '../../core/reports/report-schedule.ts';
-import { numberOf, numberOrNull, textOf } from '../base/row.ts';
+} from './core/report-schedule.ts';
 
 export interface ScheduleKey {
   readonly accountID: string;

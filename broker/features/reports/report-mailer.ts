@@ -3,20 +3,21 @@
 // outage only the latest due time counts. A schedule whose owner may no longer see what it names stops, and says why.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { dateText } from '../../src/core/calendar.ts';
-import { messageOf } from '../../src/core/errors.ts';
-import { retryDelayMs } from '../../src/core/retry-delay.ts';
-import type { Clock, Database, Entropy, Log, Statement } from '../../src/ports.ts';
-import { serviceActor } from '../core/alarms/alarm.ts';
-import { lastDue, nextDue, periodBefore } from '../core/reports/due-times.ts';
-import { mailOfReport } from '../core/reports/report-mail.ts';
-import { type MissReason, type StopReason, scheduleLimits } from '../core/reports/report-schedule.ts';
-import type { ReportReader } from '../ports/report-reader.ts';
-import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { insertAudit } from '../store/accounts/audit.ts';
-import type { Scope } from '../store/base/scope.ts';
-import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
-import { insertReportMail } from '../store/reports/report-mails.ts';
+import { dateText } from '../../../src/core/calendar.ts';
+import { messageOf } from '../../../src/core/errors.ts';
+import { retryDelayMs } from '../../../src/core/retry-delay.ts';
+import type { Clock, Database, Entropy, Log, Statement } from '../../../src/ports.ts';
+import { serviceActor } from '../../core/alarms/alarm.ts';
+import { lastDue, nextDue, periodBefore } from '../../core/reports/due-times.ts';
+import type { Senders } from '../../notify/senders.ts';
+import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
+import { insertAudit } from '../../store/accounts/audit.ts';
+import type { Scope } from '../../store/base/scope.ts';
+import { countWaiting, waitingMost } from '../../store/notifications/deliveries.ts';
+import { mailOfReport } from './core/report-mail.ts';
+import { type MissReason, type StopReason, scheduleLimits } from './core/report-schedule.ts';
+import { insertReportMail } from './report-mails.ts';
+import type { ReportReader } from './report-reader.ts';
 import {
   dueSchedules,
   endSchedule,
@@ -24,7 +25,7 @@ import {
   postponeSchedule,
   type ScheduleRow,
   stopSchedule,
-} from '../store/reports/report-schedules.ts';
+} from './report-schedules.ts';
 import {
   findOwner,
   mailboxesOfUsers,
@@ -32,8 +33,7 @@ import {
   selectVehicles,
   sightOf,
   type Vehicle,
-} from '../store/reports/report-sight.ts';
-import type { Senders } from './senders.ts';
+} from './report-sight.ts';
 
 export interface ReportMailerOptions {
   readonly db: Database;

@@ -1,14 +1,14 @@
 // The words of mails with reports in every language: those of their tables, as the console has them, and those of the mails. Pure.
-import { codesWords } from '../../../build/words/codes.ts';
-import type { MailTexts } from '../../../build/words/mail/en.ts';
-import { mailWords } from '../../../build/words/mail.ts';
-import { recordsWords } from '../../../build/words/records.ts';
-import { tablesWords } from '../../../build/words/tables.ts';
-import type { ColumnID, ReportKind } from '../../../src/core/reports/columns.ts';
-import type { CutReason } from '../../../src/core/reports/order-reason.ts';
-import type { DecisionState } from '../../../src/core/reports/rows.ts';
-import type { TableWords } from '../../../src/core/reports/table.ts';
-import type { Language } from '../../../src/core/words/languages.ts';
+import { codesWords } from '../../../../build/words/codes.ts';
+import type { MailTexts } from '../../../../build/words/mail/en.ts';
+import { mailWords } from '../../../../build/words/mail.ts';
+import { recordsWords } from '../../../../build/words/records.ts';
+import { tablesWords } from '../../../../build/words/tables.ts';
+import type { ColumnID, ReportKind } from '../../../../src/core/reports/columns.ts';
+import type { CutReason } from '../../../../src/core/reports/order-reason.ts';
+import type { DecisionState } from '../../../../src/core/reports/rows.ts';
+import type { TableWords } from '../../../../src/core/reports/table.ts';
+import type { Language } from '../../../../src/core/words/languages.ts';
 
 export interface ReportWords {
   readonly mail: MailTexts;
