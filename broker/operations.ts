@@ -42,7 +42,6 @@ import { liveOperations } from './api/events/live.ts';
 import { reportOperations } from './api/events/reports.ts';
 import { geozoneQueryOperations } from './api/geozones/geozone-queries.ts';
 import { geozoneOperations } from './api/geozones/geozones.ts';
-import { routeOperations } from './api/geozones/routes.ts';
 import { deliveryOperations } from './api/notifications/deliveries.ts';
 import { notificationOperations } from './api/notifications/notifications.ts';
 import { pushOperations } from './api/notifications/push.ts';
@@ -102,7 +101,6 @@ const kernel = [
   vehicleSettingOperations,
   geozoneOperations,
   geozoneQueryOperations,
-  routeOperations,
   eventOperations,
   reportOperations,
   exportOperations,

@@ -1,6 +1,6 @@
 // A feature of the broker goes with its folder and its line in `broker/features.ts`: the Node programs compile without it, and the broker
 // starts and answers. The screens of the console are a program of their own and are not compiled here.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,17 +45,24 @@ function treeWithout(name: string): string {
         : line,
     );
   writeFileSync(list, rest.join('\n'));
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { cwd: tree });
+  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'];
+  expect(spawnSync(process.execPath, compiler, { cwd: tree, encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stdout: '',
+  });
   return tree;
 }
 
-it.each(['releases', 'reports', 'shares'])(
+it.each(['releases', 'reports', 'routes', 'shares'])(
   'the broker compiles, starts and answers without the feature %s',
   async (name) => {
     const tree = treeWithout(name);
-    const program = createBrokerProgram(base, join(tree, 'dist/broker/main.js'));
+    // Of its own: a fleet of another key in the same folder refuses the start.
+    const folder = join(tree, 'data');
+    mkdirSync(folder);
+    const program = createBrokerProgram(folder, join(tree, 'dist/broker/main.js'));
     started.push(program);
-    const on = ['--database', join(base, `${name}.db`)];
+    const on = ['--database', join(folder, 'fleet.db')];
     const password = 'correct horse battery';
     const account = ['account', 'create', 'acme', '--admin', 'ann', '--password-file', '-', ...on];
     expect(await program.run(account, `${password}\n`)).toMatchObject({ code: 0 });
@@ -66,17 +73,16 @@ it.each(['releases', 'reports', 'shares'])(
     expect(output.out).toContain('broker_ready');
     const port = /"httpPort":(\d+)/.exec(output.out)?.[1] ?? '';
     const ask = (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init);
-    expect((await ask('/monitor')).status).toBe(200);
     const login = await ask('/api/v1/auth/login', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ accountID: 'acme', userID: 'ann', password }),
     });
     const { token } = (await login.json()) as { token: string };
-    const devices = await ask('/api/v1/device/getalldevices/authorization', {
-      headers: { authorization: token },
-    });
-    expect(devices.status).toBe(200);
+    for (const path of ['metrics/getMonitorMetaData', 'device/getalldevices'])
+      expect((await ask(`/api/v1/${path}/authorization`, { headers: { authorization: token } })).status).toBe(
+        200,
+      );
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   },

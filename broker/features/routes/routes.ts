@@ -2,8 +2,23 @@
 // and changes one whose devices are all visible; one without a device belongs to the whole account.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
+import { type Caller } from '../../api/base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { pointText } from '../../api/geozones/coordinates.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
 import { wholeAccount } from '../../store/base/scope.ts';
+import { routeAfter } from './route-input.ts';
+import {
+  devicesMost,
+  pointsMost,
+  type RouteBody,
+  type RouteView,
+  route,
+  routeBody,
+  routeKeyBody,
+} from './route-shapes.ts';
 import {
   countRoutes,
   deleteRoute,
@@ -21,22 +36,7 @@ import {
   routesMost,
   setRouteDevices,
   updateRoute,
-} from '../../store/geozones/routes.ts';
-import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { pointText } from './coordinates.ts';
-import { routeAfter } from './route-input.ts';
-import {
-  devicesMost,
-  pointsMost,
-  type RouteBody,
-  type RouteView,
-  route,
-  routeBody,
-  routeKeyBody,
-} from './route-shapes.ts';
+} from './route-statements.ts';
 
 function viewRoute(
   row: Omit<RouteRow, 'routeNo' | 'version'>,

@@ -1,8 +1,8 @@
 // From a request to a route. Pure. It rejects points with gaps in their numbers.
 import { AppError } from '../../../src/core/errors.ts';
-import type { RouteContent } from '../../store/geozones/routes.ts';
-import { readPoints } from './coordinates.ts';
+import { readPoints } from '../../api/geozones/coordinates.ts';
 import { defaultRadiusM, type RouteBody } from './route-shapes.ts';
+import type { RouteContent } from './route-statements.ts';
 
 /** The points as sent; null when none were. They are the whole way, numbered from 1 without a gap. */
 function sentPoints(sent: RouteBody): RouteContent['points'] | null {

@@ -2,9 +2,9 @@
 // a fixed count. Schemas only.
 import { type Static, Type } from 'typebox';
 import { namePatternSource } from '../../../src/core/ids.ts';
-import { lineText } from '../base/input-members.ts';
-import { envelope } from '../base/shapes.ts';
-import { latitudePattern, longitudePattern } from './geozone-shapes.ts';
+import { lineText } from '../../api/base/input-members.ts';
+import { envelope } from '../../api/base/shapes.ts';
+import { latitudePattern, longitudePattern } from '../../api/geozones/geozone-shapes.ts';
 
 /** Most points of a route. */
 export const pointsMost = 100;
