@@ -4,6 +4,7 @@ import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/wire/topics.ts';
 import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer } from '../src/ports.ts';
 import { waitAtMost } from '../src/timeout.ts';
+import { alwaysHeld, createLeases, type Leases } from './cluster/leases.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
 import { createDeviceRequests, type DeviceRequests } from './commands/device-requests.ts';
 import { type Completion, completed, completeWith } from './core/completion.ts';
@@ -14,6 +15,7 @@ import { watchRevocations } from './devices/revocations.ts';
 import { createEventLimiter, type EventLimiter } from './ingest/event-limiter.ts';
 import { createIngest, type Ingest } from './ingest/ingest.ts';
 import { handleUplink, type UplinkDeps } from './ingest/uplinks.ts';
+import { prepareDatabase } from './known-database.ts';
 import type { BrokerMetrics } from './ports/broker-metrics.ts';
 import { type Committed } from './ports/committed.ts';
 import type {
@@ -26,12 +28,10 @@ import type {
 import { type ConfigRollout, createConfigRollout } from './rollout/config-rollout.ts';
 import { encodeZones } from './rollout/config-zones.ts';
 import { createGroupCommit } from './scheduling/group-commit.ts';
-import { alwaysHeld, createLeases, type Leases } from './scheduling/leases.ts';
 import { createPeriodicTask, type PeriodicTask } from './scheduling/periodic-task.ts';
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
-import { prepareDatabase } from './store/known-database.ts';
 import { recordClone } from './store/notifications/occurrences.ts';
 import { renumberIfRestored } from './store/renumbering.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';

@@ -3,10 +3,9 @@
 import type { EventTexts } from '../src/core/events/event-text.ts';
 import type { NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import { callerOf } from './api/base/caller.ts';
-import type { ApiServices } from './api/base/operation.ts';
+import { callerOf, type LinkCaller } from './api/base/caller.ts';
+import type { ApiServices, FeatureService, Kernel, Slice } from './api/base/operation.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
-import { createReportReader } from './api/reports/report-reading.ts';
 import { createAccountChecks } from './audit/account-check.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
@@ -15,15 +14,14 @@ import type { Passwords } from './core/accounts/password.ts';
 import { createTextCache } from './core/events/text-cache.ts';
 import { createRates } from './core/scheduling/rate.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
+import { allFeatures, featureTables } from './features.ts';
 import { createLiveHub } from './live/hub.ts';
-import { createShareStreams } from './live/share-streams.ts';
 import { createNotices, type Notices, type NoticesOptions } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
 import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
-import { createReleaseRollout } from './rollout/release-rollout.ts';
 import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
@@ -86,9 +84,6 @@ function createEventTexts({ onCommit }: NotifyingDatabase) {
 /** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */
 const webhookTestRate = { burst: 10, perS: 1 / 6 } as const;
 
-/** Reports that one account asks to be mailed now: 5 at once, then one a minute. */
-const reportRequestRate = { burst: 5, perS: 1 / 60 } as const;
-
 /** Steps of logins at the provider from one network: many people of a company may log in at once. */
 const providerLoginRate = { burst: 100, perS: 5 } as const;
 
@@ -99,12 +94,36 @@ const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };
 
 const startNotices = (
   broker: BrokerServices,
-  options: Pick<NoticesOptions, 'senders' | 'reader' | 'consoleUrl'>,
+  options: Pick<NoticesOptions, 'senders' | 'consoleUrl'>,
 ): Notices => {
   const { onCommit } = broker.db;
   const isOurs = (): boolean => broker.leases.holds('notifications');
-  return createNotices({ ...broker, ...options, onCommit, isOurs });
+  const { sendMail } = allFeatures.find((one) => one.sendMail !== undefined) ?? {};
+  return createNotices({ ...broker, ...options, sendMail, onCommit, isOurs });
 };
+
+/** Starts the services of the features. */
+function startSlices(kernel: Kernel) {
+  const made = new Map<Slice<FeatureService>, FeatureService>();
+  for (const { slice } of allFeatures) if (slice !== undefined) made.set(slice, slice.create(kernel));
+  return {
+    // The map holds for each slice what it created.
+    of: <S extends FeatureService>(slice: Slice<S>): S => made.get(slice) as S,
+    close: () => Promise.all([...made.values()].map((one) => one.close())),
+  };
+}
+
+/** The caller of a link, from the feature that gave it. */
+async function firstCaller(
+  token: string,
+  services: Pick<Kernel, 'db' | 'clock'>,
+): Promise<LinkCaller | null> {
+  for (const { links } of allFeatures) {
+    const caller = (await links?.(token, services)) ?? null;
+    if (caller !== null) return caller;
+  }
+  return null;
+}
 
 /** Starts what the HTTP side needs. */
 export function createServices({
@@ -127,55 +146,54 @@ export function createServices({
     onCommit,
     callerOf: (tokenHash) => callerOf(tokenHash, broker),
   });
-  const shareStreams = createShareStreams(broker);
   const lagMs = (): number => broker.metrics().lagMs;
   const archive = inSpareTime(broker.db, createSpareTime({ clock: broker.clock, lagMs }));
   const eventTexts = createEventTexts(broker.db);
   const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
   const sealer = createAuditSealer({ ...upkeep, verifier });
   const purge = createPurge(upkeep);
-  const deletion = createAccountDeletion(upkeep);
-  const exportLimit = createExportLimit();
-  const reader = createReportReader({ archive, clock: broker.clock, exportLimit });
-  const notices = startNotices(broker, { senders, reader, consoleUrl });
+  const deletion = createAccountDeletion({ ...upkeep, featureTables });
+  const notices = startNotices(broker, { senders, consoleUrl });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
-  const releases = createReleaseRollout(upkeep);
+  const kernel: Kernel = {
+    ...broker,
+    passwords,
+    firmwareHosts,
+    throttle: createLoginThrottle(),
+    identityProvider: identityProvider ?? null,
+    providerLogins: createRates(providerLoginRate),
+    loginCodes: createRates(loginCodeRate),
+    // The same object: what it reads anew at a reload must be seen here.
+    enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
+    live,
+    exportLimit: createExportLimit(),
+    pageLimit: createPageLimit(),
+    eventTexts,
+    archive,
+    auditChecks: createAccountChecks({ ...broker, db: archive, verifier }),
+    fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
+    senders,
+    maps: maps ?? noMaps,
+    mapStyle: mapStyle ?? null,
+    practice: practice ?? null,
+    webhookTests: createRates(webhookTestRate),
+    wakeDelivery: () => notices.wake(),
+    lagMs,
+    consoleUrl,
+  };
+  const slices = startSlices(kernel);
   return {
     api: {
-      ...broker,
-      passwords,
-      firmwareHosts,
-      throttle: createLoginThrottle(),
-      identityProvider: identityProvider ?? null,
-      providerLogins: createRates(providerLoginRate),
-      loginCodes: createRates(loginCodeRate),
-      // The same object: what it reads anew at a reload must be seen here.
-      enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
-      live,
-      shareStreams,
-      exportLimit,
-      pageLimit: createPageLimit(),
-      eventTexts,
-      archive,
-      auditChecks: createAccountChecks({ ...broker, db: archive, verifier }),
-      fleet: createFleetCache({ ...broker, bytesMost: fleetBytes }),
-      senders,
-      maps: maps ?? noMaps,
-      mapStyle: mapStyle ?? null,
-      practice: practice ?? null,
-      webhookTests: createRates(webhookTestRate),
-      reportRequests: createRates(reportRequestRate),
-      wakeDelivery: () => notices.wake(),
-      wakeReports: () => notices.wakeReports(),
-      wakeReleases: () => releases.wake(),
+      ...kernel,
+      of: slices.of,
+      callerOfLink: async (token) => firstCaller(token, broker),
     },
     notices,
     retention,
     streamCount: () => live.count(),
     async close() {
       live.close();
-      shareStreams.close();
       await Promise.all([
         purge.close(),
         deletion.close(),
@@ -183,7 +201,7 @@ export function createServices({
         notices.close(),
         retention.close(),
         slicing.close(),
-        releases.close(),
+        slices.close(),
       ]);
     },
   };

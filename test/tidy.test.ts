@@ -5,8 +5,8 @@ import { dirname, join, normalize } from 'node:path';
 import { IsObject, type TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { agentFileSchema } from '../agent/config.ts';
-import { operations } from '../broker/api/operations.ts';
 import { brokerSchema } from '../broker/config/broker-config.ts';
+import { operations } from '../broker/operations.ts';
 import budget from './budget.json' with { type: 'json' };
 
 const root = new URL('..', import.meta.url).pathname;
@@ -50,7 +50,8 @@ const isCore = (file: string): boolean => file.split('/').includes('core');
 const programOf = (file: string): string =>
   file.startsWith(consoleFolder) ? 'console' : (file.split('/')[0] ?? '');
 /** What of the broker the console may name: the shapes of the operations, as types only. */
-const isShape = (target: string): boolean => target.startsWith('broker/api/');
+const isShape = (target: string): boolean =>
+  target.startsWith('broker/api/') || target === 'broker/operations.ts';
 /** The composition roots: what is run, and its commands. */
 const isMain = (file: string): boolean => /^(agent|broker|simulator)\/(main|cli\/[a-z-]+)\.ts$/.test(file);
 /** Schemas and varints: pure packages without any contact to the outside world. */
@@ -273,6 +274,17 @@ describe('imports', () => {
     const bad = faults((file, target) => {
       const [from, to] = [serviceOf(file), serviceOf(target)];
       return !(brokerServices.includes(from) && brokerServices.includes(to)) || from === to;
+    });
+    expect(bad).toEqual([]);
+  });
+
+  it('of a feature are the kernel; the kernel imports features by their list only', () => {
+    const featureOf = (path: string): string => /^broker\/features\/([\w-]+)\//.exec(path)?.[1] ?? '';
+    const listed = ['migrations', 'operations', 'services'].map((name) => `broker/${name}.ts`);
+    const bad = faults((file, target) => {
+      if (target === 'broker/features.ts') return listed.includes(file) || isMain(file);
+      if (featureOf(target) === '') return true;
+      return featureOf(file) === featureOf(target) || file === 'broker/features.ts';
     });
     expect(bad).toEqual([]);
   });

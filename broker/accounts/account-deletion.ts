@@ -3,6 +3,7 @@
 // account that is not being deleted, nor a device whose engine is cut off.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
+import { isDataFault } from '../core/store-faults.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import {
   accountsToClear,
@@ -17,13 +18,14 @@ import {
 } from '../store/accounts/account-deletion.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { wholeAccount } from '../store/base/scope.ts';
-import { isDataFault } from '../store/base/store-faults.ts';
 import { deleteDevice } from '../store/devices/device-deletion.ts';
 
 export interface DeletionPorts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** Tables of features, see `clearedTables` of `Feature`; cleared before those of the kernel. */
+  readonly featureTables: readonly (readonly [table: string, key: string])[];
 }
 
 /**
@@ -63,10 +65,10 @@ async function clearDevices({ db, clock, log }: DeletionPorts, accountID: string
 
 /** One small batch of work on an account that is being deleted. */
 export async function clearSome(ports: DeletionPorts, accountID: string): Promise<Progress> {
-  const { db, clock } = ports;
+  const { db, clock, featureTables } = ports;
   const devices = await clearDevices(ports, accountID);
   if (devices !== null) return devices;
-  for (const table of accountTables) {
+  for (const table of [...featureTables, ...accountTables]) {
     const [cleared] = await db.write([clearTable(table, accountID)]);
     if (cleared !== undefined && cleared.changes > 0) return 'more';
   }

@@ -6,6 +6,7 @@ import { isId } from '../../src/core/ids.ts';
 import type { Clock, Database, Entropy, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { type Passwords, weaknessOf } from '../core/accounts/password.ts';
+import { type DeviceKey } from '../core/device-key.ts';
 import {
   beginDeletion,
   devicesCutOff,
@@ -28,7 +29,6 @@ import { type AuditEntry, insertAudit } from '../store/accounts/audit.ts';
 import { confirm, isUnconfirmed } from '../store/accounts/second-person.ts';
 import { findProfile } from '../store/accounts/users.ts';
 import { isOpenByOther, resetBreaker } from '../store/commands/command-caps.ts';
-import { type DeviceKey } from '../store/devices/device-key.ts';
 import { isThere } from '../store/devices/device-limit.ts';
 import { findDevice, insertDevice } from '../store/devices/devices.ts';
 import { isWithoutCuts, listCuttingZones } from '../store/geozones/geozones.ts';

@@ -1,9 +1,9 @@
 // Replaces the secret of a device, for the operator at the command line; the audit entry stands in the same batch.
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy } from '../../src/ports.ts';
+import { type DeviceKey } from '../core/device-key.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { revokeAllCertificates } from '../store/devices/certificates.ts';
-import { type DeviceKey } from '../store/devices/device-key.ts';
 import { isThere } from '../store/devices/device-limit.ts';
 import { hashSecret, makeSecret } from '../store/devices/device-secret.ts';
 import { replaceSecret } from '../store/devices/devices.ts';

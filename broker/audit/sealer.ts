@@ -3,6 +3,7 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Signer, Statement, Verifier } from '../../src/ports.ts';
 import { type ChainHead, chainEntries } from '../core/accounts/audit-chain.ts';
+import { isDataFault } from '../core/store-faults.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import {
@@ -14,7 +15,6 @@ import {
   sha256,
   unsealedEntries,
 } from '../store/accounts/audit-log.ts';
-import { isDataFault } from '../store/base/store-faults.ts';
 import { signedHeadOf, signHead } from './signed-head.ts';
 
 export interface AuditSealerOptions {

@@ -12,6 +12,7 @@ import {
 } from '../accounts/administration.ts';
 import { type MadeLoginCode, makeLoginCode } from '../accounts/login-code.ts';
 import { viewAccount } from '../api/operator/admin-accounts.ts';
+import { featureTables } from '../features.ts';
 import { type AccountFields, listAccounts } from '../store/accounts/accounts.ts';
 import { purgeSome } from '../upkeep/purge.ts';
 import type { AccountAction, Flags } from './command-line.ts';
@@ -158,7 +159,7 @@ async function remove(ports: CommandPorts, flags: Flags): Promise<Output> {
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
   for (;;) {
-    const progress = await clearSome({ ...ports, log }, accountID);
+    const progress = await clearSome({ ...ports, log, featureTables }, accountID);
     if (progress === 'gone') break;
     const purged = progress === 'waiting' ? await purgeSome({ ...ports, log }) : 0;
     if (purged === null) {

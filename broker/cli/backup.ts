@@ -15,8 +15,8 @@ import { changeOwner, restoreBackup } from '../adapters/storage/restore-file.ts'
 import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
 import { verifyAudit } from '../audit/verify.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
+import { migrations } from '../migrations.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
-import { migrations } from '../store/migrations.ts';
 import { backupEntry } from '../store/operating.ts';
 import { markRestored } from '../store/renumbering.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';

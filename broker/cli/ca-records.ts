@@ -8,6 +8,7 @@ import type { Clock, Database } from '../../src/ports.ts';
 import type { Issuer } from '../adapters/keys/certificate-writer.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { normalizeSerial } from '../core/accounts/client-certificate.ts';
+import { type DeviceKey } from '../core/device-key.ts';
 import type { IssuedCertificate } from '../devices/enrolment.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import {
@@ -17,7 +18,6 @@ import {
   revokeAllCertificates,
   revokeCertificate,
 } from '../store/devices/certificates.ts';
-import { type DeviceKey } from '../store/devices/device-key.ts';
 import { isThere } from '../store/devices/device-limit.ts';
 import { findDevice } from '../store/devices/devices.ts';
 import { issueCertificate, nowMs } from './ca-authority.ts';

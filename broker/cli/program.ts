@@ -15,7 +15,7 @@ import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import { type BrokerConfig, loadBrokerConfig } from '../config/broker-config.ts';
-import { prepareDatabase } from '../store/known-database.ts';
+import { prepareDatabase } from '../known-database.ts';
 import type { Flags } from './command-line.ts';
 
 /** The settings of the installed service; taken where neither a file nor a database is named. */

@@ -1,9 +1,9 @@
 // Background task of the ledger: expires commands, and sends those again that were recorded but not sent, or were lost. It must never send a command
 // that has ended, nor claim a sending that another process could make.
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { isStoreFault } from '../core/store-faults.ts';
 import type { Queues } from '../scheduling/queues.ts';
 import { numberOf, textOf } from '../store/base/row.ts';
-import { isStoreFault } from '../store/base/store-faults.ts';
 import { expireApprovals } from '../store/commands/approvals.ts';
 import { unansweredCommands } from '../store/commands/command-sending.ts';
 import { type CommandRow, expireCommands, receivedRank, unfinishedOf } from '../store/commands/commands.ts';

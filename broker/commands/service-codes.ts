@@ -3,8 +3,8 @@
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { createServiceCodes } from '../../src/service-codes.ts';
+import { type DeviceKey } from '../core/device-key.ts';
 import { numberOf, textOf } from '../store/base/row.ts';
-import { type DeviceKey } from '../store/devices/device-key.ts';
 import { allocateServiceNumber } from '../store/devices/service-codes.ts';
 
 /**

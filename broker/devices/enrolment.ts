@@ -10,8 +10,8 @@ import {
 } from '../../src/core/wire/enrolment-code.ts';
 import type { Clock, Database, Entropy } from '../../src/ports.ts';
 import type { LoginThrottle } from '../core/accounts/login-throttle.ts';
+import { type DeviceKey } from '../core/device-key.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
-import { type DeviceKey } from '../store/devices/device-key.ts';
 import { insertCode, isCode } from '../store/devices/enrolment-codes.ts';
 
 export interface IssuedCertificate {

@@ -8,9 +8,9 @@ import { decodeEvents, isRandomBoot, toRanges } from '../../src/core/wire/wire.t
 import type { Statement } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
 import { type Projection, projectBatch } from '../core/events/projection.ts';
+import { isDataFault } from '../core/store-faults.ts';
 import type { Committed } from '../ports/committed.ts';
 import type { Planner } from '../scheduling/commit-draft.ts';
-import { isDataFault } from '../store/base/store-faults.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { bareKey } from '../store/events/event-insert.ts';
 import type { DecodedPayload, EventOutcome } from './event-plan.ts';

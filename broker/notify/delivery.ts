@@ -20,8 +20,7 @@ import {
 import { digestContentOf } from '../store/notifications/digests.ts';
 import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
-import { sendReport } from './report-sending.ts';
-import type { Senders, Sending } from './senders.ts';
+import type { Senders, Sending, SendMail } from './senders.ts';
 
 export interface DeliveryOptions {
   readonly db: Database;
@@ -31,6 +30,8 @@ export interface DeliveryOptions {
   readonly senders: Senders;
   /** Address of the console, for links in mails; empty: not known. */
   readonly consoleUrl: string;
+  /** Sends mails of a feature; absent: they are gone, with the feature. */
+  readonly sendMail?: SendMail | undefined;
   /** False while another process holds the sender lease, so that per-target limits stay exact; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
@@ -116,20 +117,21 @@ async function carriedBy(db: Database, { deliveryNo, digestNo }: DueRow) {
 }
 
 async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
-  const { db, clock, log, senders, consoleUrl } = queue.options;
+  const { db, clock, log, senders, sendMail, consoleUrl } = queue.options;
   const { deliveryNo, accountID, channel } = row;
   const carried = row.isReport ? null : await carriedBy(db, row);
   const content = carried?.content ?? null;
-  const outcome: Sending = row.isReport
-    ? await sendReport(db, senders, deliveryNo)
-    : carried === null
-      ? { kind: 'gone', fault: 'gone' }
-      : await sendDelivery(senders, {
-          channel,
-          ...carried,
-          consoleUrl,
-          nowS: Math.floor(clock.utcMs() / 1000),
-        });
+  const outcome: Sending =
+    row.isReport && sendMail !== undefined
+      ? await sendMail({ db, senders }, deliveryNo)
+      : carried === null
+        ? { kind: 'gone', fault: 'gone' }
+        : await sendDelivery(senders, {
+            channel,
+            ...carried,
+            consoleUrl,
+            nowS: Math.floor(clock.utcMs() / 1000),
+          });
   const nowMs = Math.round(clock.utcMs());
   if (outcome.kind === 'sent') {
     await db.write([endDelivery(deliveryNo, { state: 'sent', nowMs, fault: '' })]);

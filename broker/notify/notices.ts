@@ -2,9 +2,7 @@
 import { dayMs } from '../../src/core/durations.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
-import { scheduleLimits } from '../core/reports/report-schedule.ts';
 import type { Committed } from '../ports/committed.ts';
-import type { ReportReader } from '../ports/report-reader.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { dropClosedAlarms, dropClosedBeyond } from '../store/alarms/alarm-upkeep.ts';
 import {
@@ -17,14 +15,12 @@ import {
   firstBeyond,
 } from '../store/notifications/notification-retention.ts';
 import { dropOccurrencesBeyond, dropUnasked } from '../store/notifications/occurrences.ts';
-import { dropOldMails } from '../store/reports/report-mails.ts';
 import { createAlarmUpkeep } from './alarm-upkeep.ts';
 import { createDelivery } from './delivery.ts';
 import { createEscalation } from './escalation.ts';
 import { createNotifier } from './notifier.ts';
 import { createOccurrenceNotifier } from './occurrence-notifier.ts';
-import { createReportMailer } from './report-mailer.ts';
-import type { Senders } from './senders.ts';
+import type { Senders, SendMail } from './senders.ts';
 
 export interface NoticesOptions {
   readonly db: Database;
@@ -32,7 +28,8 @@ export interface NoticesOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
-  readonly reader: ReportReader;
+  /** See `DeliveryOptions`. */
+  readonly sendMail?: SendMail | undefined;
   /** The time that removals by age go by. */
   readonly aging: { read(): Promise<{ readonly nowMs: number }> };
   /** Address of the console, for links in mails; empty: not known. */
@@ -46,8 +43,6 @@ export interface NoticesOptions {
 export interface Notices {
   /** Deliveries may be due. */
   wake(): void;
-  /** Reports may be due. */
-  wakeReports(): void;
   /** Decides and sends all that is there; for tests. */
   runAll(): Promise<void>;
   /** Removes what is too old or too much. */
@@ -101,9 +96,6 @@ async function clearAll(db: Database, nowMs: number): Promise<void> {
   await eat(changesOf(dropOldNotifications(nowMs - inboxDays * dayMs)));
   await eat(changesOf([dropOldDeliveries(nowMs - deliveryDays * dayMs)]));
   await eat(changesOf([dropOldEpisodes(nowMs - episodeDays * dayMs)]));
-  await db.write(
-    dropOldMails(nowMs - scheduleLimits.contentDays * dayMs, nowMs - scheduleLimits.mailDays * dayMs),
-  );
   const oldAlarms = dropClosedAlarms(nowMs - alarmDays * dayMs, alarmRows);
   while (((await db.write([oldAlarms]))[0]?.changes ?? 0) >= alarmRows);
   let after = '';
@@ -124,7 +116,6 @@ export function createNotices(options: NoticesOptions): Notices {
   const alarms = createAlarmUpkeep(options);
   const escalation = createEscalation({ ...options, onDeliveries });
   const occurrences = createOccurrenceNotifier({ ...options, onDeliveries });
-  const reports = createReportMailer({ ...options, onDeliveries });
   const notifier = createNotifier({ ...options, onDeliveries, onAlarms: () => alarms.wake() });
   const clear = async (): Promise<void> => {
     await clearOccurrences(db, log);
@@ -144,13 +135,11 @@ export function createNotices(options: NoticesOptions): Notices {
   });
   return {
     wake: () => delivery.wake(),
-    wakeReports: () => reports.wake(),
     async runAll() {
       await notifier.runAll();
       await occurrences.runAll();
       await alarms.runAll();
       await escalation.runAll();
-      await reports.runAll();
       await delivery.runAll();
     },
     clear,
@@ -162,7 +151,6 @@ export function createNotices(options: NoticesOptions): Notices {
         occurrences.close(),
         alarms.close(),
         escalation.close(),
-        reports.close(),
         delivery.close(),
         clearing.close(),
       ]);

@@ -1,5 +1,6 @@
 // Channels of notifications: the port that the adapters `webhook.ts`, `web-push.ts` and `email.ts` implement.
 // A sender never throws, keeps its own time-outs, and its faults hold no address and no secret.
+import type { Database } from '../../src/ports.ts';
 import type { DeliveryFault } from '../core/notifications/delivery-fault.ts';
 import type { TargetRules } from '../core/notifications/delivery-targets.ts';
 import type { Mail } from '../core/notifications/notice.ts';
@@ -10,6 +11,12 @@ export type Sending =
   | { readonly kind: 'failed'; readonly fault: DeliveryFault; readonly retryAfterS?: number }
   /** It will never work: the target is gone, or refuses this for good. */
   | { readonly kind: 'gone'; readonly fault: DeliveryFault };
+
+/** Sends the mail of a feature that a delivery carries. */
+export type SendMail = (
+  services: { readonly db: Database; readonly senders: Pick<Senders, 'email'> },
+  deliveryNo: number,
+) => Promise<Sending>;
 
 export interface WebhookCall {
   readonly url: string;

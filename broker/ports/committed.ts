@@ -1,7 +1,7 @@
 // What ingest publishes after a commit, for the ledger, the rollout, live streams and metrics. Types only.
 import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { Projection } from '../core/events/projection.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 
 /** Events just committed; `projection` is what they say. */
 export interface Committed {

@@ -1,5 +1,5 @@
 // The fleet of an account as answers show it, held in memory as bytes of JSON.
-import type { Scope } from '../store/base/scope.ts';
+import type { Scope } from '../core/accounts/scope.ts';
 
 /** What of a device is asked for. */
 export interface FleetView {

@@ -3,8 +3,8 @@ import type { DeviceAddress, DownlinkVerb, UplinkVerb } from '../../src/core/wir
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { CertificateFacts } from '../core/accounts/client-certificate.ts';
 import type { Completion } from '../core/completion.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { RateLimit } from '../core/scheduling/rate.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import type { TlsListening, TlsMaterial } from './tls.ts';
 
 export interface MqttLimits {

@@ -3,7 +3,7 @@
 import { AppError, messageOf, unknownOutcome } from '../../src/core/errors.ts';
 import type { Database, Log, Statement, WriteResult } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
-import { isConflict, isDataFault, isUnknown } from '../store/base/store-faults.ts';
+import { isConflict, isDataFault, isUnknown } from '../core/store-faults.ts';
 
 /** Statements for some items, and their outcomes once these are written. */
 export interface Plan<Outcome> {

@@ -3,7 +3,7 @@
 import { AppError, hintFrom, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
-import { isConflict, isStoreFault } from '../store/base/store-faults.ts';
+import { isConflict, isStoreFault } from '../core/store-faults.ts';
 
 export interface StoreRetryOptions {
   readonly clock: Clock;

@@ -3,6 +3,9 @@ import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { readNumber, textOf } from './base/row.ts';
 
+/** The table that a backup has besides those of the database. */
+export const noteTable = 'backup_notes';
+
 /** Null: it was never recorded. */
 export async function readFact(db: Database, name: string): Promise<string | null> {
   const [row] = await db.read(sql`SELECT value FROM service_facts WHERE name = ${name}`);

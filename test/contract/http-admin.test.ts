@@ -8,9 +8,10 @@ import { clearSome } from '../../broker/accounts/account-deletion.ts';
 import { createHttpServer, type HttpServer } from '../../broker/adapters/http/fastify.ts';
 import { createAdminToken, loadAdminTokenHash } from '../../broker/adapters/keys/admin-token-file.ts';
 import { servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
 import { createOperatorCheck } from '../../broker/api/operator/admin-caller.ts';
 import { adminIntroduction, adminOperations } from '../../broker/api/operator/admin-operations.ts';
+import { allFeatures, featureTables } from '../../broker/features.ts';
+import { operations } from '../../broker/operations.ts';
 import { accountTables } from '../../broker/store/accounts/account-deletion.ts';
 import { userTables } from '../../broker/store/accounts/users.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
@@ -250,7 +251,7 @@ describe('deleting an account', () => {
 
   async function clear(accountID: string): Promise<number> {
     for (let steps = 1; steps < 1000; steps += 1) {
-      const progress = await clearSome(ports(), accountID);
+      const progress = await clearSome({ ...ports(), featureTables }, accountID);
       if (progress === 'gone') return steps;
       if (progress === 'waiting' && (await purgeSome(ports())) === null) return -steps;
     }
@@ -358,9 +359,19 @@ describe('deleting an account', () => {
       'deleted_devices',
       'devices',
     ];
-    const cleared = [...accountTables.map(([table]) => table), ...special].sort();
-    expect(await withColumn('account_id')).toEqual(cleared);
+    const cleared = [...accountTables.map(([table]) => table), ...special];
+    const ddl = (needed: string) =>
+      allFeatures
+        .flatMap(({ tables = [] }) => tables.map(({ sql: text }) => text.replaceAll(/\s+/g, ' ')))
+        .flatMap((text) => (text.includes(needed) ? (/^CREATE TABLE (\w+)/.exec(text)?.[1] ?? []) : []));
+    // Of features also what goes with its device, user or account.
+    const withUser = ddl('REFERENCES users (account_id, user_id) ON DELETE CASCADE');
+    const withAccount = ddl('REFERENCES accounts (account_id) ON DELETE CASCADE');
+    const listed = featureTables.map(([table]) => table);
+    expect(await withColumn('account_id')).toEqual(
+      [...cleared, ...withUser, ...withAccount, ...listed].sort(),
+    );
     expect(await withColumn('account_no')).toEqual(['accounts', 'devices', 'events']);
-    expect(await withColumn('account_id', 'user_id')).toEqual([...userTables, 'users'].sort());
+    expect(await withColumn('account_id', 'user_id')).toEqual([...userTables, 'users', ...withUser].sort());
   });
 });

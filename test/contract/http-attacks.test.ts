@@ -3,9 +3,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { operations } from '../../broker/api/operations.ts';
 import { createLoginThrottle } from '../../broker/core/accounts/login-throttle.ts';
 import { networkOf } from '../../broker/core/accounts/source-network.ts';
+import { operations } from '../../broker/operations.ts';
 import { createPageLimit, exportLimits, pageLimits } from '../../broker/scheduling/per-account-limits.ts';
 import { storeMany } from '../support/database/stored-events.ts';
 import { holdClock } from '../support/http/held-clock.ts';

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { about } from '../../broker/api/openapi-text.ts';
-import { operations } from '../../broker/api/operations.ts';
 import { activationCodes } from '../../broker/core/events/activation.ts';
+import { operations } from '../../broker/operations.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { type HttpService, prepareCall } from '../support/http/http-fixtures.ts';
 import { fill, startSeededService } from '../support/http/operation-calls.ts';

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { errorAnswer } from '../../broker/api/base/shapes.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { extent } from '../support/extent.ts';
 import { holdClock } from '../support/http/held-clock.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';

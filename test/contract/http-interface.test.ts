@@ -2,7 +2,7 @@
 // lists. The 21 operations of known shape stand as written; those known by name only at the paths that we chose.
 import { describe, expect, it } from 'vitest';
 import { servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 
 /** After `/api/v1`. */
 const known = [

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { pageLimits } from '../../broker/scheduling/per-account-limits.ts';
 import { type HttpService, prepareCall, seedFleet } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';

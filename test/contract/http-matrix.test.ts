@@ -2,8 +2,8 @@
 // ever sees or changes what is another's. Made from the list of operations: a new one is in the matrix by being there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
 import { type Role, roleCovers } from '../../broker/core/accounts/session.ts';
+import { operations } from '../../broker/operations.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { tablesOf } from '../support/database/test-database.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { createOpenapi } from '../../broker/api/openapi.ts';
 import { errorCodesOf } from '../../broker/api/openapi-errors.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { errorKinds } from '../../src/core/errors.ts';
 import { type HttpService, prepareCall } from '../support/http/http-fixtures.ts';
 import { password } from '../support/http/http-service.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createOperatorCheck } from '../../broker/api/operator/admin-caller.ts';
 import type { StatusView } from '../../broker/api/operator/status.ts';
 import { statusAnswer } from '../../broker/api/operator/status-shapes.ts';
-import { createLeases, leaseLimits } from '../../broker/scheduling/leases.ts';
+import { createLeases, leaseLimits } from '../../broker/cluster/leases.ts';
 import { insertAudit } from '../../broker/store/accounts/audit.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { findDevice } from '../../broker/store/devices/devices.ts';

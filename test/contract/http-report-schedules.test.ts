@@ -1,9 +1,9 @@
 // Reports by mail over both stores: who may have which, that each due time has one mail with what its owner may see, the same file as the
 // console saves, and that a schedule says why it stopped.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createReportReader } from '../../broker/api/reports/report-reading.ts';
-import { reportWords } from '../../broker/core/reports/report-words.ts';
-import { createReportMailer } from '../../broker/notify/report-mailer.ts';
+import { reportWords } from '../../broker/features/reports/core/report-words.ts';
+import { createReportMailer } from '../../broker/features/reports/report-mailer.ts';
+import { createReportReader } from '../../broker/features/reports/report-reading.ts';
 import type { OutgoingMail, Sending } from '../../broker/notify/senders.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { tripRow } from '../../src/core/reports/rows.ts';

@@ -2,7 +2,7 @@
 // logins. What is made from the list of operations is in http-operations.test.ts.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { storeMany } from '../support/database/stored-events.ts';
 import { canary } from '../support/http/canary.ts';
 import { holdClock } from '../support/http/held-clock.ts';

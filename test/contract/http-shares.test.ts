@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, get as openRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { prepareCall } from '../support/http/http-fixtures.ts';
 import { bodyOf, fill, startSeededService } from '../support/http/operation-calls.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';

@@ -2,9 +2,9 @@
 // their users and administrators list and end them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
 import { tokenScopes } from '../../broker/core/accounts/session.ts';
 import { createComposer } from '../../broker/live/selection.ts';
+import { operations } from '../../broker/operations.ts';
 import { type HttpService } from '../support/http/http-fixtures.ts';
 import { startSeededService } from '../support/http/operation-calls.ts';
 

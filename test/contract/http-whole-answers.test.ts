@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../broker/adapters/http/fastify.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import type { Statement } from '../../src/ports.ts';
 import { storeMany } from '../support/database/stored-events.ts';
 import { startHttpService } from '../support/http/http-service.ts';

@@ -7,6 +7,7 @@ import {
   type DecodedPayload,
   type EventOutcome,
 } from '../../broker/ingest/event-plan.ts';
+import { migrations } from '../../broker/migrations.ts';
 import type { Planner } from '../../broker/scheduling/commit-draft.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { credentialsOf, findCredential } from '../../broker/store/devices/credentials.ts';
@@ -23,7 +24,6 @@ import {
   updateDevice,
 } from '../../broker/store/devices/devices.ts';
 import { selectUpTo } from '../../broker/store/events/projections.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { toRanges } from '../../src/core/wire/wire.ts';

@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrations } from '../../broker/migrations.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
-import { migrations } from '../../broker/store/migrations.ts';
 import { noEventLimits } from '../../simulator/broker-process.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { migrate } from '../../src/migrate.ts';

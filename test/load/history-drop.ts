@@ -3,7 +3,7 @@
 import { constants, copyFileSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrations } from '../../broker/store/migrations.ts';
+import { migrations } from '../../broker/migrations.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { createPauses } from '../../broker/upkeep/paced-batches.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadSigningKey } from '../../broker/adapters/keys/signing-key-file.ts';
-import { migrations } from '../../broker/store/migrations.ts';
+import { migrations } from '../../broker/migrations.ts';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Say } from './agent-figures.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrations } from '../../broker/store/migrations.ts';
+import { migrations } from '../../broker/migrations.ts';
 import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
 import {

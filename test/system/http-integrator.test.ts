@@ -2,7 +2,7 @@
 // were returned, positions that can be drawn. Over real sockets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, pathVariables, servedPaths } from '../../broker/api/base/operation.ts';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { type HttpService, prepareCall } from '../support/http/http-fixtures.ts';
 import { bodyOf, fill, isEndless, startSeededService } from '../support/http/operation-calls.ts';
 

@@ -7,8 +7,8 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, pathVariables, servedPaths } from '../../broker/api/base/operation.ts';
 import { createOpenapi } from '../../broker/api/openapi.ts';
-import { operations } from '../../broker/api/operations.ts';
 import { adminIntroduction, adminOperations } from '../../broker/api/operator/admin-operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { type HttpService, prepareCall, seedFleet } from '../support/http/http-fixtures.ts';
 import { password, startHttpService } from '../support/http/http-service.ts';
 import {

@@ -1,7 +1,7 @@
 // Many writes, few commits: bounded groups, order of arrival, faults that stay alone, and a close that loses nothing.
 import { describe, expect, test } from 'vitest';
+import { isDataFault } from '../../broker/core/store-faults.ts';
 import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
-import { isDataFault } from '../../broker/store/base/store-faults.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';

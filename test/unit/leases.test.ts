@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLeases, type Leases, leaseLimits } from '../../broker/scheduling/leases.ts';
+import { createLeases, type Leases, leaseLimits } from '../../broker/cluster/leases.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import type { Database } from '../../src/ports.ts';
 import { createBenchClock, createBenchLog, openBenchDatabase } from '../support/broker/broker-bench.ts';

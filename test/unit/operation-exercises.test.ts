@@ -1,6 +1,6 @@
 // The exercise of operations leaves no operation of the broker out that changes something.
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../broker/api/operations.ts';
+import { operations } from '../../broker/operations.ts';
 import { areas } from '../support/exercises/areas.ts';
 import { type OperationID, refusedHere } from '../support/exercises/bench.ts';
 

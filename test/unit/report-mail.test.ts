@@ -1,13 +1,13 @@
 // Mails with reports: in every language, with texts of people that cannot leave their line, and never cut without saying so.
 import { describe, expect, it } from 'vitest';
 import { periodBefore } from '../../broker/core/reports/due-times.ts';
-import { mailOfReport, type ReadReport } from '../../broker/core/reports/report-mail.ts';
+import { mailOfReport, type ReadReport } from '../../broker/features/reports/core/report-mail.ts';
 import {
   mailedKinds,
   type ScheduleDefinition,
   scheduleLimits,
-} from '../../broker/core/reports/report-schedule.ts';
-import { reportWords } from '../../broker/core/reports/report-words.ts';
+} from '../../broker/features/reports/core/report-schedule.ts';
+import { reportWords } from '../../broker/features/reports/core/report-words.ts';
 import { decisionRow, type ReportRow, tripRow } from '../../src/core/reports/rows.ts';
 import { type Language, languages } from '../../src/core/words/languages.ts';
 

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../src/core/errors.ts';
 import { namesTag } from '../../api/base/answer-tag.ts';
-import { type Caller, isShareCaller } from '../../api/base/caller.ts';
+import { type Caller, isLinkCaller } from '../../api/base/caller.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
 import { getMaps } from '../../api/service/maps.ts';
 import { isRangeFresh, rangeOf } from '../../core/byte-range.ts';
@@ -87,7 +87,7 @@ export function addMaps(host: RouteHost, folder: MapFolder): void {
     url: '/maps/:name',
     async onRequest(request) {
       const caller = await identify(host, host.admission, request);
-      if (isShareCaller(caller)) throw new AppError('forbidden', 'A share link may not read maps');
+      if (isLinkCaller(caller)) throw new AppError('forbidden', 'A share link may not read maps');
       needTokenRight(caller, getMaps);
       const { tokenHash } = caller;
       const nowMs = clock.monoMs();

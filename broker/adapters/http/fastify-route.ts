@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../../src/core/errors.ts';
 import type { Admission, AdmissionLane } from '../../api/base/admission.ts';
-import { type Caller, isShareCaller } from '../../api/base/caller.ts';
+import { type Caller, isLinkCaller } from '../../api/base/caller.ts';
 import { parseKey, runOnce, takesKey } from '../../api/base/idempotency.ts';
 import { acceptsType } from '../../api/base/negotiation.ts';
 import { type ApiServices, type Operation, servedPaths } from '../../api/base/operation.ts';
@@ -60,7 +60,7 @@ export class TextBody {
 
 /** A share link reaches its own operations, and nothing else does. */
 function needShare(caller: Caller, operation: Operation): void {
-  const isHolder = isShareCaller(caller);
+  const isHolder = isLinkCaller(caller);
   if (isHolder === (operation.access === 'share')) return;
   throw new AppError(
     'forbidden',
@@ -179,7 +179,7 @@ const publicOwner: Owner = { accountID: '', userID: '', tokenHash: '' };
 
 /** Long answers of share links take no places from the users of the account. */
 const ownerOf = (caller: Caller): Owner =>
-  isShareCaller(caller) ? { ...caller, accountID: `${caller.accountID} shares` } : caller;
+  isLinkCaller(caller) ? { ...caller, accountID: `${caller.accountID} shares` } : caller;
 
 async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   const { operation, checker, services } = route;

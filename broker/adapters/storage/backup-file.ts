@@ -16,7 +16,7 @@ import { dirname, resolve } from 'node:path';
 import { openSqliteFile, storageError } from '../../../src/adapters/database/sqlite.ts';
 import { AppError, codeOf, messageOf } from '../../../src/core/errors.ts';
 import type { Clock } from '../../../src/ports.ts';
-import { noteTable } from '../../store/known-database.ts';
+import { noteTable } from '../../store/service-facts.ts';
 import { freeBytesAt } from './disk-sizes.ts';
 import {
   copySqlite,

@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path';
 import { openSqliteFile, storageError } from '../../../src/adapters/database/sqlite.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { Clock, Statement } from '../../../src/ports.ts';
-import { noteTable } from '../../store/known-database.ts';
+import { noteTable } from '../../store/service-facts.ts';
 import { createPrivateFile, needSpace, publishFile, readNotes, wherePossible } from './backup-file.ts';
 import { needKnownSchema, needSound } from './sqlite-copy.ts';
 

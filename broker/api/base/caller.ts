@@ -6,7 +6,6 @@ import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import { decideSession, tokenIn } from '../../core/accounts/session.ts';
 import { findSession, hashToken, type SessionRow, touchSession } from '../../store/accounts/sessions.ts';
 import type { Scope } from '../../store/base/scope.ts';
-import { type OpenShare, openShares } from '../../store/shares/shares.ts';
 
 /** Who calls: always from a live session. */
 export interface Caller {
@@ -23,15 +22,22 @@ export interface Caller {
   readonly fleetRevision: number;
 }
 
-/** The holder of a share link: no user, and it reaches nothing but that share. */
-export interface ShareCaller extends Caller {
-  readonly share: OpenShare;
+/** The holder of a link: no user, and it reaches nothing but what the link names. */
+export interface LinkCaller extends Caller {
+  /** As the feature that gave the link knows it. */
+  readonly link: object;
 }
 
-/** Whether a caller holds a share link. */
-export function isShareCaller(caller: Caller): caller is ShareCaller {
-  return 'share' in caller;
+/** Whether a caller holds a link. */
+export function isLinkCaller(caller: Caller): caller is LinkCaller {
+  return 'link' in caller;
 }
+
+/** Finds the caller of a link by its token; null when there is no such link that is open. */
+export type LinkCallers = (
+  token: string,
+  services: Pick<SessionDeps, 'db' | 'clock'>,
+) => Promise<LinkCaller | null>;
 
 /** What a session is read with. */
 interface SessionDeps {
@@ -84,22 +90,11 @@ export async function callerOf(tokenHash: string, services: SessionDeps): Promis
   return { accountID, userID, role, tokenHash, scope, scopes, fleetRevision };
 }
 
-/** The holder of a share that is open. @throws AppError `unauthorized`, with the same message for each share that is not. */
-async function shareCallerOf(token: string, { db, clock }: SessionDeps): Promise<ShareCaller> {
-  const tokenHash = hashToken(token);
-  const [share] = await openShares(db, [tokenHash], Math.floor(clock.utcMs() / 1000));
-  if (share === undefined) throw refusal('The token is wrong, or its session has ended');
-  const { accountID, deviceNo, shareID } = share;
-  const limitedTo = `share ${shareID}`;
-  const within = { userID: null, deviceNos: [deviceNo], groupNos: [] };
-  const scope = { accountID, limitedTo, within };
-  // The weakest role and no scope: what does not know of shares refuses it.
-  const rights = { role: 'viewer', scopes: [], fleetRevision: 0 } as const;
-  return { accountID, userID: limitedTo, tokenHash, scope, share, ...rights };
-}
-
-/** @throws AppError `unauthorized`; `storage` when the sessions cannot be read. */
-export async function authenticate(header: string | undefined, services: SessionDeps): Promise<Caller> {
+/** @throws AppError `unauthorized`, with the same message for each token that is not valid; `storage` when they cannot be read. */
+export async function authenticate(
+  header: string | undefined,
+  services: SessionDeps & { callerOfLink(token: string): Promise<LinkCaller | null> },
+): Promise<Caller> {
   const sent = tokenIn(header);
   if (sent === null) {
     throw refusal(
@@ -110,9 +105,9 @@ export async function authenticate(header: string | undefined, services: Session
   }
   const { token, owner } = sent;
   // There are two shapes of tokens, and only one of them holds names.
-  if (owner === null) return shareCallerOf(token, services);
-  const caller = await callerOf(hashToken(token), services);
-  const isNamed = caller !== null && caller.accountID === owner.accountID && caller.userID === owner.userID;
-  if (!isNamed) throw refusal('The token is wrong, or its session has ended');
+  const caller =
+    owner === null ? await services.callerOfLink(token) : await callerOf(hashToken(token), services);
+  const isNamed = owner === null || (caller?.accountID === owner.accountID && caller.userID === owner.userID);
+  if (caller === null || !isNamed) throw refusal('The token is wrong, or its session has ended');
   return caller;
 }

@@ -16,7 +16,6 @@ import type { Rates } from '../../core/scheduling/rate.ts';
 import type { EnrolmentService } from '../../devices/enrolment.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { LiveHub } from '../../live/hub.ts';
-import type { ShareStreams } from '../../live/share-streams.ts';
 import type { Senders } from '../../notify/senders.ts';
 import type { BrokerMetrics } from '../../ports/broker-metrics.ts';
 import type { FleetCache } from '../../ports/fleet-cache.ts';
@@ -26,7 +25,7 @@ import type { MapStyle } from '../../ports/map-style.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';
 import type { ExportLimit, PageLimit } from '../../scheduling/per-account-limits.ts';
 import type { KeptPage } from '../../store/events/event-pages.ts';
-import type { Caller, ShareCaller } from './caller.ts';
+import type { Caller, LinkCaller } from './caller.ts';
 import type { ReadyJson } from './ready-json.ts';
 
 /** Blocks of events that were written as text, how much of them is kept, and pages that they make. */
@@ -63,7 +62,6 @@ export interface ApiServices {
   readonly loginCodes: Rates;
   readonly enrolment: EnrolmentService;
   readonly live: Pick<LiveHub, 'open'>;
-  readonly shareStreams: Pick<ShareStreams, 'open'>;
   readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey' | 'webhook'>;
   /** The operator's map files. */
   readonly maps: Pick<MapFolder, 'list'>;
@@ -73,14 +71,8 @@ export interface ApiServices {
   readonly practice: PracticeWorld | null;
   /** How often an account may test its webhooks. */
   readonly webhookTests: Rates;
-  /** How often an account may ask for a report by mail at once. */
-  readonly reportRequests: Rates;
   /** Deliveries may be due. */
   wakeDelivery(): void;
-  /** A report may be due. */
-  wakeReports(): void;
-  /** A stage of a release was begun, or a release stopped. */
-  wakeReleases(): void;
   readonly exportLimit: ExportLimit;
   /** How the long answers of an account share the service. */
   readonly pageLimit: PageLimit;
@@ -92,6 +84,32 @@ export interface ApiServices {
   readonly auditChecks: AccountChecks;
   /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
   readonly archive: Database;
+  /** The caller of a link by its token; null when no feature knows one that is open. */
+  callerOfLink(token: string): Promise<LinkCaller | null>;
+  /** What the slice of a feature made. */
+  of<S extends FeatureService>(slice: Slice<S>): S;
+}
+
+/** What features make their services of. */
+export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'of'> {
+  /** The leases of singleton work. */
+  readonly leases: { holds(work: 'notifications' | 'upkeep'): boolean };
+  /** Age of the oldest write that waits for the disk, in ms. */
+  lagMs(): number;
+  /** The time that removals by age go by. */
+  readonly aging: { read(): Promise<{ readonly nowMs: number }> };
+  /** Address of the console, for links in mails; empty: not known. */
+  readonly consoleUrl: string;
+}
+
+/** Ends the background work of a feature; the store is still open. */
+export interface FeatureService {
+  close(): void | Promise<void>;
+}
+
+/** Makes the services of a feature, once for each process, and names them for its operations. */
+export interface Slice<S extends FeatureService> {
+  create(kernel: Kernel): S;
 }
 
 /** `public` needs no token, `share` that of a share link; otherwise the weakest role that may call it. */
@@ -259,7 +277,7 @@ interface Input<P, B, C, Q> {
 /** Every operation with a session says what a token needs; the others know no API token. */
 type TokenMember<A extends Access> = A extends Role ? { readonly token: TokenRight } : unknown;
 
-type CallerOf<A extends Access> = A extends 'public' ? null : A extends 'share' ? ShareCaller : Caller;
+type CallerOf<A extends Access> = A extends 'public' ? null : A extends 'share' ? LinkCaller : Caller;
 
 /** An operation as its literal states it; see `operation`. */
 type Definition<

@@ -2,7 +2,7 @@
 // vehicle that is cut off, or has an unfinished command, is never deleted.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { isDataFault } from '../../store/base/store-faults.ts';
+import { isDataFault } from '../../core/store-faults.ts';
 import { revokeAllCertificates } from '../../store/devices/certificates.ts';
 import { deleteDevice, deletionBlockerOf } from '../../store/devices/device-deletion.ts';
 import { isThere } from '../../store/devices/device-limit.ts';

@@ -1,9 +1,9 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
-import type { ServedOperation } from '../../api/operations.ts';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
 import type { practiceOperations } from '../../api/service/practice.ts';
+import type { ServedOperation } from '../../operations.ts';
 
 type Served = ServedOperation | (typeof practiceOperations)[number];
 

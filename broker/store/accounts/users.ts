@@ -6,7 +6,6 @@ import { commaList, sql, valueList } from '../../../src/sql.ts';
 import type { Role } from '../../core/accounts/session.ts';
 import { textOf } from '../base/row.ts';
 import { assignments, type Changes, type Infer } from '../base/table.ts';
-import { stopOwnedBy } from '../reports/owned-schedules.ts';
 import { users } from '../schema/accounts.ts';
 import { lockAccount, type UserKey } from './accounts.ts';
 import { endPush } from './sessions.ts';
@@ -261,7 +260,6 @@ export const userTables = [
   'idempotency_keys',
   'message_reads',
   'user_preferences',
-  'shares',
 ] as const;
 
 /**
@@ -282,8 +280,6 @@ export function deleteUser(key: UserKey, audit: (onlyIf: Statement) => Statement
       };
       return sql`${ofUser} AND ${onlyIf}`;
     }),
-    // At once: a later user of the same name must not come into its reports.
-    stopOwnedBy(key, onlyIf),
     sql`DELETE FROM users WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`,
   ];
 }

@@ -12,7 +12,6 @@ import {
 import type { UserKey } from '../accounts/accounts.ts';
 import { countsAsSecondPerson, eligibleAfterS } from '../accounts/second-person.ts';
 import { findsRow, numberOf, numberOrNull, readTexts, textOrNull } from '../base/row.ts';
-import { isOfNoRelease } from '../releases/release-units.ts';
 
 /** The requester, and the time. */
 export interface Asker extends UserKey {
@@ -41,7 +40,7 @@ function count({ accountID, userID, atMs, deviceNo }: Asker, { of, within }: Spa
   return sql`(SELECT COUNT(*) FROM (SELECT xc.device_no FROM commands xc JOIN devices xd ON xd.device_no = xc.device_no
       JOIN accounts xa ON xa.account_id = xd.account_id
       WHERE xc.state = '1' AND xc.approval_id IS NULL AND xc.issued_ms > ${sinceMs}${cuts}
-        AND xd.account_id = ${accountID}${ofIssuer}${other} AND ${isOfNoRelease}
+        AND xd.account_id = ${accountID}${ofIssuer}${other} AND xc.is_counted = 1
     UNION SELECT xp.device_no FROM approvals xp JOIN devices xd ON xd.device_no = xp.device_no
       JOIN accounts xa ON xa.account_id = xd.account_id
       WHERE xp.requested_ms > ${sinceMs}${asked} AND xd.account_id = ${accountID}${ofRequester}${other}) AS counted)`;

@@ -167,6 +167,8 @@ export interface NewCommand {
   readonly sameSinceMs: number;
   /** JSON of a firmware job. */
   readonly content?: string;
+  /** False: it has a pace of its own and counts in no limit of commands. Absent: it counts. */
+  readonly isCounted?: boolean;
   readonly approval?: { readonly approvalID: string; readonly approver: string };
 }
 
@@ -213,10 +215,11 @@ export function supersedeAndInsert(command: NewCommand, isPermitted: Statement):
       WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND is_final = 0
         AND NOT ${isRepeat(command)} AND ${isPermitted}`),
     followed(sql`INSERT INTO commands (command_id, device_no, feature, state, reason, issuer, issued_ms, expires_ms,
-        asked_us, command_state, state_rank, updated_ms, content, approval_id, approver)
+        asked_us, command_state, state_rank, updated_ms, content, approval_id, approver, is_counted)
       SELECT ${command.commandID}, device_no, ${command.feature}, ${command.state}, ${command.reason},
         ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, ${command.askedUs ?? 0}, 'requested', 0, ${command.issuedMs},
-        ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null}
+        ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null},
+        ${command.isCounted === false ? 0 : 1}
       FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)} AND ${isPermitted}`),
   ];
 }

@@ -3,9 +3,9 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { CertificateRecord } from '../../core/accounts/client-certificate.ts';
+import { type DeviceKey } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { type Infer, shape } from '../base/table.ts';
-import { type DeviceKey } from './device-key.ts';
 
 const always = sql`1 = 1`;
 const isDevice = ({ accountID, deviceID }: DeviceKey): Statement =>

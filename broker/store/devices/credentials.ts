@@ -1,9 +1,9 @@
 // Statements on the credentials of devices. The hash is compared elsewhere; it must never reach an answer or a log.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import { type DeviceKey } from '../../core/device-key.ts';
 import { flagOf, numberOf, numberOrNull, textOrNull } from '../base/row.ts';
 import { type Infer, shape } from '../base/table.ts';
-import { type DeviceKey } from './device-key.ts';
 
 const credentials = shape({
   deviceNo: numberOf,

@@ -2,8 +2,8 @@
 // last one.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import { type DeviceKey } from '../../core/device-key.ts';
 import { numberOf, numberOrNull } from '../base/row.ts';
-import { type DeviceKey } from './device-key.ts';
 
 /** Condition on `accounts`: one more device stays within its limit. */
 export function isBelowLimit(accountID: string): Statement {

@@ -288,13 +288,11 @@ export type DeliveryState = DeliveryRow['state'];
 function readDeliveries(db: Database, where: Statement, limit: number): Promise<readonly DeliveryRow[]> {
   return listed.all(
     db,
-  )(sql`SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, s.schedule_id FROM deliveries y
+  )(sql`SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id, y.mail_of AS schedule_id FROM deliveries y
         LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
         LEFT JOIN notifications n ON n.event_no = y.event_no
         LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
           AND CAST(p.registration_no AS TEXT) = y.target
-        LEFT JOIN report_mails m ON m.mail_no = y.mail_no
-        LEFT JOIN report_schedules s ON s.schedule_no = m.schedule_no
       WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
 }
 

@@ -47,6 +47,8 @@ export const commands = table('commands', {
   approver: 'TEXT',
   /** JSON of a firmware job; null for all others. */
   content: 'TEXT',
+  /** 0: it counts in no limit of commands. */
+  isCounted: column('INTEGER NOT NULL DEFAULT 1', 'hidden'),
   /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
   sentBoot: 'TEXT',
   sentCounter: 'BIGINT',

@@ -1,4 +1,4 @@
-// Chosen settings, the configuration of each vehicle, requests to units, geozones and routes.
+// Chosen settings, the configuration of each vehicle, requests to units, and geozones.
 
 import { type ZoneSwitch, zoneSwitches } from '../../../src/core/geo/geozone.ts';
 import { ddl } from '../../../src/migrate.ts';
@@ -122,20 +122,4 @@ export const configTables: readonly Statement[] = [
     compared TEXT NOT NULL,
     inside TEXT NOT NULL,
     crossings BIGINT NOT NULL)`),
-  // `points`: JSON list of [latitude, longitude] along the way.
-  ddl(`CREATE TABLE routes (
-    route_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    route_id TEXT NOT NULL,
-    display_name TEXT NOT NULL,
-    radius_m INTEGER NOT NULL,
-    points TEXT NOT NULL,
-    version BIGINT NOT NULL,
-    changed_ms BIGINT NOT NULL,
-    UNIQUE (account_id, route_id))`),
-  ddl(`CREATE TABLE route_devices (
-    route_no INTEGER NOT NULL REFERENCES routes (route_no) ON DELETE CASCADE,
-    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
-    PRIMARY KEY (route_no, device_no))`),
-  ddl('CREATE INDEX route_devices_by_device ON route_devices (device_no)'),
 ];

@@ -208,27 +208,4 @@ export const deviceTables: readonly Statement[] = [
     "CREATE INDEX devices_by_message ON devices (device_no) WHERE is_online = 1 AND presence_cause = 'message'",
   ),
   ddl('CREATE INDEX devices_offline ON devices (account_id, presence_ms) WHERE is_online = 0'),
-  // Share links. `token_hash` as in `sessions`. `user_id`: who made it; `by_token_hash`: with which API token, or null. `kind`:
-  // 'live' or 'trip', the latter with its event times. `uses`: seconds in which it was opened.
-  ddl(`CREATE TABLE shares (
-    share_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    share_id TEXT NOT NULL UNIQUE,
-    token_hash TEXT NOT NULL UNIQUE,
-    account_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
-    by_token_hash TEXT,
-    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
-    kind TEXT NOT NULL CHECK (kind IN ('live', 'trip')),
-    title TEXT NOT NULL,
-    from_ms BIGINT,
-    to_ms BIGINT,
-    created_s BIGINT NOT NULL,
-    expires_s BIGINT NOT NULL,
-    revoked_s BIGINT,
-    uses BIGINT NOT NULL DEFAULT 0,
-    last_used_s BIGINT NOT NULL DEFAULT 0,
-    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
-  ddl('CREATE INDEX shares_by_account ON shares (account_id, share_no)'),
-  ddl('CREATE INDEX shares_by_user ON shares (account_id, user_id)'),
-  ddl('CREATE INDEX shares_by_device ON shares (device_no)'),
 ];

@@ -9,7 +9,7 @@ import { column, table } from '../base/table.ts';
 // One row for each target that one rule notifies of one event; `rule_no` 0: a notice of the account, by no rule. `target`: '' for the rule's webhook, an e-mail
 // address, or the number of a push registration. `lane`: deliveries of one lane share a target (of webhooks the rule's
 // URL, not its host), so its failures hold up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
-// `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail with a report (`reports.ts`)
+// `escalation`: 0 of the event itself, else the round of its alarm that the rule escalated. `mail_no`: the mail of a feature (reports)
 // that it carries instead of a notification, NULL without one; then `rule_no` is 0 and `event_no` is -2^53 + `mail_no`, below every other.
 // `digest_no` of a late notice: 0 while it waits for others of its lane, then the number of the delivery that leads their digest. Only the
 // leader is taken, tried and ended, its members with it; when the leader is gone otherwise they are due by themselves. NULL: sent alone.
@@ -32,6 +32,8 @@ export const deliveries = table(
     fault: "TEXT NOT NULL DEFAULT ''",
     escalation: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
     mailNo: column('BIGINT', 'hidden'),
+    /** What it is a mail of; '' when that was deleted, and without one. */
+    mailOf: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
     digestNo: column('BIGINT', 'hidden'),
   },
   'UNIQUE (event_no, rule_no, channel, target, escalation)',

@@ -1,5 +1,5 @@
 // What tests of rules and deliveries begin with: an account with devices, a rule, and a store that fails.
-import { migrations } from '../../../broker/store/migrations.ts';
+import { migrations } from '../../../broker/migrations.ts';
 import type { RuleDefinition } from '../../../broker/store/notifications/rules.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { migrate } from '../../../src/migrate.ts';

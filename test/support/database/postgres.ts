@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { migrations } from '../../../broker/store/migrations.ts';
+import { migrations } from '../../../broker/migrations.ts';
 import { openPostgres } from '../../../src/adapters/database/postgres.ts';
 import { migrate } from '../../../src/migrate.ts';
 import { requires } from '../machine/requires.ts';

@@ -1,8 +1,8 @@
 // Statements that only tests need: a user without an administrator, and the number of unreadable payloads.
 import type { Role } from '../../../broker/core/accounts/session.ts';
+import type { DeviceKey } from '../../../broker/core/device-key.ts';
 import type { UserKey } from '../../../broker/store/accounts/accounts.ts';
 import { numberOf } from '../../../broker/store/base/row.ts';
-import type { DeviceKey } from '../../../broker/store/devices/device-key.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 

@@ -1,5 +1,5 @@
 // What the steps of the exercise work with, and how the steps of an area are carried out: one after the other, until one fails.
-import type { ServedOperation } from '../../../broker/api/operations.ts';
+import type { ServedOperation } from '../../../broker/operations.ts';
 import { AppError, type ErrorCode, messageOf } from '../../../src/core/errors.ts';
 
 export type OperationID = ServedOperation['id'];

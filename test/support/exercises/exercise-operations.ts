@@ -2,7 +2,7 @@
 // programs do, judged by what other operations then read, and by the audit log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { servedPaths } from '../../../broker/api/base/operation.ts';
-import { operations } from '../../../broker/api/operations.ts';
+import { operations } from '../../../broker/operations.ts';
 import { ageUser } from '../../../simulator/age-user.ts';
 import { noEventLimits } from '../../../simulator/broker-process.ts';
 import { keyOf, readEntries } from '../../../simulator/run/exercises/audit.ts';

@@ -8,13 +8,14 @@ import { createHttpServer } from '../../../broker/adapters/http/fastify.ts';
 import type { ConnectionLimits } from '../../../broker/adapters/http/http-connections.ts';
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import { createPasswords } from '../../../broker/adapters/passwords.ts';
-import { operations } from '../../../broker/api/operations.ts';
 import { practiceOperations } from '../../../broker/api/service/practice.ts';
 import { createBroker } from '../../../broker/broker.ts';
 import type { Role } from '../../../broker/core/accounts/session.ts';
 import { type RequestRates } from '../../../broker/core/scheduling/request-rates.ts';
 import type { EnrolmentOptions } from '../../../broker/devices/enrolment.ts';
+import { mailedReports } from '../../../broker/features/reports/mailed-reports.ts';
 import type { Senders } from '../../../broker/notify/senders.ts';
+import { operations } from '../../../broker/operations.ts';
 import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
 import type { IdentityProvider } from '../../../broker/ports/identity-provider.ts';
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
@@ -191,7 +192,10 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       const holder = notifying();
       if (holder === null) await sleep(50);
       else {
-        for (const { services: of } of bridges) await of.notices.runAll();
+        for (const { services: of } of bridges) {
+          await of.api.of(mailedReports).runAll();
+          await of.notices.runAll();
+        }
         if (notifying() === holder) return;
       }
     }

@@ -1,11 +1,11 @@
-// The built broker program as a child process in a folder of its own: what it says, and with which code it ends.
+// The built broker program, or another build of it, as a child process in a folder of its own: what it says, and with which code it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../../dist/broker/main.js', import.meta.url));
+const built = fileURLToPath(new URL('../../../dist/broker/main.js', import.meta.url));
 
 /** Starts programs in `folder`, with nothing of the environment but the path. */
-export function createBrokerProgram(folder: string) {
+export function createBrokerProgram(folder: string, program = built) {
   const running = new Set<ChildProcess>();
   const launch = (args: readonly string[]) => {
     const env = { PATH: process.env['PATH'] };

@@ -1,0 +1,18 @@
+// The features of the broker: a folder below `broker/features/` and a line here each. All else is kernel. Features import the
+// kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
+import type { Feature } from './features/feature.ts';
+import { releases } from './features/releases/feature.ts';
+import { reports } from './features/reports/feature.ts';
+import { routes } from './features/routes/feature.ts';
+import { shares } from './features/shares/feature.ts';
+
+export const features = [reports, releases, routes, shares] as const;
+
+/** Each operation of a feature with its own types. */
+export type FeatureOperation = (typeof features)[number]['operations'][number];
+
+/** The same without their own types. */
+export const allFeatures: readonly Feature[] = features;
+
+/** Tables that the deletion of an account clears, see `Feature`. */
+export const featureTables = allFeatures.flatMap(({ clearedTables = [] }) => clearedTables);

@@ -1,0 +1,28 @@
+// A feature: what one folder below `broker/features/` adds to the kernel. Without the folder and its line in
+// `broker/features.ts` the broker compiles and starts.
+import type { Statement } from '../../src/ports.ts';
+import type { LinkCallers } from '../api/base/caller.ts';
+import type { FeatureService, Operation, Slice } from '../api/base/operation.ts';
+import type { SendMail } from '../notify/senders.ts';
+
+export interface Feature {
+  /**
+   * Its tables and triggers, in an order that references allow. Their rows go with their device, user or account by references
+   * with `ON DELETE CASCADE`, unless `clearedTables` names them.
+   */
+  readonly tables?: readonly Statement[];
+  /** Tables that the deletion of an account clears in small batches before its users, each with its primary key. */
+  readonly clearedTables?: readonly (readonly [table: string, key: string])[];
+  readonly operations: readonly Operation[];
+  /** Operations of the kernel that its own stand after, in routes and documents. */
+  readonly follows: readonly Operation[];
+  /** Its services and background work. */
+  readonly slice?: Slice<FeatureService>;
+  /** Sends the mails that its deliveries carry; of one feature, which alone fills `mail_no` of deliveries. */
+  readonly sendMail?: SendMail;
+  /** Finds the callers of the links that it gives. */
+  readonly links?: LinkCallers;
+}
+
+/** Keeps the types of the operations, for a client that is compiled beside them. */
+export const feature = <const F extends Feature>(definition: F): F => definition;

@@ -1,7 +1,0 @@
-// The key of a device. Types only.
-
-/** Key of a device in the API and in MQTT topics. */
-export interface DeviceKey {
-  readonly accountID: string;
-  readonly deviceID: string;
-}
