@@ -47,9 +47,9 @@ export function Actions({ of }: { readonly of: readonly (Action | null)[] }) {
   return (
     <>
       <div className="row wrap">
-        {offered.map(({ dialog: _, text, ...button }) => (
-          <DialogButton key={button.name} {...button}>
-            {text}
+        {offered.map((one) => (
+          <DialogButton key={one.name} {...one}>
+            {one.text}
           </DialogButton>
         ))}
       </div>

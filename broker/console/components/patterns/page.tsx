@@ -7,18 +7,15 @@ interface PageProps {
   readonly title: string;
   /** Of the browser's tab, where it is another one. */
   readonly tabTitle?: string;
-  /** Beside the title. */
-  readonly head?: ReactNode;
   readonly children: ReactNode;
 }
 
-export function Page({ title, tabTitle = title, head, children }: PageProps) {
+export function Page({ title, tabTitle = title, children }: PageProps) {
   useTitle(tabTitle);
   return (
     <main className="page" id="main">
       <header className="page-head">
         <h1>{title}</h1>
-        {head}
       </header>
       {children}
     </main>

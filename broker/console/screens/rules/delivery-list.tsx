@@ -55,9 +55,32 @@ function RuleCell({ ruleID, isReport, scheduleID }: Delivery) {
   );
 }
 
+function TargetCell({ channel, target, lastErrorCode, lastErrorDetail }: Delivery) {
+  const words = useWords(ruleWords);
+  return (
+    <>
+      {words.deliveries.channels[channel]} <bdi>{target}</bdi>
+      <span className="note">{reasonText(lastErrorCode, lastErrorDetail, words)}</span>
+    </>
+  );
+}
+
+function TriesCell({ attempts, nextAttempt }: Delivery) {
+  const { deliveries: texts } = useWords(ruleWords).rules;
+  return (
+    <>
+      {numberText(attempts)}
+      {nextAttempt === 0 ? null : (
+        <span className="note">
+          {texts.next} <Time at={nextAttempt} />
+        </span>
+      )}
+    </>
+  );
+}
+
 export function DeliveryList() {
-  const words = useWords(formWords, ruleWords);
-  const { rules, forms, stream, deliveries: names } = words;
+  const { rules, forms, stream, deliveries: names } = useWords(formWords, ruleWords);
   const { deliveries: texts } = rules;
   const { columns } = texts;
   const queries = useQueryClient();
@@ -95,12 +118,7 @@ export function DeliveryList() {
       columns={[
         {
           name: columns.target,
-          cell: ({ channel, target, lastErrorCode, lastErrorDetail }) => (
-            <>
-              {names.channels[channel]} <bdi>{target}</bdi>
-              <span className="note">{reasonText(lastErrorCode, lastErrorDetail, words)}</span>
-            </>
-          ),
+          cell: (one) => <TargetCell {...one} />,
         },
         {
           name: columns.state,
@@ -114,16 +132,7 @@ export function DeliveryList() {
         { name: columns.rule, cell: (one) => <RuleCell {...one} /> },
         {
           name: columns.tries,
-          cell: ({ attempts, nextAttempt }) => (
-            <>
-              {numberText(attempts)}
-              {nextAttempt === 0 ? null : (
-                <span className="note">
-                  {texts.next} <Time at={nextAttempt} />
-                </span>
-              )}
-            </>
-          ),
+          cell: (one) => <TriesCell {...one} />,
         },
         {
           name: columns.made,
