@@ -18,7 +18,6 @@ export const peopleDialogs = [
   'group-edit',
   'group-delete',
 ] as const;
-export type PeopleDialog = (typeof peopleDialogs)[number];
 
 export type User = Result<'getAllUsers'>['users'][number];
 export type Group = Result<'groups'>['groups'][number];

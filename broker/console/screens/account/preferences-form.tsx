@@ -5,6 +5,7 @@ import { accountWords } from '../../../../build/words/account.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import { isLanguage, languages } from '../../../../src/core/words/languages.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { ServiceError } from '../../service/call.ts';
@@ -12,7 +13,6 @@ import { connection } from '../../service/live.ts';
 import { usePreferences, useSavePreferences } from '../../shell/preferences.ts';
 import { isTheme, themes } from '../../shell/theme.ts';
 import { type ConsolePreferences, preferencesOf } from '../../state/account/preferences.ts';
-import { Choice } from '../cut/choice.tsx';
 
 interface FieldsProps {
   readonly kept: ConsolePreferences;

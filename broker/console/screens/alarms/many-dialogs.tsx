@@ -6,10 +6,10 @@ import { manyWords } from '../../../../build/words/many.ts';
 import type { Alarm, CloseReason } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { Choice } from '../cut/choice.tsx';
 import { Choices, closeReasons, noteMost } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 

@@ -6,13 +6,13 @@ import { formWords } from '../../../../build/words/form.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { enrolCommand } from '../../state/device-view.ts';
-import { Choice } from '../cut/choice.tsx';
 import type { useDeviceDialog } from './use-dialog.ts';
 
 export type MadeCode = Result<'createEnrolmentCode'>;

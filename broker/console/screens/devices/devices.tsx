@@ -7,6 +7,7 @@ import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { Known, MoreRows, useFailure, View } from '../../components/view.tsx';
@@ -21,7 +22,6 @@ import {
 } from '../../state/device-view.ts';
 import { everyDevice } from '../../state/people-view.ts';
 import { without } from '../../state/search.ts';
-import { Choice } from '../cut/choice.tsx';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
 import { DeleteDevices, PickedBar, usePicks } from './many.tsx';

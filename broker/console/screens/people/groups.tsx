@@ -1,165 +1,333 @@
-// Groups of devices: a user with a group may read its devices. Administrators change them.
+// Groups of devices: a user with a group may read its devices. The list, and of one its devices and users. Administrators change them.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { formWords } from '../../../../build/words/form.ts';
 import { peopleWords } from '../../../../build/words/people.ts';
-import { FormField } from '../../components/form-field.tsx';
+import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, numberText } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
-import { View } from '../../components/view.tsx';
-import { call } from '../../service/call.ts';
+import { ItemLink } from '../../components/patterns/address.tsx';
+import { Actions } from '../../components/patterns/detail.tsx';
+import { ActionDialog, Fields, useFields, useNewID } from '../../components/patterns/form.tsx';
+import { ListDetail } from '../../components/patterns/list-detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
+import { numberText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFailure } from '../../components/view.tsx';
+import { call, ServiceError } from '../../service/call.ts';
+import { connection, vehicles } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
-import { isID } from '../../state/device-view.ts';
 import type { Group, User } from '../../state/people-view.ts';
-import { Ask } from './ask.tsx';
-import { DialogButton } from './dialog-button.tsx';
-import { GroupDetail } from './group-detail.tsx';
-import { useGroups, useUsers } from './use-people.ts';
+import { peopleChanges, useGroups, useUsers } from './use-people.ts';
 
-function NewGroup() {
-  const { people, forms } = useWords(formWords, peopleWords);
-  const { groups: texts } = people;
-  const navigate = useNavigate();
-  const [groupID, setID] = useState('');
-  const [name, setName] = useState('');
-  const { groups } = useGroups();
-  // The operation would change a group that is there.
-  const isTaken = groups?.some((one) => one.groupID === groupID) === true;
+/** Devices that are listed, and offered, at once: the search narrows them. */
+const shownMost = 50;
+
+interface Change {
+  readonly add?: string[];
+  readonly remove?: string[];
+}
+
+function useChange(groupID: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (change: Change) => {
+      const { items } = await call('changeGroupDevices', { body: { groupID, ...change } });
+      const failed = items.find(({ error }) => error !== null);
+      if (failed?.error == null) return;
+      throw new ServiceError(failed.error, failed.status);
+    },
+    onSettled: () =>
+      Promise.all(peopleChanges.map((name) => queries.invalidateQueries({ queryKey: [name] }))),
+  });
+}
+
+interface JoiningProps {
+  readonly group: Group;
+  readonly isOff: boolean;
+  onJoin(deviceID: string): void;
+}
+
+function Joining({ group, isOff, onJoin }: JoiningProps) {
+  const { groups: texts } = useWords(peopleWords).people;
+  const fleet = useValue(vehicles);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [text, setText] = useState('');
+  const offered = useMemo(() => {
+    const inside = new Set(group.devices);
+    const wanted = text.trim().toLowerCase();
+    return [...fleet.values()]
+      .filter(({ id, name }) => !inside.has(id) && `${name} ${id}`.toLowerCase().includes(wanted))
+      .slice(0, shownMost);
+  }, [fleet, group.devices, text]);
   return (
-    <Ask
-      name="group-create"
-      icon="layers"
-      title={texts.createTitle}
-      action={texts.create}
-      isOff={!isID(groupID) || isTaken || groups === undefined}
-      beginsInField
-      run={() =>
-        call('updateGroup', { body: { groupID, ...(name === '' ? {} : { groupDisplayName: name }) } })
-      }
-      onDone={() => {
-        setID('');
-        setName('');
-        void navigate({ to: '/people', search: { list: 'groups', group: groupID } });
-      }}
-    >
-      <FormField
-        label={texts.id}
-        value={groupID}
-        hint={forms.idHint}
-        fault={groupID === '' || (isID(groupID) && !isTaken) ? null : forms.idWrong}
-        most={64}
-        isRequired
-        hasFocus
-        onChange={setID}
-      />
-      <FormField label={texts.name} value={name} most={128} onChange={setName} />
-    </Ask>
+    <div className="secret">
+      <ComboBox
+        className="field"
+        items={offered}
+        inputValue={text}
+        onInputChange={setText}
+        selectedKey={chosen}
+        onSelectionChange={(key) => setChosen(key === null ? null : String(key))}
+        menuTrigger="focus"
+        allowsEmptyCollection
+      >
+        <Label>{texts.add}</Label>
+        <div className="row">
+          <Input className="input" />
+          <Button className="button square secondary">
+            <Icon name="chevron-left" />
+          </Button>
+        </div>
+        <Popover className="menu">
+          <ListBox>
+            {({ id, name }: { readonly id: string; readonly name: string }) => (
+              <ListBoxItem id={id} textValue={name}>
+                {name}
+              </ListBoxItem>
+            )}
+          </ListBox>
+        </Popover>
+      </ComboBox>
+      <ActionButton
+        className="button secondary"
+        isOff={isOff || chosen === null}
+        onPress={() => {
+          if (chosen === null) return;
+          onJoin(chosen);
+          setChosen(null);
+          setText('');
+        }}
+      >
+        {texts.addAction({ group: group.groupDisplayName })}
+      </ActionButton>
+    </div>
   );
 }
 
-interface TableProps {
-  readonly groups: readonly Group[];
-  /** Undefined: the reader may not see them. */
-  readonly users: readonly User[] | undefined;
-  readonly selected: string | null;
+function Devices({ group, mayChange }: { readonly group: Group; readonly mayChange: boolean }) {
+  const { people, forms, stream } = useWords(formWords, peopleWords);
+  const { groups: texts } = people;
+  const fleet = useValue(vehicles);
+  const change = useChange(group.groupID);
+  const failure = useFailure(change.error, forms.failed);
+  const isDown = useValue(connection).state !== 'live';
+  const isOff = isDown || change.isPending;
+  const rest = group.devices.length - shownMost;
+  return (
+    <>
+      <h3>{texts.devices}</h3>
+      {group.devices.length === 0 ? <p className="muted">{texts.noDevices}</p> : null}
+      <ul className="stack tight">
+        {group.devices.slice(0, shownMost).map((deviceID) => {
+          const name = fleet.get(deviceID)?.name ?? deviceID;
+          return (
+            <li key={deviceID} className="row">
+              <Link className="cut-off" to="/devices/$deviceID" params={{ deviceID }}>
+                {name}
+              </Link>
+              {mayChange ? (
+                <ActionButton
+                  className="button small push"
+                  aria-label={texts.removeOf({ device: name, group: group.groupDisplayName })}
+                  isOff={isOff}
+                  onPress={() => change.mutate({ remove: [deviceID] })}
+                >
+                  {texts.remove}
+                </ActionButton>
+              ) : null}
+            </li>
+          );
+        })}
+      </ul>
+      {rest > 0 ? <p className="muted">{texts.more({ count: rest })}</p> : null}
+      {mayChange ? (
+        <Joining group={group} isOff={isOff} onJoin={(deviceID) => change.mutate({ add: [deviceID] })} />
+      ) : null}
+      {isDown ? <p className="muted">{stream.commandsOff}</p> : null}
+      {failure}
+    </>
+  );
 }
 
-function Table({ groups, users, selected }: TableProps) {
+function NewGroup({ groups }: { readonly groups: readonly Group[] | undefined }) {
+  const { groups: texts } = useWords(peopleWords).people;
+  const navigate = useNavigate();
+  const [draft, put] = useFields({ id: '', name: '' });
+  const { id, name } = draft;
+  const { field, isReady } = useNewID(
+    texts.id,
+    id,
+    groups?.map(({ groupID }) => groupID),
+  );
+  return (
+    <ActionDialog
+      icon="layers"
+      title={texts.createTitle}
+      action={texts.create}
+      isOff={!isReady}
+      beginsInField
+      changes={peopleChanges}
+      run={() =>
+        call('updateGroup', { body: { groupID: id, ...(name === '' ? {} : { groupDisplayName: name }) } })
+      }
+      onDone={() => void navigate({ to: '/people', search: { list: 'groups', group: id } })}
+    >
+      <Fields of={[field, { name: 'name', label: texts.name, most: 128 }]} draft={draft} onChange={put} />
+    </ActionDialog>
+  );
+}
+
+function EditGroup({ group }: { readonly group: Group }) {
+  const { groups: texts } = useWords(peopleWords).people;
+  const { groupID } = group;
+  const [draft, put] = useFields({
+    groupDisplayName: group.groupDisplayName,
+    groupDescription: group.groupDescription,
+  });
+  return (
+    <ActionDialog
+      icon="layers"
+      title={texts.editTitle({ group: groupID })}
+      action={texts.editAction({ group: groupID })}
+      beginsInField
+      changes={peopleChanges}
+      run={() => call('updateGroup', { body: { groupID, ...draft } })}
+    >
+      <Fields
+        of={[
+          { name: 'groupDisplayName', label: texts.name, most: 128, hasFocus: true },
+          { name: 'groupDescription', label: texts.description, most: 500, isLong: true },
+        ]}
+        draft={draft}
+        onChange={put}
+      />
+    </ActionDialog>
+  );
+}
+
+function GroupActions({ group }: { readonly group: Group }) {
   const { people } = useWords(peopleWords);
   const { groups: texts } = people;
+  const navigate = useNavigate();
+  const { groupID } = group;
   return (
-    <div className="scroll">
-      <table className="table folds people">
-        <caption className="hidden">{texts.caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{texts.columns.group}</th>
-            <th scope="col" className="num">
-              {texts.columns.devices}
-            </th>
-            {users === undefined ? null : (
-              <th scope="col" className="num">
-                {texts.columns.members}
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map(({ groupID, groupDisplayName, devices }) => (
-            <tr key={groupID} data-selected={groupID === selected}>
-              <th scope="row">
-                <Link
-                  to="/people"
-                  search={{ list: 'groups', group: groupID }}
-                  resetScroll={false}
-                  {...(groupID === selected ? { 'aria-current': true as const } : {})}
-                >
-                  {groupDisplayName}
+    <Actions
+      of={[
+        { name: 'group-edit', text: people.edit, dialog: <EditGroup group={group} /> },
+        {
+          name: 'group-delete',
+          text: texts.delete,
+          className: 'button',
+          dialog: (
+            <ActionDialog
+              title={texts.deleteTitle({ group: groupID })}
+              action={texts.deleteAction({ group: groupID })}
+              changes={peopleChanges}
+              run={() => call('deleteGroup', { body: { groupID } })}
+              onDone={() => void navigate({ to: '/people', search: { list: 'groups' }, replace: true })}
+            >
+              <p>{texts.deleteText({ group: groupID })}</p>
+            </ActionDialog>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+interface GroupDetailProps {
+  readonly group: Group;
+  /** Undefined: the reader may not see them. */
+  readonly users: readonly User[] | undefined;
+  readonly mayChange: boolean;
+}
+
+function GroupDetail({ group, users, mayChange }: GroupDetailProps) {
+  const { groups: texts } = useWords(peopleWords).people;
+  const members = users?.filter((user) => user.groups.includes(group.groupID));
+  return (
+    <Card title={group.groupDisplayName} isAside>
+      {group.groupDescription === '' ? null : <p>{group.groupDescription}</p>}
+      <Devices group={group} mayChange={mayChange} />
+      {members === undefined ? null : (
+        <>
+          <h3>{texts.members}</h3>
+          {members.length === 0 ? <p className="muted">{texts.noMembers}</p> : null}
+          <ul className="row wrap">
+            {members.map(({ userID }) => (
+              <li key={userID}>
+                <Link to="/people" search={{ list: 'users', user: userID }}>
+                  {userID}
                 </Link>
-                <span className="note">{groupDisplayName === groupID ? '' : groupID}</span>
-              </th>
-              <td className="num">{numberText(devices.length)}</td>
-              {users === undefined ? null : (
-                <td className="num" data-label={texts.columns.members}>
-                  {numberText(users.filter((user) => user.groups.includes(groupID)).length)}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {mayChange ? <GroupActions group={group} /> : null}
+    </Card>
   );
 }
 
 export function Groups() {
   const { people } = useWords(peopleWords);
   const { groups: texts } = people;
-  const { group: groupID = null } = useSearch({ from: '/shell/people' });
-  const role = useRole();
-  const { groups, readMs, error } = useGroups();
-  const { users } = useUsers();
-  const selected = groups?.find((group) => group.groupID === groupID);
-  const pick = groupID === null || groups === undefined ? texts.pick : people.gone;
+  const { columns } = texts;
+  const { group: selected = null } = useSearch({ from: '/shell/people' });
+  const mayChange = useRole() === 'admin';
+  const groups = useGroups();
+  const { items: users } = useUsers();
+  const membersOf = (groupID: string): number =>
+    users?.filter((user) => user.groups.includes(groupID)).length ?? 0;
   return (
-    <div className="split">
-      <section className="card" aria-labelledby="groups-title">
-        <header className="wrap">
-          <h2 id="groups-title">{people.lists.groups}</h2>
-          <span className="push">
-            {role === 'admin' ? (
-              <DialogButton name="group-create" className="button primary">
-                <Icon name="plus" />
-                {texts.create}…
-              </DialogButton>
-            ) : (
-              <span className="muted">{texts.viewer}</span>
-            )}
-          </span>
-        </header>
-        <View
-          error={error}
-          readMs={readMs}
-          empty={
-            groups?.length === 0 ? (
-              <Empty icon="layers" title={texts.empty}>
-                <p>{texts.emptyHint}</p>
-              </Empty>
-            ) : null
-          }
-        >
-          <Table groups={groups ?? []} users={users} selected={groupID} />
-        </View>
-      </section>
-      {selected === undefined ? (
-        <aside className="card not-narrow" aria-label={texts.devices}>
-          <Empty icon="layers" title={pick} />
-        </aside>
-      ) : (
-        <GroupDetail key={selected.groupID} group={selected} users={users} mayChange={role === 'admin'} />
+    <ListDetail
+      title={people.lists.groups}
+      list={groups}
+      empty={{ icon: 'layers', title: texts.empty, hint: texts.emptyHint }}
+      head={mayChange ? null : <span className="muted push">{texts.viewer}</span>}
+      create={
+        mayChange
+          ? { name: 'group-create', text: texts.create, form: <NewGroup groups={groups.items} /> }
+          : undefined
+      }
+      caption={texts.caption}
+      columns={[
+        {
+          name: columns.group,
+          cell: ({ groupID, groupDisplayName: name }) => (
+            <ItemLink
+              search={{ list: 'groups', group: groupID }}
+              isChosen={groupID === selected}
+              note={name === groupID ? '' : groupID}
+            >
+              {name}
+            </ItemLink>
+          ),
+        },
+        {
+          name: columns.devices,
+          isNum: true,
+          isBare: true,
+          cell: ({ devices }) => numberText(devices.length),
+        },
+        ...(users === undefined
+          ? []
+          : [
+              {
+                name: columns.members,
+                isNum: true,
+                cell: ({ groupID }: Group) => numberText(membersOf(groupID)),
+              },
+            ]),
+      ]}
+      keyOf={({ groupID }) => groupID}
+      selected={selected}
+      none={{ label: texts.devices, pick: texts.pick, gone: people.gone }}
+      detail={(group) => (
+        <GroupDetail key={group.groupID} group={group} users={users} mayChange={mayChange} />
       )}
-      {role === 'admin' ? <NewGroup /> : null}
-    </div>
+    />
   );
 }

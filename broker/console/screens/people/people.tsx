@@ -1,59 +1,125 @@
 // People of the account: users with what they may do, groups, and the reader's own sessions and tokens. All that is shown stands in the address.
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { peopleWords } from '../../../../build/words/people.ts';
-import { Empty, Loading } from '../../components/texts.tsx';
-import { useTitle, useWords } from '../../components/use.ts';
-import { useRole } from '../../service/role.ts';
-import { peopleLists } from '../../state/people-view.ts';
+import { Tabs } from '../../components/patterns/address.tsx';
+import { Actions } from '../../components/patterns/detail.tsx';
+import { ActionDialog, Fields, useFields } from '../../components/patterns/form.tsx';
+import { Gate, isOneOf, Page } from '../../components/patterns/page.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { useRole, useUser } from '../../service/role.ts';
+import { passwordLeast, passwordMost, peopleLists } from '../../state/people-view.ts';
+import { wallboardPath } from '../../state/wallboard/wallboard-path.ts';
 import { Groups } from './groups.tsx';
-import { Own } from './own.tsx';
+import { NewToken, Sessions } from './sessions.tsx';
+import { peopleChanges } from './use-people.ts';
+import { usePasswordField } from './user-form.tsx';
 import { Users } from './users.tsx';
 
-function Content() {
-  const { people: texts } = useWords(peopleWords);
-  const { list = 'users' } = useSearch({ from: '/shell/people' });
-  const role = useRole();
-  if (role === '')
-    return (
-      <section className="card">
-        <Loading rows={5} />
-      </section>
-    );
-  if (list === 'own') return <Own />;
-  if (list === 'groups') return <Groups />;
-  if (role === 'admin') return <Users />;
+function OwnPassword({ onDone }: { onDone(): void }) {
+  const { ownPassword: texts } = useWords(peopleWords).people;
+  const [draft, put] = useFields({ currentPassword: '', password: '' });
+  const { currentPassword, password } = draft;
+  const after = usePasswordField(texts.after, password);
   return (
-    <section className="card">
-      <Empty icon="lock" title={texts.adminsOnly}>
-        <p>{texts.adminsOnlyHint}</p>
-      </Empty>
-    </section>
+    <ActionDialog
+      icon="lock"
+      title={texts.title}
+      action={texts.open}
+      isOff={currentPassword === '' || password.length < passwordLeast}
+      beginsInField
+      changes={peopleChanges}
+      run={() => call('changePassword', { body: { currentPassword, newPassword: password } })}
+      onDone={onDone}
+    >
+      <p>{texts.text}</p>
+      <Fields
+        of={[
+          {
+            name: 'currentPassword',
+            label: texts.before,
+            type: 'password',
+            autoComplete: 'current-password',
+            most: passwordMost,
+            isRequired: true,
+            hasFocus: true,
+          },
+          { ...after, hint: undefined },
+        ]}
+        draft={draft}
+        onChange={put}
+      />
+    </ActionDialog>
+  );
+}
+
+function Own() {
+  const { people: texts, pages } = useWords(peopleWords);
+  const user = useUser();
+  const [isDone, setDone] = useState(false);
+  if (user === undefined) return null;
+  return (
+    <div className="split">
+      <Sessions userID={user.userID} />
+      <aside className="card" aria-label={texts.token.shown}>
+        <div className="card-body stack">
+          {user.hasPassword ? (
+            <>
+              <Actions
+                of={[
+                  {
+                    name: 'token-create',
+                    text: texts.token.create,
+                    icon: 'key-round',
+                    className: 'button primary',
+                    dialog: <NewToken />,
+                  },
+                  {
+                    name: 'own-password',
+                    text: texts.ownPassword.open,
+                    icon: 'lock',
+                    dialog: <OwnPassword onDone={() => setDone(true)} />,
+                  },
+                ]}
+              />
+              <p className="muted">{texts.token.wallboard}</p>
+              <a href={wallboardPath} target="_blank" rel="noopener">
+                {pages.wallboard.go}
+              </a>
+              <p className="muted" role="status">
+                {isDone ? texts.ownPassword.done : ''}
+              </p>
+            </>
+          ) : (
+            <>
+              <p>{texts.token.loginOnly}</p>
+              <p className="muted">{texts.ofProvider}</p>
+            </>
+          )}
+        </div>
+      </aside>
+    </div>
   );
 }
 
 export function PeopleScreen() {
-  const words = useWords(peopleWords);
-  const { people: texts } = words;
+  const { people: texts, pages } = useWords(peopleWords);
   const { list = 'users' } = useSearch({ from: '/shell/people' });
-  useTitle(words.pages.people.title);
+  const isAdmin = isOneOf(useRole(), 'admin');
+  const mayRead = isAdmin === null || list === 'users' ? isAdmin : true;
   return (
-    <main className="page" id="main">
-      <header className="page-head">
-        <h1>{words.pages.people.title}</h1>
-      </header>
-      <nav className="tabs page-tabs" aria-label={texts.lists.label}>
-        {peopleLists.map((one) => (
-          <Link
-            key={one}
-            to="/people"
-            search={{ list: one }}
-            {...(one === list ? { 'aria-current': 'page' as const } : {})}
-          >
-            {texts.lists[one]}
-          </Link>
-        ))}
-      </nav>
-      <Content />
-    </main>
+    <Page title={pages.people.title}>
+      <Tabs
+        label={texts.lists.label}
+        values={peopleLists}
+        chosen={list}
+        content={(one) => texts.lists[one]}
+        search={(one) => ({ list: one })}
+      />
+      <Gate isOpen={mayRead} title={texts.adminsOnly} hint={texts.adminsOnlyHint}>
+        {list === 'own' ? <Own /> : list === 'groups' ? <Groups /> : <Users />}
+      </Gate>
+    </Page>
   );
 }

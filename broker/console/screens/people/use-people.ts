@@ -1,21 +1,19 @@
-// Users and groups as the service has them, and the dialog that the address names.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback } from 'react';
+// Users and groups as the service has them.
+import { useQuery } from '@tanstack/react-query';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import type { PeopleDialog } from '../../state/people-view.ts';
-import { without } from '../../state/search.ts';
+
+/** Queries that a change of people makes old. */
+export const peopleChanges = ['people', 'user'];
 
 /** Undefined users: not read yet, or the reader is no administrator. */
 export function useUsers() {
-  const role = useRole();
-  const { data, error } = useQuery({
+  const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['people', 'users'],
     queryFn: ({ signal }) => call('getAllUsers', { signal }),
-    enabled: role === 'admin',
+    enabled: useRole() === 'admin',
   });
-  return { users: data?.users, error };
+  return { items: data?.users, readMs: dataUpdatedAt, error };
 }
 
 /** Groups of the account; a user limited to groups gets those only. */
@@ -24,31 +22,5 @@ export function useGroups() {
     queryKey: ['people', 'groups'],
     queryFn: ({ signal }) => call('groups', { signal }),
   });
-  return { groups: data?.groups, readMs: dataUpdatedAt, error };
-}
-
-/** Reads people anew after a change. */
-export function usePeopleChanged(): () => Promise<void> {
-  const queries = useQueryClient();
-  return useCallback(async () => {
-    await Promise.all([
-      queries.invalidateQueries({ queryKey: ['people'] }),
-      queries.invalidateQueries({ queryKey: ['user'] }),
-    ]);
-  }, [queries]);
-}
-
-export function usePeopleDialog() {
-  const navigate = useNavigate({ from: '/people' });
-  const { open } = useSearch({ from: '/shell/people' });
-  return {
-    isOpen: (name: PeopleDialog): boolean => open === name,
-    open: (name: PeopleDialog, session?: string) =>
-      void navigate({
-        search: (before) => ({ ...before, open: name, ...(session === undefined ? {} : { session }) }),
-        replace: true,
-      }),
-    close: () =>
-      void navigate({ search: (before) => without(without(before, 'open'), 'session'), replace: true }),
-  };
+  return { items: data?.groups, readMs: dataUpdatedAt, error };
 }

@@ -4,7 +4,7 @@ import { practiceWords } from '../../../../build/words/practice.ts';
 import type { PracticeAction, PracticeVehicle } from '../../../../src/core/practice.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { TextPairs } from '../../components/rows/text-pairs.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
 import { Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import type { WordsWith } from '../../words/word-set.ts';
@@ -44,7 +44,7 @@ function Truth({ vehicle }: { readonly vehicle: PracticeVehicle }) {
     [texts.receiver, vehicle.isJammed ? texts.receivers.jammed : texts.receivers.free],
     [texts.network, vehicle.isConnected ? texts.networks.on : texts.networks.off],
   ] as const;
-  return <TextPairs rows={facts} />;
+  return <Pairs rows={facts} />;
 }
 
 export function VehicleCard({

@@ -1,17 +1,37 @@
 // One release: its file, its stages with what their units have come to, and what may be done next.
-
+import { useSearch } from '@tanstack/react-router';
 import { releaseWords } from '../../../../build/words/release.ts';
-import { ActionButton } from '../../components/action-button.tsx';
-import { Icon } from '../../components/icon.tsx';
+import type { IconName } from '../../components/icon.tsx';
+import { Actions, Pairs } from '../../components/patterns/detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { Badge, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { connection } from '../../service/live.ts';
 import { phases } from '../../state/releases/release-address.ts';
 import { mayStop, nextStage, type Release, type Stage } from '../../state/releases/release-view.ts';
-import { BeginStage, OrderAgain, StopRelease } from './dialogs.tsx';
-import { ReleaseBadge } from './list.tsx';
-import { useRelease, useReleaseDialog } from './use-releases.ts';
+import { BeginStage, OrderAgain, StopRelease } from './forms.tsx';
+import { useRelease } from './use-releases.ts';
+
+type State = Release['releaseState'];
+
+const looks: Readonly<Record<State, readonly [icon: IconName, tone: 'ok' | 'busy' | 'look' | null]>> = {
+  ready: ['pause', null],
+  running: ['hourglass', 'busy'],
+  stopping: ['octagon-alert', 'look'],
+  stopped: ['octagon-alert', 'look'],
+  done: ['circle-check', 'ok'],
+};
+
+export function ReleaseBadge({ state }: { readonly state: State }) {
+  const { releases: texts } = useWords(releaseWords);
+  const [icon, tone] = looks[state];
+  return (
+    <Badge icon={icon} {...(tone === null ? {} : { tone })}>
+      {texts.states[state]}
+    </Badge>
+  );
+}
 
 function StageCard({ stage }: { readonly stage: Stage }) {
   const { releases: texts } = useWords(releaseWords);
@@ -91,41 +111,38 @@ function Stopped({ release }: { readonly release: Release }) {
   );
 }
 
-function Actions({ release }: { readonly release: Release }) {
+function ReleaseActions({ release }: { readonly release: Release }) {
   const { releases: texts, stream } = useWords(releaseWords);
-  const dialog = useReleaseDialog();
-  const isDown = useValue(connection).state !== 'live';
+  const { unit } = useSearch({ from: '/shell/releases' });
+  const isOff = useValue(connection).state !== 'live';
   const next = nextStage(release);
   return (
     <>
-      <div className="row wrap">
-        {next === null ? null : (
-          <ActionButton
-            className="button primary"
-            aria-haspopup="dialog"
-            isOff={isDown}
-            onPress={() => dialog.open('begin')}
-          >
-            <Icon name="play" />
-            {texts.begin({ stage: next.stage })}…
-          </ActionButton>
-        )}
-        {mayStop(release) ? (
-          <ActionButton
-            className="button secondary"
-            aria-haspopup="dialog"
-            isOff={isDown}
-            onPress={() => dialog.open('stop')}
-          >
-            <Icon name="octagon-alert" />
-            {texts.stop}…
-          </ActionButton>
-        ) : null}
-      </div>
-      {isDown ? <p className="muted">{stream.commandsOff}</p> : null}
-      {next === null ? null : <BeginStage key={next.stage} release={release} stage={next} />}
-      <StopRelease release={release} />
-      <OrderAgain release={release} />
+      <Actions
+        of={[
+          next === null
+            ? null
+            : {
+                name: 'begin',
+                text: texts.begin({ stage: next.stage }),
+                icon: 'play',
+                className: 'button primary',
+                isOff,
+                dialog: <BeginStage key={next.stage} release={release} stage={next} />,
+              },
+          mayStop(release)
+            ? {
+                name: 'stop',
+                text: texts.stop,
+                icon: 'octagon-alert',
+                isOff,
+                dialog: <StopRelease release={release} />,
+              }
+            : null,
+        ]}
+      />
+      {isOff ? <p className="muted">{stream.commandsOff}</p> : null}
+      <OrderAgain release={release} unit={unit} />
     </>
   );
 }
@@ -133,45 +150,42 @@ function Actions({ release }: { readonly release: Release }) {
 /** @param releaseID stands in the address. */
 export function ReleaseDetail({ releaseID }: { readonly releaseID: string }) {
   const { releases: texts } = useWords(releaseWords);
+  const { fields } = texts;
   const { release, error } = useRelease(releaseID);
   return (
-    <aside className="card" aria-labelledby="release-title">
-      <header className="wrap">
-        <h2 id="release-title">
-          {release === undefined ? texts.release : texts.named({ version: release.version })}
-        </h2>
-        {release === undefined ? null : <ReleaseBadge state={release.releaseState} />}
-      </header>
+    <Card
+      title={release === undefined ? texts.release : texts.named({ version: release.version })}
+      head={release === undefined ? null : <ReleaseBadge state={release.releaseState} />}
+      isAside
+      isBare
+    >
       <View error={error} isLoaded={release !== undefined} empty={null}>
         {release === undefined ? null : (
           <div className="card-body stack">
             {release.note === '' ? null : <p>{release.note}</p>}
             <Stopped release={release} />
-            <dl className="pairs">
-              <dt>{texts.fields.url}</dt>
-              <dd>
-                <bdi className="mono">{release.url}</bdi>
-              </dd>
-              <dt>{texts.fields.sha256}</dt>
-              <dd>
-                <bdi className="mono">{release.sha256}</bdi>
-              </dd>
-              <dt>{texts.madeBy}</dt>
-              <dd>
-                <bdi>{release.createdBy}</bdi> · <Time at={release.created} />
-              </dd>
-              <dt>{texts.fields.stopAfter}</dt>
-              <dd>{numberText(release.stopAfter)}</dd>
-            </dl>
-            <ol className="stack" aria-label={texts.fields.order}>
+            <Pairs
+              rows={[
+                [fields.url, <bdi className="mono">{release.url}</bdi>],
+                [fields.sha256, <bdi className="mono">{release.sha256}</bdi>],
+                [
+                  texts.madeBy,
+                  <>
+                    <bdi>{release.createdBy}</bdi> · <Time at={release.created} />
+                  </>,
+                ],
+                [fields.stopAfter, numberText(release.stopAfter)],
+              ]}
+            />
+            <ol className="stack" aria-label={fields.order}>
               {release.stages.map((stage) => (
                 <StageCard key={stage.stage} stage={stage} />
               ))}
             </ol>
-            <Actions release={release} />
+            <ReleaseActions release={release} />
           </div>
         )}
       </View>
-    </aside>
+    </Card>
   );
 }

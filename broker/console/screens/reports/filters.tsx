@@ -1,5 +1,5 @@
 // What a report is asked of: kind, vehicles, period, kind of event. All of it stands in the address.
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { reportWords } from '../../../../build/words/report.ts';
@@ -8,6 +8,7 @@ import { reportKinds } from '../../../../src/core/reports/columns.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import {
@@ -18,10 +19,22 @@ import {
   startOfDate,
   vehiclesMost,
 } from '../../state/reports/report-view.ts';
-import { without } from '../../state/search.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { VehicleChoices } from './vehicle-choices.tsx';
+
+/** The two pages of reports: the report that is read now, and those that are mailed. */
+export function ReportTabs() {
+  const { pages: texts } = useWords(reportWords).reports;
+  return (
+    <nav className="tabs page-tabs not-printed" aria-label={texts.label}>
+      <Link to="/reports" activeOptions={{ exact: true }}>
+        {texts.report}
+      </Link>
+      <Link to="/reports/mail">{texts.mail}</Link>
+    </nav>
+  );
+}
 
 /** The chosen vehicles by name: one, so many, or the whole fleet. */
 export function vehiclesText(
@@ -42,15 +55,9 @@ interface VehiclesProps {
 function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
   const words = useWords(reportWords);
   const { reports: texts, common } = words;
-  const navigate = useNavigate({ from: '/reports' });
+  const put = usePut();
   const choose = (ids: readonly string[]): void =>
-    void navigate({
-      search: (before) => {
-        const rest = without(without(before, 'rows'), 'vehicles');
-        return ids.length === 0 ? rest : { ...rest, vehicles: ids.join() };
-      },
-      replace: true,
-    });
+    put({ rows: undefined, vehicles: ids.length === 0 ? undefined : ids.join() });
   return (
     <DialogTrigger>
       <Button className="button secondary small">
@@ -94,7 +101,7 @@ interface PeriodProps {
 /** Two dates that are asked for together, so that none is read while one is typed. */
 function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
   const { reports: texts } = useWords(reportWords);
-  const navigate = useNavigate({ from: '/reports' });
+  const put = usePut();
   const [from, to] = [dateOf(fromS), dateOf(toS === 0 ? Date.now() / 1000 : toS)];
   const [first, setFirst] = useState(from);
   const [last, setLast] = useState(to);
@@ -108,10 +115,7 @@ function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
     const [one = '', other = ''] = [first, last].toSorted();
     const [start, end] = [startOfDate(one), endOfDate(other)];
     if (start === null || end === null) return;
-    void navigate({
-      search: (before) => ({ ...without(without(before, 'range'), 'rows'), from: start, to: end }),
-      replace: true,
-    });
+    put({ range: undefined, rows: undefined, from: start, to: end });
   };
   return (
     <form className="row wrap" onSubmit={apply}>
@@ -144,7 +148,7 @@ function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
 
 function CodeField() {
   const words = useWords(reportWords);
-  const navigate = useNavigate({ from: '/reports' });
+  const put = usePut();
   const { code = firstCode } = useSearch({ from: '/shell/reports' });
   const codes = useMemo(() => {
     const known = Object.keys(words.codes).map(Number);
@@ -158,12 +162,7 @@ function CodeField() {
       <select
         className="input"
         value={code}
-        onChange={({ currentTarget }) =>
-          void navigate({
-            search: (before) => ({ ...without(before, 'rows'), code: Number(currentTarget.value) }),
-            replace: true,
-          })
-        }
+        onChange={({ currentTarget }) => put({ rows: undefined, code: Number(currentTarget.value) })}
       >
         {codes.map((one) => (
           <option key={one.code} value={one.code}>
@@ -177,22 +176,18 @@ function CodeField() {
 
 export function Filters({ chosen, nameOf, range, period }: VehiclesProps & PeriodProps) {
   const { reports: texts, events } = useWords(reportWords, tabWords);
-  const navigate = useNavigate({ from: '/reports' });
+  const put = usePut();
   const { kind = 'summary' } = useSearch({ from: '/shell/reports' });
   return (
     <div className="report-filters not-printed">
-      <Chips
+      <AddressChips
         label={texts.kind}
+        member="kind"
         values={reportKinds}
-        chosen={kind}
+        first="summary"
+        // The columns of another kind are others.
+        clears={{ sort: undefined, rows: undefined }}
         content={(one) => texts.kinds[one]}
-        onChoose={(one) =>
-          void navigate({
-            // The columns of another kind are others.
-            search: (before) => ({ ...without(without(before, 'sort'), 'rows'), kind: one }),
-            replace: true,
-          })
-        }
       />
       <div className="row wrap">
         <VehiclesButton chosen={chosen} nameOf={nameOf} />
@@ -201,15 +196,7 @@ export function Filters({ chosen, nameOf, range, period }: VehiclesProps & Perio
           values={ranges}
           chosen={range ?? ('' as Range)}
           content={(one) => events.ranges[one]}
-          onChoose={(one) =>
-            void navigate({
-              search: (before) => ({
-                ...without(without(without(before, 'from'), 'to'), 'rows'),
-                range: one,
-              }),
-              replace: true,
-            })
-          }
+          onChoose={(one) => put({ range: one, from: undefined, to: undefined, rows: undefined })}
         />
         <Dates period={period} />
         {kind === 'events' ? <CodeField /> : null}

@@ -1,24 +1,21 @@
 // Deliveries of notifications, newest first: state, reason in words, and another try for what was given up.
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
 import { formWords } from '../../../../build/words/form.ts';
 import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Chips } from '../../components/chips.tsx';
-import { ListTable } from '../../components/rows/list-table.tsx';
-import { Badge, Empty, numberText, Time } from '../../components/texts.tsx';
+import { AddressChips } from '../../components/patterns/address.tsx';
+import { ListCard, usePages } from '../../components/patterns/list-detail.tsx';
+import { Badge, numberText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { useFailure, View } from '../../components/view.tsx';
+import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { deliveryFilters } from '../../state/rules/rule-address.ts';
 import type { Delivery } from '../../state/rules/rule-draft.ts';
-import { without } from '../../state/search.ts';
 import { reasonText } from './rule-words.ts';
-import { useRulesChanged } from './use-rules.ts';
+import { ruleChanges } from './use-rules.ts';
 
-/** Deliveries of one answer. */
-const pageSize = 100;
 /** How often the list is read anew while it is shown, ms. */
 const anewMs = 5000;
 
@@ -30,158 +27,132 @@ const looks = {
 
 function useDeliveries() {
   const { state = 'all' } = useSearch({ from: '/shell/rules' });
-  return useInfiniteQuery({
+  return usePages({
     queryKey: ['deliveries', state],
-    initialPageParam: null as string | null,
-    queryFn: ({ pageParam, signal }) =>
+    read: (cursor, signal) =>
       call('getDeliveries', {
-        query: {
-          limit: String(pageSize),
-          ...(state === 'all' ? {} : { state }),
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
+        query: { limit: '100', ...(state === 'all' ? {} : { state }), ...cursor },
         signal,
       }),
-    getNextPageParam: ({ more, next }) => (more ? next : null),
-    refetchInterval: ({ state: of }) => ((of.data?.pages.length ?? 0) > 1 ? false : anewMs),
+    itemsOf: ({ deliveries }) => deliveries,
+    againMs: (pages) => (pages > 1 ? false : anewMs),
   });
 }
 
-interface RowProps {
-  readonly one: Delivery;
-  readonly isOff: boolean;
-  onRetry(deliveryID: string): void;
-}
-
-function Row({ one, isOff, onRetry }: RowProps) {
-  const words = useWords(ruleWords);
-  const { deliveries, rules } = words;
-  const { deliveries: texts } = rules;
-  const { deliveryID, ruleID, channel, target, state, attempts, created, nextAttempt } = one;
-  const [icon, tone] = looks[state];
+function RuleCell({ ruleID, isReport, scheduleID }: Delivery) {
+  const { deliveries: texts } = useWords(ruleWords).rules;
+  if (isReport)
+    return (
+      <span>
+        {texts.report} <bdi>{scheduleID}</bdi>
+      </span>
+    );
+  if (ruleID === '') return <span className="muted">{texts.deleted}</span>;
   return (
-    <tr>
-      <th scope="row">
-        {deliveries.channels[channel]} <bdi>{target}</bdi>
-        <span className="note">{reasonText(one.lastErrorCode, one.lastErrorDetail, words)}</span>
-      </th>
-      <td>
-        <Badge icon={icon} tone={tone}>
-          {deliveries.states[state]}
-        </Badge>
-      </td>
-      <td data-label={texts.columns.rule}>
-        {one.isReport ? (
-          <span>
-            {texts.report} <bdi>{one.scheduleID}</bdi>
-          </span>
-        ) : ruleID === '' ? (
-          <span className="muted">{texts.deleted}</span>
-        ) : (
-          <Link to="/rules" search={{ list: 'rules', rule: ruleID }}>
-            {ruleID}
-          </Link>
-        )}
-      </td>
-      <td data-label={texts.columns.tries}>
-        {numberText(attempts)}
-        {nextAttempt === 0 ? null : (
-          <span className="note">
-            {texts.next} <Time at={nextAttempt} />
-          </span>
-        )}
-      </td>
-      <td data-label={texts.columns.made}>
-        <Time at={created} />
-        {state === 'dead' && (ruleID !== '' || one.scheduleID !== '') ? (
-          <ActionButton
-            className="button small"
-            aria-label={texts.retryOf({ delivery: deliveryID, target })}
-            isOff={isOff}
-            onPress={() => onRetry(deliveryID)}
-          >
-            {texts.retry}
-          </ActionButton>
-        ) : null}
-      </td>
-    </tr>
+    <Link to="/rules" search={{ list: 'rules', rule: ruleID }}>
+      {ruleID}
+    </Link>
   );
 }
 
-function Filter() {
-  const { deliveries: texts } = useWords(ruleWords).rules;
-  const navigate = useNavigate({ from: '/rules' });
-  const { state = 'all' } = useSearch({ from: '/shell/rules' });
+function TargetCell({ channel, target, lastErrorCode, lastErrorDetail }: Delivery) {
+  const words = useWords(ruleWords);
   return (
-    <Chips
-      label={texts.filter}
-      values={deliveryFilters}
-      chosen={state}
-      content={(one) => texts.filters[one]}
-      onChoose={(one) =>
-        void navigate({
-          search: (before) => (one === 'all' ? without(before, 'state') : { ...before, state: one }),
-          replace: true,
-        })
-      }
-    />
+    <>
+      {words.deliveries.channels[channel]} <bdi>{target}</bdi>
+      <span className="note">{reasonText(lastErrorCode, lastErrorDetail, words)}</span>
+    </>
+  );
+}
+
+function TriesCell({ attempts, nextAttempt }: Delivery) {
+  const { deliveries: texts } = useWords(ruleWords).rules;
+  return (
+    <>
+      {numberText(attempts)}
+      {nextAttempt === 0 ? null : (
+        <span className="note">
+          {texts.next} <Time at={nextAttempt} />
+        </span>
+      )}
+    </>
   );
 }
 
 export function DeliveryList() {
-  const { rules, forms, stream } = useWords(formWords, ruleWords);
+  const { rules, forms, stream, deliveries: names } = useWords(formWords, ruleWords);
   const { deliveries: texts } = rules;
-  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useDeliveries();
-  const changed = useRulesChanged();
+  const { columns } = texts;
+  const queries = useQueryClient();
   const retrying = useMutation({
     mutationFn: (deliveryID: string) => call('retryDelivery', { body: { deliveryID } }),
-    onSettled: changed,
+    onSettled: () => Promise.all(ruleChanges.map((name) => queries.invalidateQueries({ queryKey: [name] }))),
   });
   const failure = useFailure(retrying.error, forms.failed);
   const isDown = useValue(connection).state !== 'live';
-  const deliveries = data?.pages.flatMap((page) => page.deliveries);
-  const { target, state, rule, tries, made } = texts.columns;
+  const mayRetry = ({ state, ruleID, scheduleID }: Delivery): boolean =>
+    state === 'dead' && (ruleID !== '' || scheduleID !== '');
   return (
-    <section className="card" aria-labelledby="deliveries-title">
-      <header className="wrap">
-        <h2 id="deliveries-title">{rules.lists.deliveries}</h2>
-        <Filter />
-      </header>
-      {failure}
-      {isDown ? <p className="muted">{stream.commandsOff}</p> : null}
-      <View
-        error={error}
-        readMs={dataUpdatedAt}
-        empty={
-          deliveries?.length === 0 ? (
-            <Empty icon="bell-ring" title={texts.empty}>
-              <p>{texts.emptyHint}</p>
-            </Empty>
-          ) : null
-        }
-      >
-        <ListTable caption={texts.caption} columns={[target, state, rule, tries, made]}>
-          {deliveries?.map((one) => (
-            <Row
-              key={one.deliveryID}
-              one={one}
-              isOff={isDown || retrying.isPending}
-              onRetry={retrying.mutate}
-            />
-          ))}
-        </ListTable>
-        {hasNextPage ? (
-          <div className="card-body">
-            <ActionButton
-              className="button secondary"
-              isOff={isFetchingNextPage}
-              onPress={() => void fetchNextPage()}
-            >
-              {texts.more}
-            </ActionButton>
-          </div>
-        ) : null}
-      </View>
-    </section>
+    <ListCard
+      title={rules.lists.deliveries}
+      head={
+        <AddressChips
+          label={texts.filter}
+          member="state"
+          values={deliveryFilters}
+          first="all"
+          content={(one) => texts.filters[one]}
+        />
+      }
+      above={
+        <>
+          {failure}
+          {isDown ? <p className="muted">{stream.commandsOff}</p> : null}
+        </>
+      }
+      list={useDeliveries()}
+      empty={{ icon: 'bell-ring', title: texts.empty, hint: texts.emptyHint }}
+      moreText={texts.more}
+      caption={texts.caption}
+      keyOf={({ deliveryID }) => deliveryID}
+      columns={[
+        {
+          name: columns.target,
+          cell: (one) => <TargetCell {...one} />,
+        },
+        {
+          name: columns.state,
+          isBare: true,
+          cell: ({ state }) => (
+            <Badge icon={looks[state][0]} tone={looks[state][1]}>
+              {names.states[state]}
+            </Badge>
+          ),
+        },
+        { name: columns.rule, cell: (one) => <RuleCell {...one} /> },
+        {
+          name: columns.tries,
+          cell: (one) => <TriesCell {...one} />,
+        },
+        {
+          name: columns.made,
+          cell: (one) => (
+            <>
+              <Time at={one.created} />
+              {mayRetry(one) ? (
+                <ActionButton
+                  className="button small"
+                  aria-label={texts.retryOf({ delivery: one.deliveryID, target: one.target })}
+                  isOff={isDown || retrying.isPending}
+                  onPress={() => retrying.mutate(one.deliveryID)}
+                >
+                  {texts.retry}
+                </ActionButton>
+              ) : null}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }

@@ -1,107 +1,165 @@
-// The rules of the account, and the one that is chosen.
-import { Link, useSearch } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
+// The rules of the account, and of the one that is chosen what it does, its change, the test of its webhook, and its end.
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ruleWords } from '../../../../build/words/rule.ts';
-import { Icon } from '../../components/icon.tsx';
-import { ListTable } from '../../components/rows/list-table.tsx';
-import { Badge, Empty } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
-import { View } from '../../components/view.tsx';
+import { ItemLink } from '../../components/patterns/address.tsx';
+import { Actions, Pairs } from '../../components/patterns/detail.tsx';
+import { ActionDialog } from '../../components/patterns/form.tsx';
+import { ListDetail } from '../../components/patterns/list-detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
+import { Badge, Notice, numberText, Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { vehicles } from '../../service/live.ts';
 import type { Rule } from '../../state/rules/rule-draft.ts';
-import { RuleDetail } from './rule-detail.tsx';
 import { RuleForm } from './rule-form.tsx';
-import { aboutOf, actsOf } from './rule-words.ts';
-import { useRuleDialog, useRules } from './use-rules.ts';
+import { aboutOf, actsOf, reasonText } from './rule-words.ts';
+import { ruleChanges, useRules } from './use-rules.ts';
 
 /** Of the codes of a rule, so many are named in its row. */
 const namedMost = 3;
 
-function Row({ rule, isSelected }: { readonly rule: Rule; readonly isSelected: boolean }) {
+function Facts({ rule }: { readonly rule: Rule }) {
   const words = useWords(ruleWords);
   const { rules: texts } = words;
-  const { ruleID, ruleDisplayName, isActive } = rule;
-  const about = aboutOf(rule, words);
+  const { fields, columns } = texts;
+  const fleet = useValue(vehicles);
+  const { devices, groups, quietHours, webhook, email, push } = rule;
+  const scope = [...devices.map((id) => fleet.get(id)?.name ?? id), ...groups];
   return (
-    <tr data-selected={isSelected}>
-      <th scope="row">
-        <Link
-          to="/rules"
-          search={{ list: 'rules', rule: ruleID }}
-          resetScroll={false}
-          {...(isSelected ? { 'aria-current': true as const } : {})}
-        >
-          {ruleDisplayName}
-        </Link>
-        <span className="note">{ruleDisplayName === ruleID ? '' : ruleID}</span>
-      </th>
-      <td>
-        <Badge icon={isActive ? 'circle-check' : 'pause'} {...(isActive ? { tone: 'ok' as const } : {})}>
-          {isActive ? texts.on : texts.off}
-        </Badge>
-      </td>
-      <td data-label={texts.columns.about}>
-        {about.slice(0, namedMost).join(', ')}
-        {about.length > namedMost ? '…' : ''}
-      </td>
-      <td data-label={texts.columns.sends}>{actsOf(rule, words).join(', ')}</td>
-    </tr>
+    <Pairs
+      rows={[
+        [columns.about, aboutOf(rule, words).join(', ')],
+        [columns.sends, actsOf(rule, words).join(', ')],
+        [fields.devices, scope.length === 0 ? texts.everyDevice : scope.join(', ')],
+        [fields.webhook, webhook === null ? null : new URL(webhook.url).host],
+        [fields.emails, email === null ? null : email.addresses.join(', ')],
+        [fields.push, push === null ? null : (push.userIDs?.join(', ') ?? texts.push.all)],
+        [
+          fields.quiet,
+          quietHours === null ? null : `${quietHours.from}–${quietHours.to} ${quietHours.timeZone}`,
+        ],
+        [fields.silence, numberText(rule.silenceS)],
+        [fields.changed, <Time at={rule.changed} />],
+      ]}
+    />
   );
 }
 
-function Table({ rules, selected }: { readonly rules: readonly Rule[]; readonly selected: string | null }) {
-  const { rules: texts } = useWords(ruleWords);
-  const { rule, state, about, sends } = texts.columns;
+function TestDialog({ ruleID, host }: { readonly ruleID: string; readonly host: string }) {
+  const words = useWords(ruleWords);
+  const { rules: texts } = words;
   return (
-    <ListTable caption={texts.caption} columns={[rule, state, about, sends]}>
-      {rules.map((one) => (
-        <Row key={one.ruleID} rule={one} isSelected={one.ruleID === selected} />
-      ))}
-    </ListTable>
+    <ActionDialog
+      icon="signal"
+      title={texts.testTitle({ rule: ruleID })}
+      action={texts.testAction}
+      changes={[]}
+      run={() => call('testRule', { body: { ruleID } })}
+      shown={({ isDelivered, target, duration, reasonCode, reasonDetail }) =>
+        isDelivered ? (
+          <Notice
+            tone="ok"
+            icon="circle-check"
+            role="status"
+            title={texts.testDone({ host: target, ms: duration })}
+          />
+        ) : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={texts.testFailed({ host: target })}>
+            {reasonText(reasonCode, reasonDetail, words)}
+          </Notice>
+        )
+      }
+    >
+      <p>{texts.testText({ host })}</p>
+    </ActionDialog>
+  );
+}
+
+function RuleDetail({ rule }: { readonly rule: Rule }) {
+  const { rules: texts } = useWords(ruleWords);
+  const navigate = useNavigate();
+  const { ruleID, webhook } = rule;
+  return (
+    <Card title={rule.ruleDisplayName} isAside>
+      <Facts rule={rule} />
+      <Actions
+        of={[
+          { name: 'rule-edit', text: texts.edit, dialog: <RuleForm rule={rule} /> },
+          webhook === null
+            ? null
+            : {
+                name: 'rule-test',
+                text: texts.test,
+                icon: 'signal',
+                dialog: <TestDialog ruleID={ruleID} host={new URL(webhook.url).host} />,
+              },
+          {
+            name: 'rule-delete',
+            text: texts.delete,
+            className: 'button',
+            dialog: (
+              <ActionDialog
+                title={texts.deleteTitle({ rule: ruleID })}
+                action={texts.deleteAction({ rule: ruleID })}
+                changes={ruleChanges}
+                run={() => call('deleteRule', { body: { ruleID } })}
+                onDone={() => void navigate({ to: '/rules', search: { list: 'rules' }, replace: true })}
+              >
+                <p>{texts.deleteText({ rule: ruleID })}</p>
+              </ActionDialog>
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }
 
 export function RuleList() {
-  const { rules: texts } = useWords(ruleWords);
-  const { rule: ruleID = null } = useSearch({ from: '/shell/rules' });
-  const { rules, readMs, error } = useRules();
-  const dialog = useRuleDialog();
-  const selected = rules?.find((one) => one.ruleID === ruleID);
+  const words = useWords(ruleWords);
+  const { rules: texts } = words;
+  const { columns } = texts;
+  const { rule: selected = null } = useSearch({ from: '/shell/rules' });
+  const about = (rule: Rule): string => {
+    const all = aboutOf(rule, words);
+    return all.slice(0, namedMost).join(', ') + (all.length > namedMost ? '…' : '');
+  };
   return (
-    <div className="split">
-      <section className="card" aria-labelledby="rules-title">
-        <header className="wrap">
-          <h2 id="rules-title">{texts.lists.rules}</h2>
-          <Button
-            className="button primary push"
-            aria-haspopup="dialog"
-            onPress={() => dialog.open('rule-create')}
-          >
-            <Icon name="plus" />
-            {texts.create}…
-          </Button>
-        </header>
-        <View
-          error={error}
-          readMs={readMs}
-          empty={
-            rules?.length === 0 ? (
-              <Empty icon="bell-ring" title={texts.empty}>
-                <p>{texts.emptyHint}</p>
-              </Empty>
-            ) : null
-          }
-        >
-          <Table rules={rules ?? []} selected={ruleID} />
-        </View>
-      </section>
-      {selected === undefined ? (
-        <aside className="card not-narrow" aria-label={texts.columns.rule}>
-          <Empty icon="bell-ring" title={ruleID === null || rules === undefined ? texts.pick : texts.gone} />
-        </aside>
-      ) : (
-        <RuleDetail key={selected.ruleID} rule={selected} />
-      )}
-      <RuleForm name="rule-create" rule={null} />
-    </div>
+    <ListDetail
+      title={texts.lists.rules}
+      list={useRules()}
+      empty={{ icon: 'bell-ring', title: texts.empty, hint: texts.emptyHint }}
+      create={{ name: 'rule-create', text: texts.create, form: <RuleForm rule={null} /> }}
+      caption={texts.caption}
+      columns={[
+        {
+          name: columns.rule,
+          cell: ({ ruleID, ruleDisplayName: name }) => (
+            <ItemLink
+              search={{ list: 'rules', rule: ruleID }}
+              isChosen={ruleID === selected}
+              note={name === ruleID ? '' : ruleID}
+            >
+              {name}
+            </ItemLink>
+          ),
+        },
+        {
+          name: columns.state,
+          isBare: true,
+          cell: ({ isActive }) => (
+            <Badge icon={isActive ? 'circle-check' : 'pause'} {...(isActive ? { tone: 'ok' as const } : {})}>
+              {isActive ? texts.on : texts.off}
+            </Badge>
+          ),
+        },
+        { name: columns.about, cell: about },
+        { name: columns.sends, cell: (rule) => actsOf(rule, words).join(', ') },
+      ]}
+      keyOf={({ ruleID }) => ruleID}
+      selected={selected}
+      none={{ label: columns.rule, pick: texts.pick, gone: texts.gone }}
+      detail={(rule) => <RuleDetail key={rule.ruleID} rule={rule} />}
+    />
   );
 }

@@ -8,6 +8,7 @@ import { settingWords } from '../../../../build/words/setting.ts';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -27,7 +28,6 @@ import {
   withDraft,
 } from '../../state/settings/settings-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { Choice } from '../cut/choice.tsx';
 import { AskDialog } from '../zones/parts.tsx';
 import { settingName, settingValue, unitText } from './setting-words.ts';
 import { useSaveSettings } from './use-settings.ts';

@@ -7,13 +7,13 @@ import { shareWords } from '../../../../build/words/share.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
 import { ChangeDialog } from '../../components/form-dialog.tsx';
 import { FormField } from '../../components/form-field.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice, Time } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { expiresOf, type Life, lifeChoices, type ShareKind } from '../../state/shares/share-view.ts';
 import { shareLink } from '../../state/shares/shared-view.ts';
-import { Choice } from '../cut/choice.tsx';
 import { useSharesChanged } from './use-shares.ts';
 
 /** Characters of a note. */

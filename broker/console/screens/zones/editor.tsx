@@ -7,6 +7,7 @@ import { isName } from '../../../../src/core/ids.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Choice } from '../../components/patterns/choice.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { draftFault, pointsMost } from '../../state/zones/zone-draft.ts';
@@ -27,7 +28,6 @@ import {
   zoneName,
   zoneParts,
 } from '../../state/zones/zone-view.ts';
-import { Choice } from '../cut/choice.tsx';
 import { Drawing } from './drawing.tsx';
 import { ActList, AskDialog } from './parts.tsx';
 import type { DraftEdit } from './use-draft.ts';

@@ -2,7 +2,6 @@
 import type { Result } from '../../api/operations.ts';
 
 export const releaseDialogs = ['create', 'begin', 'stop', 'again'] as const;
-export type ReleaseDialog = (typeof releaseDialogs)[number];
 
 export type Phase = Result<'getReleaseUnits'>['units'][number]['phase'];
 

@@ -6,4 +6,3 @@ export const scheduleDialogs = [
   'schedule-send',
   'schedule-delete',
 ] as const;
-export type ScheduleDialog = (typeof scheduleDialogs)[number];

@@ -2,5 +2,4 @@
 
 export const ruleLists = ['rules', 'deliveries'] as const;
 export const ruleDialogs = ['rule-create', 'rule-edit', 'rule-test', 'rule-delete'] as const;
-export type RuleDialog = (typeof ruleDialogs)[number];
 export const deliveryFilters = ['all', 'pending', 'sent', 'dead'] as const;

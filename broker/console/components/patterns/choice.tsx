@@ -9,7 +9,7 @@ import {
   SelectValue,
   Text,
 } from 'react-aria-components';
-import { Icon } from '../../components/icon.tsx';
+import { Icon } from '../icon.tsx';
 
 interface ChoiceProps {
   readonly label: string;
