@@ -9,25 +9,30 @@ import { useBaseMap } from './use-base-map.ts';
 
 interface MapToolsProps {
   readonly map: FleetMap | null;
-  readonly fitText: string;
-  onFit(): void;
+  /** Null: there is nothing but the choice of the map. */
+  readonly fitText?: string | null;
+  onFit?(): void;
 }
 
-export function MapTools({ map, fitText, onFit }: MapToolsProps) {
+export function MapTools({ map, fitText = null, onFit = () => undefined }: MapToolsProps) {
   const { live } = useWords(mapWords);
   const shown = useBaseMap(map);
   return (
     <>
       <div className="float tools">
-        <Button className="button square" aria-label={live.zoomIn} onPress={() => map?.zoom(1)}>
-          <Icon name="plus" />
-        </Button>
-        <Button className="button square" aria-label={live.zoomOut} onPress={() => map?.zoom(-1)}>
-          <Icon name="minus" />
-        </Button>
-        <Button className="button square" aria-label={fitText} onPress={onFit}>
-          <Icon name="maximize" />
-        </Button>
+        {fitText === null ? null : (
+          <>
+            <Button className="button square" aria-label={live.zoomIn} onPress={() => map?.zoom(1)}>
+              <Icon name="plus" />
+            </Button>
+            <Button className="button square" aria-label={live.zoomOut} onPress={() => map?.zoom(-1)}>
+              <Icon name="minus" />
+            </Button>
+            <Button className="button square" aria-label={fitText} onPress={onFit}>
+              <Icon name="maximize" />
+            </Button>
+          </>
+        )}
         <BaseMapMenu shown={shown} />
       </div>
       <BaseMapNotice shown={shown} />

@@ -20,7 +20,7 @@ export function ReloadButton() {
 }
 
 /** A release restarts the service, so each return of the stream may bring one; and what could not be loaded may be gone with one. */
-function useBuildChecks(): void {
+export function useBuildChecks(): void {
   const { state } = useValue(connection);
   const wasDown = useRef(false);
   useEffect(() => {

@@ -145,7 +145,7 @@ export function LiveScreen() {
         </p>
       ) : null}
       <Link className="hidden" to="/alarms">
-        {words.shell.alarms}
+        {words.pages.alarms.title}
       </Link>
     </main>
   );

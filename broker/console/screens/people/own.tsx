@@ -1,4 +1,5 @@
 // The reader's own sessions and tokens, and the password.
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { peopleWords } from '../../../../build/words/people.ts';
 import { FormField } from '../../components/form-field.tsx';
@@ -7,7 +8,6 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useUser } from '../../service/role.ts';
 import { passwordLeast, passwordMost } from '../../state/people-view.ts';
-import { wallboardPath } from '../../state/wallboard/wallboard-path.ts';
 import { Ask } from './ask.tsx';
 import { DialogButton } from './dialog-button.tsx';
 import { Sessions } from './sessions.tsx';
@@ -85,9 +85,9 @@ export function Own() {
                 {texts.ownPassword.open}…
               </DialogButton>
               <p className="muted">{texts.token.wallboard}</p>
-              <a href={wallboardPath} target="_blank" rel="noopener">
+              <Link to="/wallboard" target="_blank" rel="noopener">
                 {pages.wallboard.go}
-              </a>
+              </Link>
               <NewToken />
               <OwnPassword />
             </>
