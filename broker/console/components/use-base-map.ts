@@ -5,7 +5,7 @@ import type { Result } from '../api/operations.ts';
 import type { OnFault, OpenedMap } from '../map/base-map.ts';
 import type { FleetMap } from '../map/map.ts';
 import { call } from '../service/call.ts';
-import { connection } from '../service/live.ts';
+import { returns } from '../service/live.ts';
 import { baseMapChoice } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
 import { type BaseMapChoice, BaseMapFault, choiceText } from '../state/base-map.ts';
@@ -91,12 +91,7 @@ export function useBaseMap(map: FleetMap | null): ShownBaseMap {
   useEffect(() => map?.showBase(opened?.base ?? null, spoken), [map, opened, spoken]);
   const retry = useCallback(() => setAttempt((count) => count + 1), []);
   useEffect(() => {
-    let before = connection.get().state;
-    return connection.subscribe(() => {
-      const { state: link } = connection.get();
-      const isBack = link === 'live' && before === 'down';
-      before = link;
-      if (!isBack) return;
+    return returns.subscribe(() => {
       // Parts that were asked for meanwhile are missing.
       if (fault?.code === 'unreachable') retry();
       else if (opened !== null) map?.repaint();

@@ -20,13 +20,19 @@ export const searchOf =
       Object.entries(parsers).map(([name, parse]) => [name, parse(given[name])]),
     ) as SearchOf<P>;
 
+const stringOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** A text that a parser takes: it gives something. */
+export const parsedBy =
+  (parse: (given: string) => unknown): Parse<string> =>
+  (value) => {
+    const given = stringOf(value);
+    return parse(given) ? given : undefined;
+  };
+
 /** At most 200 characters. */
-export const text: Parse<string> = (value) =>
-  (typeof value === 'string' || typeof value === 'number') &&
-  String(value) !== '' &&
-  String(value).length <= 200
-    ? String(value)
-    : undefined;
+export const text = parsedBy((given) => given.length <= 200 && given);
 
 /** A whole number above 0 and below a limit. */
 export const whole =
@@ -42,19 +48,8 @@ export const oneOf =
   (value) =>
     values.find((one) => one === value);
 
-/** A text that a parser takes. @param parse null or undefined: it does not. */
-export const parsedBy =
-  (parse: (value: string) => unknown): Parse<string> =>
-  (value) =>
-    (typeof value === 'string' || typeof value === 'number') && (parse(String(value)) ?? null) !== null
-      ? String(value)
-      : undefined;
-
 /** Picked devices or alarms. */
-export const picked: Parse<string> = (value) => {
-  const ids = parsePicked(typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-  return ids.length === 0 ? undefined : ids.join(',');
-};
+export const picked: Parse<string> = (value) => parsePicked(stringOf(value)).join(',') || undefined;
 
 /** The same without one member. */
 export function without<T extends object, K extends keyof T>(members: T, name: K): Omit<T, K> {

@@ -8,7 +8,7 @@ import { ranges } from '../../state/vehicle-view.ts';
 import { withWords } from '../../words/word-set.ts';
 
 /** Ids with commas between them. */
-const parseSome = (ids: string) => parseVehicles(ids)?.length || null;
+const parseSome = (ids: string) => parseVehicles(ids)?.length;
 
 const reports = address(
   '/reports',
