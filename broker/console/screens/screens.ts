@@ -3,7 +3,6 @@ import { accountScreen } from './account/screen.ts';
 import { alarmsScreen } from './alarms/screen.ts';
 import { approvalsScreen } from './approvals/screen.ts';
 import { auditScreen } from './audit/screen.ts';
-import { cutScreen } from './cut/screen.ts';
 import { devicesScreen } from './devices/screen.ts';
 import { inboxScreen } from './inbox/screen.ts';
 import { liveScreen } from './live/screen.ts';
@@ -37,6 +36,5 @@ export const screens = [
   auditScreen,
   accountScreen,
   vehicleScreen,
-  cutScreen,
   loginScreen,
 ] as const;

@@ -5,9 +5,7 @@ import { useRole } from '../service/role.ts';
 import { isPractice, practiceAccount, session } from '../service/session.ts';
 import type { ScreenLink } from './screen.ts';
 
-export interface Page extends Omit<ScreenLink, 'to'> {
-  /** Any path of the console; the type of one stands for all, which `screen` has checked. */
-  readonly to: '/live';
+export interface Page extends ScreenLink {
   readonly title: string;
   /** In the rail. */
   readonly short: string;
@@ -31,7 +29,7 @@ export function usePages(links: readonly ScreenLink[]): readonly Page[] {
       const texts: { go: string; title?: string; short?: string } =
         pages[link.to.slice(1) as keyof typeof pages];
       const { go, title = go, short = title } = texts;
-      return { ...link, to: link.to as '/live', go, title, short };
+      return { ...link, go, title, short };
     });
 }
 

@@ -46,7 +46,7 @@ export function useShortcuts({ links, openPalette, showKeys }: Handlers): void {
       );
       if (event.key === '?') showKeys();
       else if (event.key === '/') openPalette();
-      else if (page !== undefined) void navigate({ to: page.to as '/live' });
+      else if (page !== undefined) void navigate({ to: page.to });
       else return;
       event.preventDefault();
     };

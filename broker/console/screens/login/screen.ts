@@ -1,7 +1,8 @@
-// The login, outside of the shell.
+// The login, outside of the shell, and the way back from the login provider for a cut.
 import { createRoute } from '@tanstack/react-router';
-import { rootRoute, screen } from '../../shell/screen.ts';
+import { address, rootRoute, screen } from '../../shell/screen.ts';
 import { searchOf, text } from '../../state/search.ts';
+import { withWords } from '../../words/word-set.ts';
 import { LoginScreen } from './login.tsx';
 
 /** Paths of this console only: a link cannot lead to another host. */
@@ -17,6 +18,9 @@ const login = createRoute({
   component: LoginScreen,
 });
 
+const again = address('/login-again', {}, () => withWords(import('./login-again.tsx')), 'LoginAgainScreen');
+
 export const loginScreen = screen({
+  routes: [again],
   outside: [login],
 });

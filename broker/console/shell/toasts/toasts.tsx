@@ -6,10 +6,12 @@ import {
   Text,
   UNSTABLE_Toast as Toast,
   UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
 import { toastWords } from '../../../../build/words/toast.ts';
-import { languages } from '../../../../src/core/words/languages.ts';
+import { type Language, languages } from '../../../../src/core/words/languages.ts';
+import type { Alarm } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -18,10 +20,43 @@ import { orderEnds } from '../../service/orders/order-ends.ts';
 import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
 import { followSentOrders } from '../../service/orders/sent-watch.ts';
 import { useCommand } from '../../service/orders.ts';
-import { cutText, orderIn, orderSearch } from '../../state/orders/cut-view.ts';
+import { cutText, orderIn, orderSearch, type Relay } from '../../state/orders/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
+import { createValue } from '../../state/value.ts';
 import { notLoaded, setLanguage } from '../../words/word-set.ts';
-import { newAlarms, type Said, say, toasts } from './toast-queue.ts';
+
+// What toasts can say. Each of it stands in a screen too: a toast is never the only place of what it says.
+
+type Said =
+  | { readonly kind: 'back' }
+  | { readonly kind: 'language'; readonly wanted: Language }
+  /** New alarms of `newAlarms`: one toast for all of them. */
+  | { readonly kind: 'alarms' }
+  /** A restore or a lock that was asked for in this tab. */
+  | { readonly kind: 'safe'; readonly deviceID: string; readonly relay: Relay; readonly isDone: boolean }
+  /** A cut or an unlock of this user. */
+  | { readonly kind: 'end'; readonly end: OrderEnd };
+
+/** What has gone well leaves by itself after this, ms; not while the pointer or the focus is on it. Everything else stays until it is closed. */
+const leavesMs = 6000;
+const visibleMost = 3;
+
+const toasts = new ToastQueue<Said>({ maxVisibleToasts: visibleMost });
+
+/** New alarms that the toast says, the newest first. */
+const newAlarms = createValue<readonly Alarm[]>([]);
+
+/** @returns the key that closes it. */
+function say(said: Said, onClose?: () => void): string {
+  const isGood =
+    said.kind === 'back' ||
+    (said.kind === 'safe' && said.isDone) ||
+    (said.kind === 'end' && said.end.ending === 'confirmed');
+  return toasts.add(said, {
+    ...(isGood ? { timeout: leavesMs } : {}),
+    ...(onClose === undefined ? {} : { onClose }),
+  });
+}
 
 // When a toast is due: the connection is back, a language could not be loaded, alarms came in while another screen is shown.
 
