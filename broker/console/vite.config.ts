@@ -79,9 +79,7 @@ export default defineConfig({
     license: { fileName: 'licences.txt' },
     rolldownOptions: {
       // The pages beside the console have none of its shell.
-      input: ['index.html', 'share.html', 'operator.html', 'wallboard.html'].map((name) =>
-        join(import.meta.dirname, name),
-      ),
+      input: ['index.html', 'share.html', 'operator.html'].map((name) => join(import.meta.dirname, name)),
       onLog(level, log, handler) {
         // Marks for servers, which mean nothing here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') handler(level, log);

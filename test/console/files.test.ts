@@ -62,7 +62,7 @@ describe.skipIf(!isBuilt)(title, () => {
   });
 
   it('has no inline script or style in its pages, and they load from their own host only', () => {
-    for (const text of [page, sharePage, operatorPage, pageOf('wallboard.html')]) {
+    for (const text of [page, sharePage, operatorPage]) {
       expect(text).not.toMatch(/<style|style=|<script(?![^>]*\ssrc=)|\son\w+=/);
       expect(
         [...text.matchAll(/(?:src|href)="([^"]*)"/g)].filter(

@@ -155,7 +155,11 @@ describe.skipIf(why !== null)(
       // Its name counts what is new.
       await user.goTo(/^Alarms/);
       await user.press('?');
-      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await keys.waitFor();
+      const listed = await keys.locator('kbd').allInnerTexts();
+      expect(listed.filter((key) => key.startsWith('g ')).length).toBeGreaterThan(10);
+      expect(new Set(listed).size).toBe(listed.length);
       await user.press('Escape');
       expect(await user.focused()).toMatch(/^Alarms/);
       await user.press('Control+k');

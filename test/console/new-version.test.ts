@@ -22,12 +22,7 @@ function copyBuild(folder: string, isChanged: boolean): void {
   const assets = join(folder, 'assets');
   const names = new Map(readdirSync(assets).map((name) => [name, name.replace(/(\.\w+)$/, 'x$1')] as const));
   const longestFirst = [...names].toSorted(([one], [other]) => other.length - one.length);
-  const files = [
-    'index.html',
-    'share.html',
-    'wallboard.html',
-    ...[...names.keys()].map((name) => join('assets', name)),
-  ];
+  const files = ['index.html', 'share.html', ...[...names.keys()].map((name) => join('assets', name))];
   for (const file of files) {
     if (!/\.(html|js|css)$/.test(file)) continue;
     const path = join(folder, file);

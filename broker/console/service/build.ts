@@ -15,20 +15,12 @@ function ownFiles(): ReadonlySet<string> {
   return new Set([...elements].map((one) => new URL('src' in one ? one.src : one.href).pathname));
 }
 
-/**
- * @param page path of this page, as the service serves it.
- * @returns false: the service has another build of it; null: it does not answer with a page of a build.
- */
-export async function isBuildCurrent(page: string): Promise<boolean | null> {
-  const answer = await fetch(page, { cache: 'no-store', credentials: 'omit' }).catch(() => null);
-  if (answer?.ok !== true) return null;
-  const files = filesIn(await answer.text().catch(() => ''));
-  if (files.length === 0) return null;
-  const own = ownFiles();
-  return files.every((path) => own.has(path));
-}
-
-/** Asks the service which build of the console it serves. */
+/** Asks the service which build of the console it serves; an answer that is no page of a build says nothing. */
 export async function checkBuild(): Promise<void> {
-  if ((await isBuildCurrent('/console/index.html')) === false) isOutdated.set(true);
+  const asked = { cache: 'no-store', credentials: 'omit' } as const;
+  const answer = await fetch('/console/index.html', asked).catch(() => null);
+  if (answer?.ok !== true) return;
+  const files = filesIn(await answer.text().catch(() => ''));
+  const own = ownFiles();
+  if (!files.every((path) => own.has(path))) isOutdated.set(true);
 }

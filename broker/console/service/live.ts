@@ -294,6 +294,9 @@ export function followFleet(): () => void {
 /** When the connection was lost last, ms since 1970; 0: never. */
 export const lostMs = createValue(0);
 
+/** Counts how often the connection came back. */
+export const returns = createValue(0);
+
 let stateBefore = connection.get().state;
 let queries: QueryClient | null = null;
 
@@ -303,11 +306,12 @@ connection.subscribe(() => {
   const wasDown = stateBefore === 'down';
   stateBefore = state;
   if (state === 'down') lostMs.set(Date.now());
+  if (!wasDown || state !== 'live') return;
   // A report, and what never changes, stay as they were read.
-  if (wasDown && state === 'live')
-    void queries?.invalidateQueries({
-      predicate: ({ queryKey: [kind] }) => kind !== 'report' && kind !== 'replay',
-    });
+  void queries?.invalidateQueries({
+    predicate: ({ queryKey: [kind] }) => kind !== 'report' && kind !== 'replay',
+  });
+  returns.set(returns.get() + 1);
 });
 
 /** Reads the answers of these queries again when the connection is back. */

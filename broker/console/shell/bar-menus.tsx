@@ -1,5 +1,5 @@
 // The menus of the bar in their places. They are loaded behind the first screen; until then only their pictures stand there.
-import { Suspense } from 'react';
+import { type ComponentProps, Suspense } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { lazyPart } from '../components/use.ts';
 import { withWords } from '../words/word-set.ts';
@@ -22,10 +22,10 @@ export function ThemeButton() {
   );
 }
 
-export function UserButton({ onKeys }: { readonly onKeys: () => void }) {
+export function UserButton(props: ComponentProps<typeof User>) {
   return (
     <Suspense fallback={<span className="button square" />}>
-      <User onKeys={onKeys} />
+      <User {...props} />
     </Suspense>
   );
 }

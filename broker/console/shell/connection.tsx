@@ -3,18 +3,20 @@ import { Notice, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useValue, useWords } from '../components/use.ts';
 import { connection } from '../service/live.ts';
 
-/** A dot and words in the bar. */
-export function Pulse() {
+export function useConnectionText(): string {
   const words = useWords();
   const now = useNow();
   const { state, aliveMs } = useValue(connection);
   const span = spanText(now - aliveMs / 1000, words);
-  const text =
-    state === 'live'
-      ? words.stream.live({ span })
-      : state === 'opening' || aliveMs === 0
-        ? words.stream.opening
-        : words.stream.down({ span });
+  if (state === 'live') return words.stream.live({ span });
+  return state === 'opening' || aliveMs === 0 ? words.stream.opening : words.stream.down({ span });
+}
+
+/** A dot and words in the bar. */
+export function Pulse() {
+  const words = useWords();
+  const { state } = useValue(connection);
+  const text = useConnectionText();
   return (
     <span className="pulse" data-state={state} title={text}>
       <span className="hidden">{words.stream.name}</span>

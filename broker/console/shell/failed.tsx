@@ -32,12 +32,12 @@ export function ScreenFailed({ error }: ErrorComponentProps) {
 }
 
 export function NotFound() {
-  const { shell } = useWords();
+  const { shell, pages } = useWords();
   return (
     <main className="page" id="main">
       <h1 className="hidden">{shell.notFound}</h1>
       <Empty icon="circle-help" title={shell.notFound}>
-        <Link to="/live">{shell.goLive}</Link>
+        <Link to="/live">{pages.live.go}</Link>
       </Empty>
     </main>
   );

@@ -2,37 +2,23 @@
 import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useValue, useWords } from '../components/use.ts';
-import { useRole } from '../service/role.ts';
+import type { Page } from './pages.tsx';
 import { setSingleKeys, singleKeys } from './single-keys.ts';
-import { useIsPractice } from './use-is-practice.ts';
 
 export function KeysDialog({
+  pages,
   isOpen,
   onOpenChange,
 }: {
+  readonly pages: readonly Page[];
   readonly isOpen: boolean;
   onOpenChange(open: boolean): void;
 }) {
-  const { shell, common, keys: texts, pages } = useWords();
+  const { shell, common, keys: texts } = useWords();
   const isOn = useValue(singleKeys);
   const rows = [
     [shell.openPalette, ['Ctrl K', '/']],
-    [shell.goLive, ['g m']],
-    [shell.goAlarms, ['g a']],
-    [pages.approvals.go, ['g p']],
-    [pages.devices.go, ['g d']],
-    [pages.settings.go, ['g s']],
-    [pages.people.go, ['g u']],
-    [pages.zones.go, ['g z']],
-    [pages.routes.go, ['g o']],
-    [pages.reports.go, ['g r']],
-    [pages.rules.go, ['g n']],
-    [pages.releases.go, ['g f']],
-    [pages.shares.go, ['g h']],
-    ...(useIsPractice() ? ([[pages.practice.go, ['g w']]] as const) : []),
-    [pages.inbox.go, ['g i']],
-    ...(useRole() === 'admin' ? ([[pages.audit.go, ['g x']]] as const) : []),
-    [pages.account.go, ['g c']],
+    ...pages.flatMap(({ go, key }) => (key === undefined ? [] : [[go, [`g ${key}`]] as const])),
     [texts.restore, ['Shift R']],
     [texts.middle, ['Enter']],
     [shell.showKeys, ['?']],

@@ -9,6 +9,7 @@ import { leaveProvider } from '../service/provider-login.ts';
 import { endSession, session } from '../service/session.ts';
 import { chooseLanguage } from '../words/language.ts';
 import { language } from '../words/word-set.ts';
+import type { Page } from './pages.tsx';
 import { chooseTheme, isTheme, theme, themes } from './theme.ts';
 
 /** Theme and language. */
@@ -69,8 +70,14 @@ export async function signOut(): Promise<void> {
   leaveProvider(logoutURL);
 }
 
-export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
-  const { shell, pages } = useWords();
+export function UserMenu({
+  pages,
+  onKeys,
+}: {
+  readonly pages: readonly Page[];
+  readonly onKeys: () => void;
+}) {
+  const { shell } = useWords();
   const navigate = useNavigate();
   const present = useValue(session);
   if (present === null) return null;
@@ -86,8 +93,9 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
       <Popover className="menu" placement="bottom end">
         <Menu
           onAction={(key) => {
-            if (key === 'keys') onKeys();
-            else if (key === 'account') void navigate({ to: '/account' });
+            const page = pages.find(({ to }) => to === key);
+            if (page !== undefined) void navigate({ to: page.to });
+            else if (key === 'keys') onKeys();
             else void signOut();
           }}
         >
@@ -95,11 +103,13 @@ export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
             <Header>
               {present.userID} · {present.accountID}
             </Header>
-            <MenuItem id="account" textValue={pages.account.title}>
-              <Icon name="user" />
-              {pages.account.title}
-              <kbd>g c</kbd>
-            </MenuItem>
+            {pages.map(({ to, icon, title, key }) => (
+              <MenuItem key={to} id={to} textValue={title}>
+                <Icon name={icon} />
+                {title}
+                {key === undefined ? null : <kbd>g {key}</kbd>}
+              </MenuItem>
+            ))}
             <MenuItem id="keys" textValue={shell.keys}>
               <Icon name="keyboard" />
               {shell.keys}

@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { Icon } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
-import { type FurtherPage, PageCount } from './page-count.tsx';
+import { type Page, PageBadge } from './pages.tsx';
 
 interface MoreMenuProps {
-  readonly pages: readonly FurtherPage[];
+  readonly pages: readonly Page[];
   /** The open page is one of them. */
   readonly isHere: boolean;
 }
@@ -22,11 +22,11 @@ export function MoreMenu({ pages, isHere }: MoreMenuProps) {
       </Button>
       <Popover className="menu" placement="top end">
         <Menu onAction={(key) => void navigate({ to: pages.find(({ to }) => to === key)?.to ?? '/live' })}>
-          {pages.map(({ to, icon, text, count }) => (
-            <MenuItem key={to} id={to} textValue={text}>
+          {pages.map(({ to, icon, short, useBadge }) => (
+            <MenuItem key={to} id={to} textValue={short}>
               <Icon name={icon} />
-              {text}
-              {count == null ? null : <PageCount {...count} />}
+              {short}
+              <PageBadge {...(useBadge && { useBadge })} />
             </MenuItem>
           ))}
         </Menu>

@@ -1,10 +1,10 @@
 // On top of every screen: there is a new version of the console, or a part of it could not be loaded. What is loaded goes on.
-import { useEffect, useRef } from 'react';
+import { useEffect } from 'react';
 import { Button } from 'react-aria-components';
 import { Notice } from '../components/texts.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { checkBuild, isOutdated } from '../service/build.ts';
-import { connection } from '../service/live.ts';
+import { returns } from '../service/live.ts';
 import { isPartMissing } from '../words/parts.ts';
 import { notLoaded } from '../words/word-set.ts';
 
@@ -20,15 +20,8 @@ export function ReloadButton() {
 }
 
 /** A release restarts the service, so each return of the stream may bring one; and what could not be loaded may be gone with one. */
-function useBuildChecks(): void {
-  const { state } = useValue(connection);
-  const wasDown = useRef(false);
-  useEffect(() => {
-    if (state === 'down') wasDown.current = true;
-    if (state !== 'live' || !wasDown.current) return;
-    wasDown.current = false;
-    void checkBuild();
-  }, [state]);
+export function useBuildChecks(): void {
+  useEffect(() => returns.subscribe(() => void checkBuild()), []);
   const missing = useValue(isPartMissing);
   const language = useValue(notLoaded);
   useEffect(() => {

@@ -1,5 +1,5 @@
 // The palette (Ctrl/Cmd+K): vehicles, pages and actions in one place, by keyboard.
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import {
   Autocomplete,
@@ -19,12 +19,10 @@ import { useWorstFirst } from '../components/rows/use-worst-first.ts';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
 import { askSafe } from '../service/orders/safe-orders.ts';
-import { useRole } from '../service/role.ts';
 import { matchesText, mayHave, pendingOrderOf, type Vehicle } from '../state/fleet.ts';
 import { orderSearch, type Relay } from '../state/orders/cut-view.ts';
-import { wallboardPath } from '../state/wallboard/wallboard-path.ts';
 import { signOut } from './menus.tsx';
-import { useIsPractice } from './use-is-practice.ts';
+import type { Page } from './pages.tsx';
 
 interface Action {
   readonly id: string;
@@ -86,158 +84,30 @@ function useVehicleActions(close: () => void): readonly Action[] {
   return [...actionsOf('enginecutoff'), ...(mayHave(vehicle, 'cargoaccess') ? actionsOf('cargoaccess') : [])];
 }
 
-/** The way to the practice fleet, where there is one. */
-function usePracticeActions(close: () => void): readonly Action[] {
-  const { pages } = useWords();
-  const navigate = useNavigate();
-  if (!useIsPractice()) return [];
-  const run = (): void => {
-    close();
-    void navigate({ to: '/practice' });
-  };
-  return [{ id: 'practice', icon: 'flask-conical', text: pages.practice.go, keys: 'g w', run }];
+interface PaletteProps {
+  readonly pages: readonly Page[];
+  readonly isOpen: boolean;
+  onOpenChange(isOpen: boolean): void;
+  showKeys(): void;
 }
 
-type Go = (run: () => unknown) => () => void;
-
-/** Pages about the fleet. */
-function useFleetPages(go: Go): readonly Action[] {
-  const { shell, pages } = useWords();
-  const navigate = useNavigate();
-  return [
-    { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
-    {
-      id: 'alarms',
-      icon: 'bell',
-      text: shell.goAlarms,
-      keys: 'g a',
-      run: go(() => navigate({ to: '/alarms' })),
-    },
-    {
-      id: 'approvals',
-      icon: 'user-check',
-      text: pages.approvals.go,
-      keys: 'g p',
-      run: go(() => navigate({ to: '/approvals' })),
-    },
-    {
-      id: 'devices',
-      icon: 'hard-drive',
-      text: pages.devices.go,
-      keys: 'g d',
-      run: go(() => navigate({ to: '/devices' })),
-    },
-    {
-      id: 'settings',
-      icon: 'sliders',
-      text: pages.settings.go,
-      keys: 'g s',
-      run: go(() => navigate({ to: '/settings' })),
-    },
-    {
-      id: 'people',
-      icon: 'users',
-      text: pages.people.go,
-      keys: 'g u',
-      run: go(() => navigate({ to: '/people' })),
-    },
-    {
-      id: 'zones',
-      icon: 'hexagon',
-      text: pages.zones.go,
-      keys: 'g z',
-      run: go(() => navigate({ to: '/zones' })),
-    },
-    {
-      id: 'routes',
-      icon: 'route',
-      text: pages.routes.go,
-      keys: 'g o',
-      run: go(() => navigate({ to: '/routes' })),
-    },
-    {
-      id: 'reports',
-      icon: 'table',
-      text: pages.reports.go,
-      keys: 'g r',
-      run: go(() => navigate({ to: '/reports' })),
-    },
-    {
-      id: 'rules',
-      icon: 'bell-ring',
-      text: pages.rules.go,
-      keys: 'g n',
-      run: go(() => navigate({ to: '/rules' })),
-    },
-    {
-      id: 'shares',
-      icon: 'link',
-      text: pages.shares.go,
-      keys: 'g h',
-      run: go(() => navigate({ to: '/shares' })),
-    },
-  ];
-}
-
-/** Pages about the user and the account. */
-function useOwnPages(go: Go): readonly Action[] {
-  const { pages } = useWords();
-  const navigate = useNavigate();
-  const isAdmin = useRole() === 'admin';
-  const audit: Action = {
-    id: 'audit',
-    icon: 'shield-check',
-    text: pages.audit.go,
-    keys: 'g x',
-    run: go(() => navigate({ to: '/audit' })),
-  };
-  const releases: Action = {
-    id: 'releases',
-    icon: 'refresh-cw',
-    text: pages.releases.go,
-    keys: 'g f',
-    run: go(() => navigate({ to: '/releases' })),
-  };
-  return [
-    {
-      id: 'inbox',
-      icon: 'inbox',
-      text: pages.inbox.go,
-      keys: 'g i',
-      run: go(() => navigate({ to: '/inbox' })),
-    },
-    {
-      id: 'account',
-      icon: 'user',
-      text: pages.account.go,
-      keys: 'g c',
-      run: go(() => navigate({ to: '/account' })),
-    },
-    ...(isAdmin ? [releases, audit] : []),
-    {
-      id: 'wallboard',
-      icon: 'monitor',
-      text: pages.wallboard.go,
-      run: go(() => window.open(wallboardPath, '_blank', 'noopener')),
-    },
-  ];
-}
-
-function useActions(close: () => void, showKeys: () => void): readonly Action[] {
+function useActions({ pages, showKeys }: PaletteProps, close: () => void): readonly Action[] {
   const { shell } = useWords();
+  const router = useRouter();
   const ofVehicle = useVehicleActions(close);
-  const ofPractice = usePracticeActions(close);
   const go = (run: () => unknown) => () => {
     close();
     run();
   };
-  const pages = useFleetPages(go);
-  const ownPages = useOwnPages(go);
   return [
     ...ofVehicle,
-    ...pages,
-    ...ofPractice,
-    ...ownPages,
+    ...pages.map(({ to, icon, go: text, key, place }): Action => {
+      const run = (): unknown =>
+        place === 'tab'
+          ? window.open(`${router.basepath}${to}`, '_blank', 'noopener')
+          : router.navigate({ to });
+      return { id: to, icon, text, run: go(run), ...(key === undefined ? {} : { keys: `g ${key}` }) };
+    }),
     { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
     { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },
   ];
@@ -308,20 +178,15 @@ function Results({
   );
 }
 
-interface PaletteProps {
-  readonly isOpen: boolean;
-  onOpenChange(isOpen: boolean): void;
-  showKeys(): void;
-}
-
-export function Palette({ isOpen, onOpenChange, showKeys }: PaletteProps) {
+export function Palette(props: PaletteProps) {
+  const { isOpen, onOpenChange } = props;
   const { shell } = useWords();
   const [text, setText] = useState('');
   const close = (): void => {
     onOpenChange(false);
     setText('');
   };
-  const actions = useActions(close, showKeys);
+  const actions = useActions(props, close);
   return (
     <ModalOverlay
       className="overlay"

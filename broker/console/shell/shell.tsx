@@ -2,8 +2,8 @@
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { Icon, type IconName, Logo } from '../components/icon.tsx';
-import { codeText, numberText } from '../components/texts.tsx';
+import { Icon, Logo } from '../components/icon.tsx';
+import { codeText } from '../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../components/use.ts';
 import { alarms, followFleet, vehicles } from '../service/live.ts';
 import { followOrderEnds } from '../service/orders/order-ends.ts';
@@ -13,10 +13,11 @@ import { followSound } from '../service/sound.ts';
 import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
 import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
-import { FurtherPages } from './further-pages.tsx';
 import { NewVersion } from './new-version.tsx';
+import { type Page, useIsPractice, usePages } from './pages.tsx';
+import { Rail } from './rail.tsx';
+import type { ScreenLink } from './screen.ts';
 import { useShortcuts } from './shortcuts.ts';
-import { useIsPractice } from './use-is-practice.ts';
 
 const PracticeMark = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeMark);
 const PracticeStrip = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeStrip);
@@ -24,61 +25,21 @@ const KeysDialog = lazyPart(async () => (await withWords(import('./keys-dialog.t
 const Toasts = lazyPart(async () => (await withWords(import('./toasts/toasts.tsx'))).Toasts);
 const Palette = lazyPart(async () => (await withWords(import('./palette.tsx'))).Palette);
 
-function NavigationLink({
-  to,
-  icon,
-  text,
-  count = 0,
-  countText = '',
-}: {
-  readonly to: '/live' | '/alarms' | '/approvals';
-  readonly icon: IconName;
-  readonly text: string;
-  readonly count?: number;
-  /** The count in words. */
-  readonly countText?: string;
-}) {
-  return (
-    <Link to={to} activeProps={{ 'aria-current': 'page' }}>
-      <Icon name={icon} isLarge />
-      {text}
-      {count === 0 ? null : (
-        <>
-          <span className="hidden">{countText}</span>
-          <span className={to === '/approvals' ? 'count quiet' : 'count'} aria-hidden="true">
-            {count > 99 ? '99+' : numberText(count)}
-          </span>
-        </>
-      )}
-    </Link>
-  );
-}
-
-/** The link to the approvals with what waits for this user, and the announcement of each that is new. */
-function ApprovalsLink() {
+/** Announces each request that waits for this user and is new. */
+function ApprovalAnnouncer() {
   const texts = useWords().pages.approvals;
   const fleet = useValue(vehicles);
-  const own = useOwnApprovals();
-  const newest = own[0];
+  const newest = useOwnApprovals()[0];
   useOrderChanges(null);
   return (
-    <>
-      <NavigationLink
-        to="/approvals"
-        icon="user-check"
-        text={texts.title}
-        count={own.length}
-        countText={texts.count({ count: own.length })}
-      />
-      <span className="hidden" role="status">
-        {newest === undefined
-          ? ''
-          : texts.announce({
-              vehicle: fleet.get(newest.deviceID)?.name ?? newest.deviceID,
-              user: newest.requestedBy,
-            })}
-      </span>
-    </>
+    <span className="hidden" role="status">
+      {newest === undefined
+        ? ''
+        : texts.announce({
+            vehicle: fleet.get(newest.deviceID)?.name ?? newest.deviceID,
+            user: newest.requestedBy,
+          })}
+    </span>
   );
 }
 
@@ -107,7 +68,13 @@ function AlarmAnnouncer() {
   );
 }
 
-function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void }) {
+interface BarProps {
+  readonly pages: readonly Page[];
+  openPalette(): void;
+  showKeys(): void;
+}
+
+function Bar({ pages, openPalette, showKeys }: BarProps) {
   const { shell, common } = useWords();
   const present = useValue(session);
   return (
@@ -133,21 +100,21 @@ function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void 
         <Icon name="search" isLarge />
       </Button>
       <ThemeButton />
-      <UserButton onKeys={showKeys} />
+      <UserButton pages={pages.filter(({ place }) => place === 'user')} onKeys={showKeys} />
     </header>
   );
 }
 
-export function Shell() {
-  const { shell, common } = useWords();
+export function Shell({ links }: { readonly links: readonly ScreenLink[] }) {
+  const { common } = useWords();
+  const pages = usePages(links);
   const router = useRouter();
   const present = useValue(session);
-  const open = useValue(alarms);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [areKeysOpen, setKeysOpen] = useState(false);
   const openPalette = useCallback(() => setPaletteOpen(true), []);
   const showKeys = useCallback(() => setKeysOpen(true), []);
-  useShortcuts({ openPalette, showKeys });
+  useShortcuts({ links, openPalette, showKeys });
   const hasPractice = useIsPractice();
   const token = present?.token ?? null;
   useEffect(() => {
@@ -165,26 +132,14 @@ export function Shell() {
       leaveOrders();
     };
   }, [token, router]);
-  const newAlarms = [...open.values()].filter(({ alarmState }) => alarmState === 'new').length;
   return (
     <>
       <a className="hidden skip" href="#main">
         {common.skip}
       </a>
       <div className="shell">
-        <Bar openPalette={openPalette} showKeys={showKeys} />
-        <nav className="rail" aria-label={shell.main}>
-          <NavigationLink to="/live" icon="map" text={shell.live} />
-          <NavigationLink
-            to="/alarms"
-            icon="bell"
-            text={shell.alarms}
-            count={newAlarms}
-            countText={shell.newAlarms({ count: newAlarms })}
-          />
-          <ApprovalsLink />
-          <FurtherPages />
-        </nav>
+        <Bar pages={pages} openPalette={openPalette} showKeys={showKeys} />
+        <Rail pages={pages} />
         <div className="content">
           <Suspense>{hasPractice ? <PracticeStrip /> : null}</Suspense>
           <StaleNotice />
@@ -194,14 +149,15 @@ export function Shell() {
       </div>
       <ConnectionStatus />
       <AlarmAnnouncer />
+      <ApprovalAnnouncer />
       <Suspense>
         <Toasts />
       </Suspense>
       <Suspense>
-        <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
+        <Palette pages={pages} isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
       </Suspense>
       <Suspense>
-        <KeysDialog isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
+        <KeysDialog pages={pages} isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
       </Suspense>
     </>
   );

@@ -2,9 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isPractice } from '../service/session.ts';
+import type { ScreenLink } from './screen.ts';
 import { singleKeys } from './single-keys.ts';
 
 interface Handlers {
+  /** A constant. */
+  readonly links: readonly ScreenLink[];
   openPalette(): void;
   showKeys(): void;
 }
@@ -22,7 +25,7 @@ function focusRestore(): void {
 }
 
 /** Listens on the whole page while the shell is there. */
-export function useShortcuts({ openPalette, showKeys }: Handlers): void {
+export function useShortcuts({ links, openPalette, showKeys }: Handlers): void {
   const navigate = useNavigate();
   useEffect(() => {
     let before = { key: '', atMs: 0 };
@@ -37,28 +40,17 @@ export function useShortcuts({ openPalette, showKeys }: Handlers): void {
       if (document.querySelector('[role=dialog]') !== null) return;
       const chord = event.timeStamp - before.atMs < chordMs ? `${before.key} ${event.key}` : event.key;
       before = { key: event.key, atMs: event.timeStamp };
+      // A page that this user may not see says so itself.
+      const page = links.find(
+        ({ key, condition }) => chord === `g ${key}` && (condition !== 'practice' || isPractice()),
+      );
       if (event.key === '?') showKeys();
       else if (event.key === '/') openPalette();
-      else if (chord === 'g m') void navigate({ to: '/live' });
-      else if (chord === 'g a') void navigate({ to: '/alarms' });
-      else if (chord === 'g p') void navigate({ to: '/approvals' });
-      else if (chord === 'g d') void navigate({ to: '/devices' });
-      else if (chord === 'g s') void navigate({ to: '/settings' });
-      else if (chord === 'g u') void navigate({ to: '/people' });
-      else if (chord === 'g r') void navigate({ to: '/reports' });
-      else if (chord === 'g o') void navigate({ to: '/routes' });
-      else if (chord === 'g h') void navigate({ to: '/shares' });
-      else if (chord === 'g z') void navigate({ to: '/zones' });
-      else if (chord === 'g f') void navigate({ to: '/releases' });
-      else if (chord === 'g n') void navigate({ to: '/rules' });
-      else if (chord === 'g w' && isPractice()) void navigate({ to: '/practice' });
-      else if (chord === 'g i') void navigate({ to: '/inbox' });
-      else if (chord === 'g x') void navigate({ to: '/audit' });
-      else if (chord === 'g c') void navigate({ to: '/account' });
+      else if (page !== undefined) void navigate({ to: page.to });
       else return;
       event.preventDefault();
     };
     document.addEventListener('keydown', handle);
     return () => document.removeEventListener('keydown', handle);
-  }, [openPalette, showKeys, navigate]);
+  }, [links, openPalette, showKeys, navigate]);
 }

@@ -18,6 +18,7 @@ import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import type { AccountDialog } from '../../state/account/account-address.ts';
 import type { Account } from '../../state/account/account-view.ts';
+import { breakerText } from '../cut/order-times.ts';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { useAccountDialog, useChangeAccount } from './use-account.ts';
 
@@ -234,10 +235,7 @@ function Breaker({ accountID }: { readonly accountID: string }) {
             </div>
             <p className="muted">
               {limits.isBreakerOpen
-                ? cutLimits.breakerOpen({
-                    time: timeText(limits.breakerOpened),
-                    user: limits.breakerOpenedBy,
-                  })
+                ? breakerText(limits, cutLimits)
                 : isOpen
                   ? cutLimits.breakerStopped({ users: stopped.join(', ') })
                   : approvals.cuts({ used: limits.accountCuts, most: limits.accountCutsPerHour })}

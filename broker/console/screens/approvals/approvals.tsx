@@ -6,7 +6,7 @@ import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Badge, Empty, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Badge, Empty, spanText, Time } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -15,6 +15,7 @@ import { useRole } from '../../service/role.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';
+import { breakerText } from '../cut/order-times.ts';
 import { ApprovalCard } from './card.tsx';
 
 const decidedIcons: Readonly<Record<string, IconName>> = {
@@ -119,10 +120,7 @@ function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
                 <Badge icon="triangle-alert" tone="look">
                   {texts.open}
                 </Badge>{' '}
-                {cutLimits.breakerOpen({
-                  time: timeText(limits.breakerOpened),
-                  user: limits.breakerOpenedBy,
-                })}
+                {breakerText(limits, cutLimits)}
               </>
             ) : (
               <Badge icon="circle-check" tone="ok">

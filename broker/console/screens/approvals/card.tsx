@@ -13,6 +13,7 @@ import { connection, vehicles } from '../../service/live.ts';
 import { useUser } from '../../service/role.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
+import { breakerText } from '../cut/order-times.ts';
 import { VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
@@ -142,7 +143,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
     : limits === undefined
       ? order.missing.limits
       : limits.isBreakerOpen
-        ? cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy })
+        ? breakerText(limits, cutLimits)
         : lacking;
   const now = useNow();
   const isLate = decide.sentMs !== null && now - decide.sentMs / 1000 > usualS;

@@ -7,7 +7,7 @@ import { manyWords } from '../../../../build/words/many.ts';
 import type { Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Notice, timeText } from '../../components/texts.tsx';
+import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -19,6 +19,7 @@ import type { FoundOrder } from '../../state/orders/sent-orders.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { CutLimits, OrderFields } from './ask.tsx';
 import { EvidenceTable } from './evidence.tsx';
+import { breakerText } from './order-times.ts';
 import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalAnswer } from './rehearsal.tsx';
@@ -60,8 +61,7 @@ function obstacleOf(
   if (count > vehiclesMost) return many.commands.tooMany({ most: vehiclesMost });
   if (limits === undefined) return null;
   const { cuts, cutsPerHour, accountCuts, accountCutsPerHour } = limits;
-  if (limits.isBreakerOpen)
-    return cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy });
+  if (limits.isBreakerOpen) return breakerText(limits, cutLimits);
   if (limits.needsApproval && !limits.isSecondPerson) return cutLimits.notSecond;
   const left = Math.max(0, Math.min(cutsPerHour - cuts, accountCutsPerHour - accountCuts));
   return count > left ? many.commands.overLimit({ left }) : null;

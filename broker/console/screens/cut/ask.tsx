@@ -21,6 +21,7 @@ import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { noteMost, orderLifeS, type Relay } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+import { breakerText } from './order-times.ts';
 import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
 import { RehearsalEvidence } from './rehearsal.tsx';
@@ -74,9 +75,7 @@ export function CutLimits({ limits, role }: { readonly limits: Limits; readonly 
           accountMost: limits.accountCutsPerHour,
         })}
         {' · '}
-        {limits.isBreakerOpen
-          ? texts.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy })
-          : texts.breakerClosed}
+        {limits.isBreakerOpen ? breakerText(limits, texts) : texts.breakerClosed}
         {!limits.isBreakerOpen &&
         (limits.cuts >= limits.cutsPerHour || limits.accountCuts >= limits.accountCutsPerHour) ? (
           <span className="age look">{texts.limitNext}</span>
@@ -129,8 +128,7 @@ function useObstacle(
   if (!mayHave(vehicle, relay)) return orders[relay].noFeature;
   if (relayStateOf(vehicle, relay) === '1') return orders[relay].already;
   if (limits === undefined || relay !== 'enginecutoff') return null;
-  if (limits.isBreakerOpen)
-    return cutLimits.breakerOpen({ time: timeText(limits.breakerOpened), user: limits.breakerOpenedBy });
+  if (limits.isBreakerOpen) return breakerText(limits, cutLimits);
   return limits.needsApproval && !limits.isSecondPerson ? cutLimits.notSecond : null;
 }
 

@@ -11,7 +11,7 @@ import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
-import { reportTime } from './report-time.ts';
+import { reportTime } from './order-times.ts';
 import { ServiceCode } from './service-code.tsx';
 
 interface Subject {

@@ -7,7 +7,7 @@ import { metOf } from '../../state/evidence.ts';
 import { type Aftermath, requestState } from '../../state/orders/cut-course.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { reportTime } from './report-time.ts';
+import { reportTime } from './order-times.ts';
 import { whyText } from './verdict-words.ts';
 
 export interface Said {

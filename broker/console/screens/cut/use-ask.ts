@@ -6,13 +6,49 @@ import { useNow, useValue } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
-import { draftOf, dropDraft, keepDraft } from '../../service/orders/cut-draft.ts';
 import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';
 import { serviceNowS, session } from '../../service/session.ts';
-import { type Relay, usualLifeS } from '../../state/orders/cut-view.ts';
+import { lifeOf, noteMost, type Relay, usualLifeS } from '../../state/orders/cut-view.ts';
 import { type FoundOrder, isOverdue, type SentOrder } from '../../state/orders/sent-orders.ts';
 import type { PersonProof } from './proof-field.tsx';
+
+// What stands in the form of a cut or an unlock while the browser is at the login provider. It holds no secret, and lives as long as the tab.
+
+interface Draft {
+  readonly deviceID: string;
+  readonly relay: Relay;
+  readonly reason: OrderReason | null;
+  readonly note: string;
+  readonly lifeS: number;
+}
+
+const key = 'fleetward.cut-draft';
+
+function keepDraft(draft: Draft): void {
+  sessionStorage.setItem(key, JSON.stringify(draft));
+}
+
+function dropDraft(): void {
+  sessionStorage.removeItem(key);
+}
+
+/** The draft of an order for this vehicle; null without one. */
+function draftOf(deviceID: string, relay: Relay): Draft | null {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Partial<Draft> | null;
+    if (kept?.deviceID !== deviceID || kept.relay !== relay) return null;
+    return {
+      deviceID,
+      relay,
+      reason: reasonOf(kept.reason, relay),
+      note: typeof kept.note === 'string' ? kept.note.slice(0, noteMost) : '',
+      lifeS: lifeOf(kept.lifeS, relay),
+    };
+  } catch {
+    return null;
+  }
+}
 
 export type Missing = 'sent' | 'limits' | 'reason' | 'note' | 'password' | 'login';
 

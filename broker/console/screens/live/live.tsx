@@ -1,14 +1,16 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
-
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { Button } from 'react-aria-components';
+import { type KeyboardEvent, useMemo } from 'react';
+import { Button, Dialog, Heading, ListBox, ListBoxItem, Modal, ModalOverlay } from 'react-aria-components';
 import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Mark } from '../../components/mark.tsx';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
-import { Empty } from '../../components/texts.tsx';
-import { useTitle, useValue, useWords } from '../../components/use.ts';
+import { VirtualList } from '../../components/rows/virtual-list.tsx';
+import { Age, codeText, Empty, numberText } from '../../components/texts.tsx';
+import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import {
@@ -17,14 +19,189 @@ import {
   filters,
   matchesFilter,
   matchesText,
+  severityOf,
+  stateNameOf,
+  stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
+import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
-import { HereList, useOpenHere } from './here-list.tsx';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
-import { VehicleList } from './vehicle-list.tsx';
+
+// The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
+
+/** A position is old after this, s: moving vehicles report every few seconds, standing ones every few minutes. */
+const lateS = 600;
+
+function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSelected: boolean }) {
+  const words = useWords();
+  const now = useNow();
+  const severity = severityOf(vehicle);
+  const state = stateOf(vehicle);
+  const speed = vehicle.place === null ? null : vehicle.speed;
+  const isLate = state === 'offline' || state === 'doubtful' || now - vehicle.heartbeatS > lateS;
+  const place = [vehicle.address || vehicle.zone, vehicle.driver].filter((text) => text !== '').join(' · ');
+  return (
+    <Link
+      className="vehicle"
+      to="/live"
+      search={(before) => ({ ...before, vehicle: vehicle.id })}
+      {...(isSelected ? { 'aria-current': true as const } : {})}
+    >
+      <Mark vehicle={vehicle} />
+      <span className="name cut-off">
+        {vehicle.name}
+        <span className="hidden">, {words.state[stateNameOf(vehicle)]}</span>
+      </span>
+      <span className="speed">
+        <bdi>
+          {speed === null ? words.common.unknown : numberText(speed, 1)}
+          {speed === null ? null : <span className="unit"> {words.units.kmh}</span>}
+        </bdi>
+      </span>
+      <span className="line cut-off">
+        {vehicle.alarm === null ? null : (
+          <>
+            <span className={severity === 'look' ? 'look strong' : 'act strong'}>
+              {codeText(vehicle.alarm.statusCode, words)}
+            </span>
+            {place === '' ? '' : ' · '}
+          </>
+        )}
+        {vehicle.alarm === null && place === '' ? words.state[stateNameOf(vehicle)] : place}
+      </span>
+      <span className={isLate ? 'age late' : 'age'}>
+        <Age at={vehicle.heartbeatS} isBare />
+        <span className="hidden"> {words.age.old}</span>
+      </span>
+    </Link>
+  );
+}
+
+/** Arrow keys go from row to row. */
+function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined || !(event.target instanceof HTMLElement)) return;
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('a.vehicle')].toSorted(
+    (one, other) =>
+      Number(one.closest('li')?.dataset['index']) - Number(other.closest('li')?.dataset['index']),
+  );
+  const next = rows[rows.indexOf(event.target) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
+}
+
+function VehicleList({
+  vehicles,
+  selected,
+}: {
+  readonly vehicles: readonly Vehicle[];
+  readonly selected: string | null;
+}) {
+  const { live } = useWords(mapWords);
+  // Asked once and not for each row, and rows have no keys here: the list of a large fleet changes four times a second.
+  const rowPx = matchMedia('(pointer: coarse), (max-width: 720px)').matches ? 56 : 44;
+  return (
+    <VirtualList
+      items={vehicles}
+      rowPx={rowPx}
+      frame={{ className: 'list', onKeyDown: moveFocus }}
+      label={live.list}
+      keyOf={({ id }) => id}
+      row={(vehicle) => <Row vehicle={vehicle} isSelected={vehicle.id === selected} />}
+    />
+  );
+}
+
+// The vehicles at one place, whose marks lie on each other: a list, worst first, of those that are there now.
+
+/** Rows of the list; the rest is counted. */
+const rowsMost = 100;
+
+function HereRow({ vehicle }: { readonly vehicle: Vehicle }) {
+  const words = useWords();
+  const { alarm, driver, description } = vehicle;
+  return (
+    <>
+      <Mark vehicle={vehicle} />
+      <span className="name cut-off">{vehicle.name}</span>
+      <span className="line cut-off">
+        {alarm === null ? '' : `${codeText(alarm.statusCode, words)} · `}
+        {words.state[stateNameOf(vehicle)]}
+        {driver === '' && description === '' ? '' : ` · ${driver || description}`}
+      </span>
+      <span className="age">
+        <Age at={vehicle.heartbeatS} isBare />
+      </span>
+    </>
+  );
+}
+
+/** Opens the list of the vehicles at these places, as the address keeps it. */
+function useOpenHere(): (places: readonly Place[]) => void {
+  const navigate = useNavigate({ from: '/live' });
+  return (places) => {
+    const place = hereOf(places);
+    if (place === null) return;
+    void navigate({ search: (before) => ({ ...before, here: hereText(place) }), replace: true });
+  };
+}
+
+/** The list that the address asks for. @param among the vehicles that the screen shows. */
+function HereList({ among }: { readonly among: readonly Vehicle[] }) {
+  const { here: texts, common } = useWords(mapWords);
+  const navigate = useNavigate({ from: '/live' });
+  const { here } = useSearch({ from: '/shell/live' });
+  const place = useMemo(() => parseHere(here), [here]);
+  const all = useMemo(() => (place === null ? [] : vehiclesHere(among, place)), [among, place]);
+  return (
+    <ModalOverlay
+      className="overlay"
+      isDismissable
+      isOpen={place !== null}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) void navigate({ search: (before) => without(before, 'here'), replace: true });
+      }}
+    >
+      <Modal className="modal small-modal">
+        <Dialog className="dialog">
+          <header>
+            <Icon name="truck" isLarge />
+            <Heading slot="title">{texts.title({ count: all.length })}</Heading>
+            <Button className="button square push" slot="close" aria-label={common.close}>
+              <Icon name="x" />
+            </Button>
+          </header>
+          <ListBox
+            className="here-list"
+            aria-label={texts.list}
+            autoFocus="first"
+            items={all.slice(0, rowsMost)}
+            onAction={(key) =>
+              void navigate({
+                search: (before) => ({ ...without(before, 'here'), vehicle: String(key) }),
+              })
+            }
+            renderEmptyState={() => <p className="empty">{texts.none}</p>}
+          >
+            {(vehicle) => (
+              <ListBoxItem className="vehicle" id={vehicle.id} textValue={vehicle.name}>
+                <HereRow vehicle={vehicle} />
+              </ListBoxItem>
+            )}
+          </ListBox>
+          {all.length > rowsMost ? (
+            <p className="body faint">{texts.more({ count: all.length - rowsMost })}</p>
+          ) : null}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
 
 function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readonly filter: Filter }) {
   const { live } = useWords(mapWords);
@@ -145,7 +322,7 @@ export function LiveScreen() {
         </p>
       ) : null}
       <Link className="hidden" to="/alarms">
-        {words.shell.alarms}
+        {words.pages.alarms.title}
       </Link>
     </main>
   );

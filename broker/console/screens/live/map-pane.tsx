@@ -1,18 +1,49 @@
 // The map beside the list. It loads after the list is there; without WebGL the list stands alone and the pane says why.
-import { useEffect, useRef } from 'react';
+
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef } from 'react';
 import { mapWords } from '../../../../build/words/map.ts';
+import { hourS } from '../../../../src/core/durations.ts';
 import { MapTools } from '../../components/map-tools.tsx';
 import { DrawnMark } from '../../components/mark.tsx';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
+import type { Track } from '../../map/map.ts';
 import { markForms, ringForms } from '../../map/mark-layers.ts';
+import { call } from '../../service/call.ts';
 import { shownTheme } from '../../shell/theme.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
-import { useTrack } from './use-track.ts';
+import { trackOf } from '../../state/track.ts';
 import { useZones } from './use-zones.ts';
+
+// The way of the selected vehicle in the last hour, for the map.
+
+const none: Track = [];
+
+/** @param deviceID null: none. */
+function useTrack(deviceID: string | null): Track {
+  const { data } = useQuery({
+    queryKey: ['track', deviceID],
+    queryFn: async ({ signal }) => {
+      const { eventdata } = await call('deviceDataRange', {
+        params: {
+          deviceID: deviceID ?? '',
+          startTime: String(Math.floor(Date.now() / 1000) - hourS),
+          endTime: '0',
+        },
+        query: { points: '500', fields: 'timestamp,latitude,longitude,isPositionValid' },
+        signal,
+      });
+      return eventdata.devices;
+    },
+    enabled: deviceID !== null,
+    refetchInterval: 10_000,
+  });
+  return useMemo(() => (data === undefined || deviceID === null ? none : trackOf(data)), [data, deviceID]);
+}
 
 interface MapPaneProps {
   readonly vehicles: readonly Vehicle[];

@@ -1,5 +1,5 @@
 // Sign in: by password, at the login provider where the service has one, or by a link whose one-time code stands behind `#`.
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Button, Form, Input, Label, TextField } from 'react-aria-components';
@@ -7,13 +7,59 @@ import { Icon, Logo } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { type Arrival, takeArrival } from '../../service/arrival.ts';
+import { call } from '../../service/call.ts';
+import { goToProvider } from '../../service/provider-login.ts';
 import { absence, session } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
 import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
 import type { Words } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
-import { ProviderButton } from './provider-button.tsx';
+
+// The button that goes to the login provider; only where the service has one.
+
+function ProviderButton({
+  next,
+  isDisabled,
+}: {
+  readonly next: string | undefined;
+  readonly isDisabled: boolean;
+}) {
+  const { login } = useWords();
+  const { data } = useQuery({
+    queryKey: ['login-ways'],
+    queryFn: ({ signal }) => call('loginWays', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const way = useMutation({ mutationFn: goToProvider });
+  const { reset } = way;
+  useEffect(() => {
+    // A page that the browser kept and shows again after "back" can begin anew.
+    const begin = ({ persisted }: PageTransitionEvent): void => {
+      if (persisted) reset();
+    };
+    addEventListener('pageshow', begin);
+    return () => removeEventListener('pageshow', begin);
+  }, [reset]);
+  const provider = data?.provider ?? '';
+  if (provider === '') return null;
+  return (
+    <>
+      <p className="or">{login.or}</p>
+      {way.error === null ? null : <Fault thrown={way.error} way="provider" />}
+      <Button
+        className="button secondary full"
+        isDisabled={isDisabled}
+        isPending={way.isPending || way.isSuccess}
+        onPress={() => way.mutate(next)}
+      >
+        <span className="cut-off">
+          {way.isPending || way.isSuccess ? login.toProvider : login.provider({ host: provider })}
+        </span>
+      </Button>
+    </>
+  );
+}
 
 /**
  * What the address brought, until it was used: each works once. With a session in this tab it is not used, so that the link of

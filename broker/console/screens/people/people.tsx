@@ -1,5 +1,5 @@
 // People of the account: users with what they may do, groups, and the reader's own sessions and tokens. All that is shown stands in the address.
-import { useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { peopleWords } from '../../../../build/words/people.ts';
 import { Tabs } from '../../components/patterns/address.tsx';
@@ -10,7 +10,6 @@ import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useRole, useUser } from '../../service/role.ts';
 import { passwordLeast, passwordMost, peopleLists } from '../../state/people-view.ts';
-import { wallboardPath } from '../../state/wallboard/wallboard-path.ts';
 import { Groups } from './groups.tsx';
 import { NewToken, Sessions } from './sessions.tsx';
 import { peopleChanges } from './use-people.ts';
@@ -84,9 +83,9 @@ function Own() {
                 ]}
               />
               <p className="muted">{texts.token.wallboard}</p>
-              <a href={wallboardPath} target="_blank" rel="noopener">
+              <Link to="/wallboard" target="_blank" rel="noopener">
                 {pages.wallboard.go}
-              </a>
+              </Link>
               <p className="muted" role="status">
                 {isDone ? texts.ownPassword.done : ''}
               </p>

@@ -5,7 +5,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { tabWords } from '../../../../build/words/tab.ts';
-import type { Device, EventRecord } from '../../api/operations.ts';
+import type { Device } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -35,7 +35,7 @@ import {
   ranges,
 } from '../../state/vehicle-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { Proof } from './proof.tsx';
+import { Proof, type Record } from './proof.tsx';
 import { useOwnEvents } from './use-own-events.ts';
 
 /** Rows in the document; the newest of the period. */
@@ -43,8 +43,6 @@ const rowsMost = 300;
 const pointsMost = '5000';
 /** A longer time without a position breaks the line of the plot, s. */
 const gapS = 600;
-
-type Record = Required<EventRecord>;
 
 function useRecords(deviceID: string, range: Range) {
   return useQuery({

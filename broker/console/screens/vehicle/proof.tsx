@@ -1,4 +1,6 @@
 // The proof of one event: its number, both times, its place, whether the numbers beside it are stored, and to whom it was sent.
+
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
@@ -20,12 +22,77 @@ import {
 } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { eventNumber } from '../../state/vehicle-view.ts';
+import { readRecord } from '../../service/track.ts';
+import { eventNumber, hasNeighbours, matchesKind } from '../../state/vehicle-view.ts';
 import { AlarmBadge } from './badges.tsx';
-import { neighboursS, useAlarmOf, useNeighbours, useReading } from './use-proof.ts';
 
-type Record = Required<EventRecord>;
+/** Without `fields` the service names every member. */
+export type Record = Required<EventRecord>;
+
+// What the service knows of one event beyond its record: the numbers beside it, the receiver at that moment, and its alarm.
+
+/** Numbers beside an event are looked for among what happened so long before and after it, s. */
+const neighboursS = 1800;
+/** Alarms that are looked through, the newest first. */
+const alarmsMost = '10';
+
+/** Whether the numbers before and after are stored; undefined until it is known. */
+function useNeighbours({ deviceID, eventID, timestamp }: Record) {
+  return useQuery({
+    queryKey: ['neighbours', deviceID, eventID],
+    queryFn: async ({ signal }) => {
+      const { eventdata } = await call('deviceDataRange', {
+        params: {
+          deviceID,
+          startTime: String(Math.max(1, timestamp - neighboursS)),
+          endTime: String(timestamp + neighboursS),
+        },
+        query: { fields: 'eventID' },
+        signal,
+      });
+      return hasNeighbours(eventID, new Set(eventdata.devices.map((one) => one.eventID ?? '')));
+    },
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** Precision, satellites, fuel and ignition as the record has them; null when it is no longer there. */
+function useReading({ deviceID, eventID, timestamp }: Record) {
+  return useQuery({
+    queryKey: ['reading', deviceID, eventID],
+    queryFn: ({ signal }) => readRecord({ deviceID, eventID, timestamp }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The alarm that holds this event, with its deliveries; null: it raised none. */
+function useAlarmOf({ deviceID, eventID, statusCode, creationTime }: Record) {
+  return useQuery({
+    queryKey: ['alarm', 'of', deviceID, eventID],
+    queryFn: async ({ signal }) => {
+      const { alarms } = await call('listAlarms', {
+        query: {
+          state: 'open,closed',
+          deviceID,
+          statusCode: String(statusCode),
+          // An alarm is opened by its first event, a moment after that was stored.
+          to: String(creationTime + 60),
+          limit: alarmsMost,
+        },
+        signal,
+      });
+      for (const { alarmID } of alarms) {
+        const alarm = await call('getAlarm', { params: { alarmID }, signal });
+        if (alarm.events.some((one) => one.eventID === eventID)) return alarm;
+      }
+      return null;
+    },
+    // Positions never raise one.
+    enabled: matchesKind(statusCode, 'changes'),
+  });
+}
 
 function CopyButton({ record }: { readonly record: Record }) {
   const { events } = useWords(tabWords);

@@ -1,24 +1,164 @@
 // The region of the toasts: what happened elsewhere or later. F6 goes to it and back; Escape and a button close a toast.
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useLocation, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import {
   Button,
   Text,
   UNSTABLE_Toast as Toast,
   UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
 import { toastWords } from '../../../../build/words/toast.ts';
-import { languages } from '../../../../src/core/words/languages.ts';
+import { type Language, languages } from '../../../../src/core/words/languages.ts';
+import type { Alarm } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { vehicles } from '../../service/live.ts';
-import { cutText, orderSearch } from '../../state/orders/cut-view.ts';
-import { setLanguage } from '../../words/word-set.ts';
-import { OrderWatch } from './order-watch.tsx';
-import { newAlarms, type Said, toasts } from './toast-queue.ts';
-import { useOccasions } from './use-occasions.ts';
+import { alarms, alarmsReadMs, returns, vehicles } from '../../service/live.ts';
+import { orderEnds } from '../../service/orders/order-ends.ts';
+import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
+import { followSentOrders } from '../../service/orders/sent-watch.ts';
+import { useCommand } from '../../service/orders.ts';
+import { cutText, orderIn, orderSearch, type Relay } from '../../state/orders/cut-view.ts';
+import type { OrderEnd } from '../../state/orders/order-ends.ts';
+import { createValue } from '../../state/value.ts';
+import { notLoaded, setLanguage } from '../../words/word-set.ts';
+
+// What toasts can say. Each of it stands in a screen too: a toast is never the only place of what it says.
+
+type Said =
+  | { readonly kind: 'back' }
+  | { readonly kind: 'language'; readonly wanted: Language }
+  /** New alarms of `newAlarms`: one toast for all of them. */
+  | { readonly kind: 'alarms' }
+  /** A restore or a lock that was asked for in this tab. */
+  | { readonly kind: 'safe'; readonly deviceID: string; readonly relay: Relay; readonly isDone: boolean }
+  /** A cut or an unlock of this user. */
+  | { readonly kind: 'end'; readonly end: OrderEnd };
+
+/** What has gone well leaves by itself after this, ms; not while the pointer or the focus is on it. Everything else stays until it is closed. */
+const leavesMs = 6000;
+const visibleMost = 3;
+
+const toasts = new ToastQueue<Said>({ maxVisibleToasts: visibleMost });
+
+/** New alarms that the toast says, the newest first. */
+const newAlarms = createValue<readonly Alarm[]>([]);
+
+/** @returns the key that closes it. */
+function say(said: Said, onClose?: () => void): string {
+  const isGood =
+    said.kind === 'back' ||
+    (said.kind === 'safe' && said.isDone) ||
+    (said.kind === 'end' && said.end.ending === 'confirmed');
+  return toasts.add(said, {
+    ...(isGood ? { timeout: leavesMs } : {}),
+    ...(onClose === undefined ? {} : { onClose }),
+  });
+}
+
+// When a toast is due: the connection is back, a language could not be loaded, alarms came in while another screen is shown.
+
+function useLanguageNotLoaded(): void {
+  const wanted = useValue(notLoaded);
+  useEffect(() => {
+    if (wanted === null) return undefined;
+    const key = say({ kind: 'language', wanted });
+    return () => toasts.close(key);
+  }, [wanted]);
+}
+
+/** One toast for all new alarms since the page was opened. It goes when they are taken, and on the screen of the alarms. */
+function useNewAlarms(): void {
+  const open = useValue(alarms);
+  const { pathname } = useLocation();
+  const isShown = pathname === '/alarms';
+  // What was open when it was read first is no toast. By the alarms themselves: no two clocks are compared.
+  const [known, setKnown] = useState<ReadonlySet<string> | null>(null);
+  const readMs = useValue(alarmsReadMs);
+  useEffect(() => {
+    if (readMs !== null) setKnown((before) => before ?? new Set(alarms.get().keys()));
+  }, [readMs]);
+  const viewed = useRef<ReadonlySet<string>>(new Set());
+  const key = useRef<string | null>(null);
+  useEffect(() => {
+    const all = [...open.values()].filter(
+      ({ alarmID, alarmState }) => alarmState === 'new' && known?.has(alarmID) === false,
+    );
+    if (isShown) viewed.current = new Set(all.map(({ alarmID }) => alarmID));
+    const fresh = all
+      .filter(({ alarmID }) => !viewed.current.has(alarmID))
+      .toSorted((one, other) => other.opened - one.opened);
+    newAlarms.set(fresh);
+    if (fresh.length === 0 && key.current !== null) toasts.close(key.current);
+    if (fresh.length > 0)
+      key.current ??= say({ kind: 'alarms' }, () => {
+        key.current = null;
+        viewed.current = new Set([...viewed.current, ...newAlarms.get().map(({ alarmID }) => alarmID)]);
+      });
+  }, [open, isShown, known]);
+}
+
+function useOccasions(): void {
+  useEffect(() => returns.subscribe(() => void say({ kind: 'back' })), []);
+  useLanguageNotLoaded();
+  useNewAlarms();
+  // What was said belongs to the session.
+  useEffect(() => () => toasts.clear(), []);
+}
+
+// Orders and their ends as toasts: of a restore or a lock that was asked for in this tab, on any screen but that of the vehicle; of a cut or an
+// unlock of this user, on any screen but that of the order.
+
+function SafeWatch({ order }: { readonly order: SafeOrder }) {
+  const { deviceID, relay, state } = order;
+  const { data: record } = useCommand(state === 'asked' ? order.commandID : null);
+  const { deviceID: opened } = useParams({ strict: false });
+  const { vehicle: selected } = useSearch({ strict: false });
+  const isOpen = (opened ?? selected) === deviceID;
+  const isSaid = useRef(false);
+  const hasEnded = state === 'failed' || record?.hasEnded === true;
+  const isDone = state !== 'failed' && record?.commandState === 'confirmed';
+  useEffect(() => {
+    if (!hasEnded || isSaid.current) return;
+    isSaid.current = true;
+    // Its screen says it.
+    if (!isOpen) say({ kind: 'safe', deviceID, relay, isDone });
+  }, [hasEnded, isDone, isOpen, deviceID, relay]);
+  return null;
+}
+
+/** One toast for each end, however often the service reports it. */
+function useOrderEnds(): void {
+  const ends = useValue(orderEnds);
+  const { pathname } = useLocation();
+  const { deviceID: opened } = useParams({ strict: false });
+  const { cut, unlock, tab } = useSearch({ strict: false });
+  const said = useRef<ReadonlySet<OrderEnd>>(new Set());
+  useEffect(() => {
+    const shown = orderIn({ cut, unlock })?.target;
+    const isShown = ({ kind, id, deviceID }: OrderEnd): boolean => {
+      if (kind === 'request' && pathname === '/approvals') return true;
+      if (opened !== deviceID) return false;
+      return tab === 'commands' || (shown?.kind === kind && shown.id === id);
+    };
+    for (const end of ends.toReversed()) {
+      if (said.current.has(end)) continue;
+      if (!isShown(end)) say({ kind: 'end', end });
+    }
+    said.current = new Set(ends);
+  }, [ends, pathname, opened, cut, unlock, tab]);
+}
+
+function OrderWatch() {
+  const all = useValue(safeOrders);
+  useOrderEnds();
+  useEffect(followSentOrders, []);
+  return [...all].map(([key, order]) => (
+    <SafeWatch key={`${key} ${order.state === 'asked' ? order.commandID : order.state}`} order={order} />
+  ));
+}
 
 const endIcons = {
   confirmed: 'shield-check',

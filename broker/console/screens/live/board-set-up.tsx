@@ -1,64 +1,14 @@
 // How a wallboard is set up: which token it needs, and where that is made. It is asked for in this form, and taken from an address.
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
-import { wallboardWords } from '../../../build/words/wallboard.ts';
-import { isLanguage, languages } from '../../../src/core/words/languages.ts';
-import { ActionButton } from '../components/action-button.tsx';
-import { FormField } from '../components/form-field.tsx';
-import { useValue, useWords } from '../components/use.ts';
-import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
-import { chooseLanguage } from '../words/language.ts';
-import { language } from '../words/word-set.ts';
-import { access, removeToken, type TokenFault, takeToken } from './access.ts';
+import { wallboardWords } from '../../../../build/words/wallboard.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { FormField } from '../../components/form-field.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { ThemeButton } from '../../shell/bar-menus.tsx';
+import { access, removeToken, type TokenFault, takeToken } from './board-access.ts';
 
 const tokenMost = 260;
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly chosen: string;
-  readonly choices: readonly (readonly [value: string, text: string])[];
-  onChoose(value: string): void;
-}
-
-function Choice({ label, chosen, choices, onChoose }: ChoiceProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <select className="input" value={chosen} onChange={({ target }) => onChoose(target.value)}>
-        {choices.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-/** How the screen looks: kept in this browser, like the token. */
-function Looks() {
-  const { wallboardSetup: texts, shell } = useWords(wallboardWords);
-  return (
-    <div className="row wrap">
-      <Choice
-        label={texts.language}
-        chosen={useValue(language)}
-        choices={Object.entries(languages)}
-        onChoose={(value) => {
-          if (isLanguage(value)) chooseLanguage(value);
-        }}
-      />
-      <Choice
-        label={texts.theme}
-        chosen={useValue(theme)}
-        choices={themes.map((one) => [one, shell.themes[one]] as const)}
-        onChoose={(value) => {
-          if (isTheme(value)) chooseTheme(value);
-        }}
-      />
-    </div>
-  );
-}
 
 export function SetUp({ onDone }: { readonly onDone: () => void }) {
   const { wallboardSetup: texts } = useWords(wallboardWords);
@@ -120,7 +70,7 @@ export function SetUp({ onDone }: { readonly onDone: () => void }) {
           )}
         </div>
       </Form>
-      <Looks />
+      <ThemeButton />
     </main>
   );
 }

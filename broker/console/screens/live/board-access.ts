@@ -1,8 +1,8 @@
 // The access of a wallboard: an API token that may read and nothing else, kept in this browser. What fails is tried again for ever.
-import { call, ServiceError } from '../service/call.ts';
-import { session } from '../service/session.ts';
-import { createValue } from '../state/value.ts';
-import { type BoardToken, parseBoardToken, refusalOf } from '../state/wallboard/board-view.ts';
+import { call, ServiceError } from '../../service/call.ts';
+import { session } from '../../service/session.ts';
+import { createValue } from '../../state/value.ts';
+import { type BoardToken, parseBoardToken, refusalOf } from '../../state/wallboard/board-view.ts';
 
 export type Access =
   /** No token was set up in this browser. */
@@ -22,15 +22,24 @@ const againMs = { given: 600_000, asking: 5000, ended: 60_000 } as const;
 
 export const access = createValue<Access>({ kind: 'none' });
 
-const kept = (): BoardToken | null => parseBoardToken(localStorage.getItem(key) ?? '');
-
 let present: BoardToken | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** When what holds now began: a state that goes on keeps its time. */
-function since(kind: 'asking' | 'ended'): number {
-  const before = access.get();
-  return before.kind === kind ? before.sinceMs : Date.now();
+function askLater(ms: number): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void look(), ms);
+}
+
+/** What began earlier goes on: it keeps its time. */
+function set(kind: 'asking' | 'ended'): void {
+  if (access.get().kind !== kind) access.set({ kind, sinceMs: Date.now() });
+  askLater(againMs[kind]);
+}
+
+function give({ token }: BoardToken, expiresS: number): void {
+  localStorage.setItem(key, token);
+  access.set({ kind: 'given', expiresS });
+  askLater(againMs.given);
 }
 
 /** Asks the service what a token may do. @returns its end in epoch seconds, or what is wrong with it. */
@@ -47,29 +56,19 @@ async function ask({ token, accountID, userID }: BoardToken): Promise<number | T
   }
 }
 
-function askLater(ms: number): void {
-  clearTimeout(timer);
-  timer = setTimeout(() => void look(), ms);
-}
-
 async function look(): Promise<void> {
   const looked = present;
   if (looked === null) return;
   const found = await ask(looked);
   if (looked !== present) return;
-  if (typeof found === 'number') {
-    localStorage.setItem(key, looked.token);
-    access.set({ kind: 'given', expiresS: found });
-    return askLater(againMs.given);
+  if (typeof found === 'number') return give(looked, found);
+  if (found !== 'unreachable') {
+    session.set(null);
+    return set('ended');
   }
-  if (found === 'unreachable') {
-    // What is shown stays, with its age: the stream says what it is worth.
-    if (access.get().kind !== 'given') access.set({ kind: 'asking', sinceMs: since('asking') });
-    return askLater(againMs.asking);
-  }
-  session.set(null);
-  access.set({ kind: 'ended', sinceMs: since('ended') });
-  askLater(againMs.ended);
+  // What is shown stays, with its age: the stream says what it is worth.
+  if (access.get().kind === 'given') askLater(againMs.asking);
+  else set('asking');
 }
 
 /** Takes another token, once the service has said that it may read and nothing else. @returns what is wrong; null: nothing. */
@@ -80,16 +79,13 @@ export async function takeToken(text: string): Promise<TokenFault | null> {
   const before = present;
   present = null;
   const found = await ask(offered);
+  present = typeof found === 'number' ? offered : before;
   if (typeof found === 'number') {
-    present = offered;
-    localStorage.setItem(key, offered.token);
-    access.set({ kind: 'given', expiresS: found });
-    askLater(againMs.given);
+    give(offered, found);
     return null;
   }
-  present = before;
   session.set(null);
-  if (before !== null) void look();
+  void look();
   return found;
 }
 
@@ -106,16 +102,13 @@ export function removeToken(): void {
 export function beginAccess(): void {
   // The session of a person in this tab is none of a wallboard.
   session.set(null);
-  const given = parseBoardToken(location.hash);
+  present = parseBoardToken(location.hash) ?? parseBoardToken(localStorage.getItem(key) ?? '');
   if (location.hash !== '') history.replaceState(null, '', location.pathname);
   session.subscribe(() => {
     // The stream or a reading was refused.
-    if (session.get() !== null || access.get().kind !== 'given') return;
-    access.set({ kind: 'ended', sinceMs: Date.now() });
-    askLater(againMs.ended);
+    if (session.get() === null && access.get().kind === 'given') set('ended');
   });
-  present = given ?? kept();
   if (present === null) return;
-  access.set({ kind: 'asking', sinceMs: Date.now() });
+  set('asking');
   void look();
 }

@@ -1,7 +1,6 @@
-// When a command was reported, in words.
-
+// When a command was reported, and since when the breaker is open, in words. Apart from the rest: the live map loads it.
 import type { cutWords } from '../../../../build/words/cut.ts';
-import type { CommandRecord } from '../../api/operations.ts';
+import type { CommandRecord, Result } from '../../api/operations.ts';
 import { timeText } from '../../components/texts.tsx';
 import type { WordsWith } from '../../words/word-set.ts';
 
@@ -16,3 +15,9 @@ export function reportTime(
   const isOther = reported !== 0 && Math.abs(updated - reported) > lateS;
   return isOther ? order.ownClock({ time: timeText(reported) }) : timeText(updated);
 }
+
+/** Since when no cut is taken, and by whom. */
+export const breakerText = (
+  { breakerOpened, breakerOpenedBy }: Pick<Result<'commandLimits'>, 'breakerOpened' | 'breakerOpenedBy'>,
+  texts: WordsWith<[typeof cutWords]>['cutLimits'],
+): string => texts.breakerOpen({ time: timeText(breakerOpened), user: breakerOpenedBy });

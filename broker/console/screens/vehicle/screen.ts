@@ -1,0 +1,31 @@
+// One vehicle.
+import { address, screen } from '../../shell/screen.ts';
+import { parseCut } from '../../state/orders/cut-view.ts';
+import { epoch, oneOf, parsedBy, text } from '../../state/search.ts';
+import { shareKinds } from '../../state/shares/share-view.ts';
+import { eventKinds, ranges, vehicleTabs } from '../../state/vehicle-view.ts';
+import { withWords } from '../../words/word-set.ts';
+
+const vehicle = address(
+  '/vehicle/$deviceID',
+  {
+    tab: oneOf(vehicleTabs),
+    range: oneOf(ranges),
+    kind: oneOf(eventKinds),
+    event: text,
+    from: epoch,
+    to: epoch,
+    time: epoch,
+    at: text,
+    command: text,
+    cut: parsedBy(parseCut),
+    unlock: parsedBy(parseCut),
+    share: oneOf(shareKinds),
+  },
+  () => withWords(import('./vehicle.tsx')),
+  'VehicleScreen',
+);
+
+export const vehicleScreen = screen({
+  routes: [vehicle],
+});
