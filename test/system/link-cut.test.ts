@@ -6,13 +6,13 @@ import { statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
+import type { VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import {
   createDelivery,
   type DeliveryInput,
   deliveryWakeMs,
   stepDelivery,
 } from '../../agent/core/link/delivery.ts';
-import type { VehicleEvent } from '../../agent/core/kernel/vehicle-events.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { createSession } from '../../agent/session.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
