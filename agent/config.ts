@@ -1,6 +1,6 @@
 // The agent's settings: the schema of agent.toml, and the checked value the agent runs on. All defaults are here.
 // Safety limits are not settings: they are in `core/protection/interlock-rules.ts` and cannot be configured.
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { AppError } from '../src/core/errors.ts';
 import { idPatternSource } from '../src/core/ids.ts';
 import { numberSetting } from '../src/core/settings/kinds.ts';
@@ -26,6 +26,9 @@ const path = (description: string) => Type.String({ minLength: 1, maxLength: 100
 
 /** Where the service makes its folder (RuntimeDirectory). */
 export const standardSocket = '/run/fleetward-agent/agent.sock';
+
+/** The tables of modules. Their types are those of the configuration that is made of them, so the file has none for them. */
+const moduleTables: object = Object.fromEntries(modules.tables.map(({ table, schema }) => [table, schema]));
 
 /** agent.toml: every key there is, with its limits and default. */
 export const agentFileSchema = Type.Object({
@@ -89,10 +92,7 @@ export const agentFileSchema = Type.Object({
       'Without a byte for this long the port is opened anew',
     ),
   }),
-  ...(Object.fromEntries(modules.tables.map(({ table, schema }) => [table, schema])) as Record<
-    never,
-    TSchema
-  >),
+  ...moduleTables,
   local: Type.Object({
     socket: Type.String({
       // 107 bytes are the most that the kernel takes for the name of a socket (unix(7)).

@@ -205,7 +205,8 @@ async function brokerPart(
 
 async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly Check[]> {
   const { flags, io, settings, sightings } = plan;
-  if (flags['part'] !== undefined) return partOnly(plan, String(flags['part']), facts);
+  const part = flags['part'];
+  if (typeof part === 'string') return partOnly(plan, part, facts);
   const { file, config, problem } = settings;
   const { ports } = io;
   const first = configurationCheck({ path: String(flags['config']), problem, file, ports });

@@ -68,10 +68,10 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
   }
 }
 
-/** Values that the board does not give stay when it is lost: those of a digital sender. */
+/** What stays when the board is lost: the level of a sender of its own. No witness does. */
 function foreignAnalogs({ state, config }: StepContext): StepContext['state']['analogs'] {
-  const { analogs } = config.profile;
-  return Object.fromEntries(Object.entries(state.analogs).filter(([name]) => !Object.hasOwn(analogs, name)));
+  const { fuel } = state.analogs;
+  return config.profile.analogs.fuel !== undefined || fuel === undefined ? {} : { fuel };
 }
 
 function readAt(values: object, atMs: number): Readonly<Record<string, number>> {
