@@ -40,7 +40,7 @@ function treeWithout(name: string): string {
   const rest = lines
     .filter((line) => line !== imported)
     .map((line) =>
-      line.startsWith('export const features = ')
+      line.startsWith('const features = ')
         ? line.replace(new RegExp(`\\b${variable}(, )?\\b`), '')
         : line,
     );
