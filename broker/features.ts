@@ -6,7 +6,7 @@ import { reports } from './features/reports/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
-export const features = [reports, releases, routes, shares] as const;
+const features = [reports, releases, routes, shares] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];

@@ -40,9 +40,7 @@ function treeWithout(name: string): string {
   const rest = lines
     .filter((line) => line !== imported)
     .map((line) =>
-      line.startsWith('export const features = ')
-        ? line.replace(new RegExp(`\\b${variable}(, )?\\b`), '')
-        : line,
+      line.startsWith('const features = ') ? line.replace(new RegExp(`\\b${variable}(, )?\\b`), '') : line,
     );
   writeFileSync(list, rest.join('\n'));
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'];

@@ -104,7 +104,7 @@ export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'of'> {
 
 /** Ends the background work of a feature; the store is still open. */
 export interface FeatureService {
-  close(): void | Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Makes the services of a feature, once for each process, and names them for its operations. */

@@ -27,7 +27,7 @@ interface ShareStreams {
   /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
   open(share: OpenShare, until: AbortSignal): AsyncIterable<Uint8Array>;
   /** Ends every stream. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Open streams of one share, of the shares of one account, and of all. Others have slots of their own. */
@@ -129,10 +129,10 @@ function createShareStreams(options: ShareStreamsOptions): ShareStreams {
       until.addEventListener('abort', stream.end, { once: true });
       return stream;
     },
-    close() {
+    async close() {
       isClosed = true;
-      void task.close();
       for (const { stream } of readers) stream.end();
+      await task.close();
     },
   };
 }

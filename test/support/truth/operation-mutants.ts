@@ -63,7 +63,7 @@ export const operationMutants: readonly TruthMutant[] = [
   }),
   broker({
     fault: 'a revoked share still shows the vehicle',
-    file: 'broker/store/shares/shares.js',
+    file: 'broker/features/shares/share-statements.js',
     find: 'AND s.revoked_s IS NULL AND s.expires_s > ${nowS}',
     put: 'AND s.expires_s > ${nowS}',
     found,
