@@ -122,7 +122,7 @@ export function Fields<D extends object>({ of, draft, onChange }: FieldsProps<D>
     const spec = field as AnySpec & { readonly name: keyof D };
     return (
       <Input
-        key={spec.name as string}
+        key={spec.name}
         spec={spec}
         value={draft[spec.name]}
         set={(value) => onChange({ [spec.name]: value } as Partial<D>)}
