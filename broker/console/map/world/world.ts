@@ -8,7 +8,6 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import fineUrl from 'world-atlas/countries-50m.json?url';
 import coarseUrl from 'world-atlas/countries-110m.json?url';
 import { retryDelayMs } from '../../../../src/core/retry-delay.ts';
-import type { Ground } from '../ground.ts';
 import { type Country, continuedCountry, countryNames } from './shapes.ts';
 
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
@@ -77,7 +76,13 @@ const towns = once(async (): Promise<FeatureCollection<Point>> => {
 });
 
 /** The data of each source of the style, read at once and drawn in this order. */
-export function worldData({ language, ownTowns }: Pick<Ground, 'language' | 'ownTowns'>) {
+export function worldData({
+  language,
+  ownTowns,
+}: {
+  readonly language: () => string;
+  readonly ownTowns: (towns: FeatureCollection<Point>) => FeatureCollection<Point>;
+}) {
   const fine = fineCountries();
   return [
     ['countries-far', coarseCountries()],
