@@ -168,8 +168,8 @@ const accessMutants: readonly TruthMutant[] = [
   broker({
     fault: 'groups limit nobody',
     file: 'broker/store/accounts/sessions.js',
-    find: "seesAll: numberOf(row, 'sees_all') === 1,",
-    put: 'seesAll: true,',
+    find: 'seesAll: flagOf,',
+    put: 'seesAll: () => true,',
     found: ['accessWrong'],
   }),
   // Two parts see to it, each alone: the operation, and a comparison of all connections every two seconds.
