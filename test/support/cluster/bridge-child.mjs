@@ -6,8 +6,8 @@ import { createGuardedPost } from '../../../dist/broker/adapters/delivery/guarde
 import { createWebhookSender } from '../../../dist/broker/adapters/delivery/webhook.js';
 import { createHttpServer } from '../../../dist/broker/adapters/http/fastify.js';
 import { createPasswords } from '../../../dist/broker/adapters/passwords.js';
-import { operations } from '../../../dist/broker/operations.js';
 import { createBroker } from '../../../dist/broker/broker.js';
+import { operations } from '../../../dist/broker/operations.js';
 import { createServices } from '../../../dist/broker/services.js';
 import { openPostgres } from '../../../dist/src/adapters/database/postgres.js';
 import { createEnrolmentCrypto } from '../../../dist/src/adapters/enrolment-crypto.js';
