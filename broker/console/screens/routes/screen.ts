@@ -1,7 +1,7 @@
 // The routes: geozones along a way.
 import { address, screen } from '../../shell/screen.ts';
 import { oneOf, parsedBy, text } from '../../state/search.ts';
-import { parseDraft } from '../../state/zones/zone-draft.ts';
+import { parseDraft, routePointsMost } from '../../state/zones/zone-draft.ts';
 import { withWords } from '../../words/word-set.ts';
 
 const list = address(
@@ -11,7 +11,7 @@ const list = address(
     route: text,
     at: text,
     edit: oneOf(['new', 'change'] as const),
-    shape: parsedBy((shape) => /^2;/.exec(shape) && parseDraft(shape)),
+    shape: parsedBy((shape) => parseDraft(shape, routePointsMost)?.type === 2),
   },
   () => withWords(import('./routes.tsx')),
   'RoutesScreen',
