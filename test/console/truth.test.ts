@@ -26,9 +26,11 @@ const ranks: Readonly<Record<string, number>> = {
   unknown: 4,
 };
 const rankOf = (state: string): number => ranks[state] ?? 5;
-const stateOfText: ReadonlyMap<string, string> = new Map(
-  Object.entries(cutTexts.order.states).map(([state, text]) => [text, state]),
-);
+const stateOfText: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(cutTexts.order.states).map(([state, text]) => [text, state] as const),
+  // A cut that was carried out, and restored since.
+  [cutTexts.orders.enginecutoff.after.badge, 'confirmed'],
+]);
 
 /** The state that the dialog of the cut shows; null while it shows none. */
 async function shownState(page: Page): Promise<string | null> {
