@@ -7,6 +7,7 @@ import { messageTextMost } from '../../src/core/wire/wire.ts';
 import { agentFileSchema } from '../config.ts';
 import { withEnrol } from './enrol.ts';
 import { withFuel } from './fuel-command.ts';
+import { text, withConfig } from './options.ts';
 import { type Flags, standardConfig } from './settings-file.ts';
 
 /** Commands of modules, behind those of every vehicle. */
@@ -36,10 +37,6 @@ const settingsHelp = settingsOf(agentFileSchema)
   .map(({ key, words }) => `  ${key}: ${words}`)
   .join('\n');
 
-const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
-
-const withConfig = (parser: Argv): Argv =>
-  parser.option('config', { ...text('Configuration file (TOML)'), default: standardConfig });
 const withJson = (parser: Argv): Argv =>
   parser.option('json', { type: 'boolean', describe: 'Print JSON for programs' });
 const withSocket = (parser: Argv): Argv =>

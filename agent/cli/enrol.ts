@@ -2,6 +2,7 @@
 import type { Argv } from 'yargs';
 import { AppError } from '../../src/core/errors.ts';
 import type { Enrolled, EnrolmentOptions } from '../enrolment/enrolment.ts';
+import { text } from './options.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -17,7 +18,6 @@ Exit codes: 0 enrolled, 64 wrong command line or mistyped code, 65 the code was 
 
 /** @param standardConfig default path of the agent's file. */
 export function withEnrol(parser: Argv, standardConfig: string): Argv {
-  const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
   return parser
     .option('broker', {
       ...text('HTTP address of the broker, such as https://fleet.example.com'),

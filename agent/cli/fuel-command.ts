@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Argv } from 'yargs';
 import { readVersion } from '../../src/adapters/version.ts';
-import { type Flags, loadSettings, standardConfig } from './settings-file.ts';
+import { text, withConfig } from './options.ts';
+import { type Flags, loadSettings } from './settings-file.ts';
 
 async function calibrateFuel(flags: Flags): Promise<void> {
   const [{ fuelCalibrate }, { toAgentConfig }, { openSerialPort }, { createSystemClock }, { untilStopped }] =
@@ -37,21 +38,11 @@ async function calibrateFuel(flags: Flags): Promise<void> {
 }
 
 const withCalibrate = (parser: Argv): Argv =>
-  parser
-    .option('config', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Configuration file (TOML)',
-      default: standardConfig,
-    })
+  withConfig(parser)
     .option('capacity', { type: 'number', describe: 'Litres in the full tank' })
     .option('litres', { type: 'number', default: 0, describe: 'Litres in the tank now' })
     .option('drain', { type: 'boolean', describe: 'Take fuel out step by step instead of filling' })
-    .option('answers', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'JSON file with the amounts, for unattended use',
-    })
+    .option('answers', text('JSON file with the amounts, for unattended use'))
     .example('$0 fuel calibrate --capacity 300', 'An empty tank of 300 litres; Ctrl-C keeps every point');
 
 export const withFuel = (parser: Argv): Argv =>

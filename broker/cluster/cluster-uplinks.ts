@@ -8,9 +8,9 @@ import { formatDeviceUser } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { pause } from '../../src/timeout.ts';
 import { completed } from '../core/completion.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { isStoreFault } from '../core/store-faults.ts';
 import type { MqttServerOptions, Unprocessable } from '../ports/mqtt-server.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface ClusterUplinksOptions {
   readonly clock: Clock;

@@ -12,13 +12,13 @@ import {
   type Welcome,
 } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { Downlink } from '../ports/mqtt-server.ts';
 import { numberOf, textOrNull } from '../store/base/row.ts';
 import { recordSending, type SendingReason } from '../store/commands/command-sending.ts';
 import type { CommandRow } from '../store/commands/commands.ts';
 import type { MessageRow } from '../store/commands/messages.ts';
 import { readDeviceConfig } from '../store/devices/device-configs.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import { selectUpTo } from '../store/events/projections.ts';
 
 export interface SenderOptions {

@@ -7,6 +7,7 @@ import type { Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { isLimited, refusalOf } from '../core/commands/command-caps.ts';
 import { reasonText } from '../core/commands/reported-reason.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { type Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { createQueues } from '../scheduling/queues.ts';
@@ -28,13 +29,7 @@ import {
 } from '../store/commands/commands.ts';
 import { undeliveredOf } from '../store/commands/messages.ts';
 import { isAskedSince, isOvertakenNow } from '../store/commands/safe-orders.ts';
-import {
-  type DeviceRef,
-  deviceExists,
-  presentBoot,
-  recordHello,
-  setOnline,
-} from '../store/devices/devices.ts';
+import { deviceExists, presentBoot, recordHello, setOnline } from '../store/devices/devices.ts';
 import { insertBoot } from '../store/events/projections.ts';
 import { type ArrivalClock, createArrivalClock } from './arrival.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from './command-request.ts';

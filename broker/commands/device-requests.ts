@@ -7,6 +7,7 @@ import { hexId } from '../../src/core/ids.ts';
 import type { RequestBody, RequestKind } from '../../src/core/wire/device-request.ts';
 import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Entropy } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { createQueues } from '../scheduling/queues.ts';
 import { textOf } from '../store/base/row.ts';
@@ -24,7 +25,7 @@ import {
   unansweredOf,
   unsentRequests,
 } from '../store/devices/device-requests.ts';
-import { type DeviceRef, presentBoot } from '../store/devices/devices.ts';
+import { presentBoot } from '../store/devices/devices.ts';
 import type { RecordAction } from './command-request.ts';
 import type { SenderOptions } from './command-sender.ts';
 

@@ -3,11 +3,11 @@
 import type { DeviceAddress } from '../../src/core/wire/topics.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { type CertificateFacts, revocationFault } from '../core/accounts/client-certificate.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { Proof } from '../ports/mqtt-server.ts';
 import { findCertificate } from '../store/devices/certificates.ts';
 import { findCredential } from '../store/devices/credentials.ts';
 import { isSecret } from '../store/devices/device-secret.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface Login {
   readonly device: DeviceRef;

@@ -2,7 +2,7 @@
 // connected until it comes back. It must never mark a vehicle as offline that is connected again.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 
 export interface OfflineRecorderOptions {
   readonly clock: Clock;

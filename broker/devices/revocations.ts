@@ -3,10 +3,10 @@
 // every two seconds, in slices, so that no notification of changes is needed.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { MqttServer } from '../ports/mqtt-server.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { credentialsMost, credentialsOf, type DeviceCredential } from '../store/devices/credentials.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import type { Login } from './device-login.ts';
 
 export interface RevocationsOptions {

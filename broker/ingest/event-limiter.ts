@@ -4,6 +4,7 @@ import { eventLimits } from '../../src/core/events/event.ts';
 import { formatDeviceUser } from '../../src/core/wire/topics.ts';
 import { decodeEvents } from '../../src/core/wire/wire.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { priorityOf } from '../core/notifications/alarm-kinds.ts';
 import { createHourCounts, type HourCount } from '../core/operating/hour-counts.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import type { PublishPacer, Uplink } from '../ports/mqtt-server.ts';
 import { createFairQueue } from '../scheduling/fair-queue.ts';
 import type { Owner } from '../scheduling/slots.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface EventLimiterOptions {
   readonly limits: EventLimits;

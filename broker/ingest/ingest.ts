@@ -1,9 +1,9 @@
 // Stores payloads of devices and records that users create. The steps are in `pipeline.ts`.
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import type { Committed } from '../ports/committed.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import { createEventPlanner } from './event-plan.ts';
 import { type IngestCounts, OpenPayloads, type Outcome } from './open-payloads.ts';
 import { quarantine, type Unreadable } from './payload-quarantine.ts';

@@ -4,9 +4,10 @@ import type { UplinkVerb } from '../../src/core/wire/topics.ts';
 import { formatTopic } from '../../src/core/wire/topics.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import type { Completion } from '../core/completion.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { isDataFault } from '../core/store-faults.ts';
 import type { GroupCommit } from '../scheduling/group-commit.ts';
-import { type DeviceRef, deviceExists } from '../store/devices/devices.ts';
+import { deviceExists } from '../store/devices/devices.ts';
 import { insertQuarantine, isKept } from '../store/events/quarantine.ts';
 import type { OpenPayloads, Outcome } from './open-payloads.ts';
 

@@ -1,5 +1,7 @@
 // Audiences: the readers of this process who get the same messages, because their scope and selection are the same. A message is
 // made, encoded and held once for all of them. Every message passes here, so that no reader gets anything outside of its scope.
+
+import type { Scope } from '../core/accounts/scope.ts';
 import {
   createDeviceBatch,
   createMessageBatch,
@@ -9,7 +11,6 @@ import {
 } from '../core/live/live-batch.ts';
 import type { LiveKind } from '../core/live/live-kinds.ts';
 import type { LiveQueue } from '../core/live/live-queue.ts';
-import type { Scope } from '../store/base/scope.ts';
 import { type Composer, createComposer, keyOf, type LiveSelection } from './selection.ts';
 import type { LiveStream } from './stream.ts';
 

@@ -1,8 +1,8 @@
 // The beginning of a live stream: from now on, or from the last message that its reader received, with everything since. If that
 // is not complete it sends a reset, and never leaves a gap unnoticed.
 import type { Database } from '../../src/ports.ts';
+import type { Scope } from '../core/accounts/scope.ts';
 import { helloMessage, type ResetReason, resetMessage } from '../core/live/live-message.ts';
-import type { Scope } from '../store/base/scope.ts';
 import { eventsByNumber, holdsMore, presencesSince, receivedMsOf } from '../store/events/events-by-number.ts';
 import { lastEventNo } from '../store/slices/slices.ts';
 import { changeKinds, changesOf } from './changes.ts';

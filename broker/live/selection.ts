@@ -1,9 +1,9 @@
 // What a reader of a live stream asked for, and the texts of the messages that it gets: '' for what it does not want.
 
+import type { Scope } from '../core/accounts/scope.ts';
 import type { LiveChange, LiveKind } from '../core/live/live-kinds.ts';
 import { changeMessage, deviceMessage, eventMessage, type LiveEvent } from '../core/live/live-message.ts';
 import type { Presence } from '../core/live/live-presence.ts';
-import type { Scope } from '../store/base/scope.ts';
 
 export interface LiveSelection {
   readonly kinds: ReadonlySet<LiveKind>;

@@ -2,7 +2,7 @@
 // stream of an ended session, or of one whose rights cannot be read for long, is ended.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import type { Scope } from '../store/base/scope.ts';
+import type { Scope } from '../core/accounts/scope.ts';
 import { visibleDeviceNos } from '../store/events/events-by-number.ts';
 import type { Audience, Audiences, LiveCaller, Reader } from './audiences.ts';
 

@@ -10,6 +10,7 @@ import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire/
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
 import { nextConfig } from '../core/config/config-plan.ts';
 import { configReportOf } from '../core/config/config-report.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { type Committed } from '../ports/committed.ts';
 import type { Downlink } from '../ports/mqtt-server.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
@@ -24,7 +25,6 @@ import {
   recordHeld,
   recordSent,
 } from '../store/devices/device-configs.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import { changesSince, readAccountChoice, readDeviceChoice } from '../store/devices/vehicle-settings.ts';
 import { type CompiledConfig, type ConfigCompiler, createConfigCompiler } from './config-compiler.ts';
 import type { EncodeZones } from './config-zones.ts';

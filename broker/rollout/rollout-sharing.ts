@@ -1,13 +1,13 @@
 // Rollout by several processes: each sending is claimed in the store, device by device, and the work of a process that ended is
 // taken over. Two processes must never send the same to one vehicle.
 import type { Clock, Database } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import {
   type ConnectedDevice,
   findConnected,
   overdueConfigDevices,
 } from '../store/devices/connected-devices.ts';
 import { claimSending, type DeviceConfigRow } from '../store/devices/device-configs.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface SharingOptions {
   readonly db: Database;

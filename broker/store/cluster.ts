@@ -2,12 +2,12 @@
 // that no bridge holds itself.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { type DeviceKey } from '../core/device-key.ts';
 import { followed } from './base/live-topic.ts';
 import { findsRow, flagOf, numberOf, textOf } from './base/row.ts';
 import { type Infer, shape } from './base/table.ts';
 import { isOpen } from './devices/credentials.ts';
-import type { DeviceRef } from './devices/devices.ts';
 
 /** The device with that name, or null; its account may be suspended. */
 export async function findDeviceRef(db: Database, key: DeviceKey): Promise<DeviceRef | null> {

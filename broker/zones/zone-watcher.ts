@@ -8,6 +8,7 @@ import { circumstancesOf, crossingCode } from '../../src/core/zones/crossing.ts'
 import { createZones, type ZoneSet } from '../../src/core/zones/zone-set.ts';
 import type { Crossing } from '../../src/core/zones/zone-watch.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
+import type { DeviceRef } from '../core/device-key.ts';
 import { aheadOfClockMs } from '../core/events/projection.ts';
 import { isConflict, isStoreFault, isUnknown } from '../core/store-faults.ts';
 import {
@@ -20,7 +21,6 @@ import {
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import type { DeviceRef } from '../store/devices/devices.ts';
 import { type GeozoneRow, listGeozones, watchedZones } from '../store/geozones/geozones.ts';
 import {
   earlierRecords,

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClusterPresence, presenceLimits } from '../../broker/cluster/cluster-presence.ts';
 import { watchClusterRevocations } from '../../broker/cluster/cluster-revocations.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import {
   findDeviceRef,
   isTurnOver,
@@ -11,13 +12,7 @@ import {
   staleClusterLogins,
 } from '../../broker/store/cluster.ts';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
-import {
-  type DeviceRef,
-  findDevice,
-  recordHello,
-  replaceSecret,
-  setOnline,
-} from '../../broker/store/devices/devices.ts';
+import { findDevice, recordHello, replaceSecret, setOnline } from '../../broker/store/devices/devices.ts';
 import { setHeartbeat } from '../../broker/store/events/projections.ts';
 import { shareFact } from '../../broker/store/service-facts.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
 import { revocationFault } from '../../broker/core/accounts/client-certificate.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import {
   findBySerial,
@@ -13,7 +14,6 @@ import {
   revokeCertificate,
 } from '../../broker/store/devices/certificates.ts';
 import { deleteDevice } from '../../broker/store/devices/device-deletion.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,

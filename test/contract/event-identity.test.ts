@@ -1,8 +1,9 @@
 // Which events count as the same: a tracker may begin again at 1 under the same boot, send two things in one second, or repeat what
 // is stored. Whatever says something new is stored and changes states; a repeat is stored once; what is not stored changes nothing.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
-import { type DeviceRef, deviceStates } from '../../broker/store/devices/devices.ts';
+import { deviceStates } from '../../broker/store/devices/devices.ts';
 import { eventsInRange } from '../../broker/store/events/events.ts';
 import { openNext } from '../../broker/store/slices/slice-writing.ts';
 import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';

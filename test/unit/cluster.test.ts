@@ -16,7 +16,7 @@ import {
   parseUplinkKey,
 } from '../../broker/core/cluster/cluster-access.ts';
 import { parseClusterUrl } from '../../broker/core/cluster/cluster-url.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { uplinkVerbs } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';

@@ -5,6 +5,7 @@ import { inflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nextConfig } from '../../broker/core/config/config-plan.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { projectBatch } from '../../broker/core/events/projection.ts';
 import { packConfig, readZonesText } from '../../broker/rollout/config-compiler.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { configSizeFault } from '../../broker/rollout/config-size.ts';
 import type { EncodeZones } from '../../broker/rollout/config-zones.ts';
 import { readDeviceConfig } from '../../broker/store/devices/device-configs.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import {
   saveAccountSettings,
   saveDeviceSettings,

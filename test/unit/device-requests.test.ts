@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeviceRequests, type DeviceRequests } from '../../broker/commands/device-requests.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { answerOf, isOwnHealth } from '../../broker/core/events/answers.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import {
@@ -12,7 +13,7 @@ import {
   findRequest,
   listRequests,
 } from '../../broker/store/devices/device-requests.ts';
-import { type DeviceRef, recordHello } from '../../broker/store/devices/devices.ts';
+import { recordHello } from '../../broker/store/devices/devices.ts';
 import type { AttributeValue, FleetEvent } from '../../src/core/events/event.ts';
 import { decodeRequest, type RequestKind } from '../../src/core/wire/device-request.ts';
 import { signedTypes } from '../../src/core/wire/wire.ts';

@@ -1,8 +1,8 @@
 // How much a device and an account may send: no honest vehicle waits, a flood waits behind itself, and nothing is lost by it.
 import { describe, expect, it } from 'vitest';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { defaultEventLimits, type EventLimits } from '../../broker/core/scheduling/event-budget.ts';
 import { createEventLimiter } from '../../broker/ingest/event-limiter.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { createBenchClock, createBenchLog, jsonBytes } from '../support/broker/broker-bench.ts';
 

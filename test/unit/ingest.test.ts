@@ -2,11 +2,12 @@
 // lost that cannot be read, and the same tables whatever the order of arrival.
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
 import type { Committed } from '../../broker/ports/committed.ts';
 import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
-import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices/devices.ts';
+import { deviceStates, findDevice } from '../../broker/store/devices/devices.ts';
 import { eventsInRange, latestEvents } from '../../broker/store/events/events.ts';
 import { listQuarantine, quarantineMost } from '../../broker/store/events/quarantine.ts';
 import { AppError } from '../../src/core/errors.ts';

@@ -1,8 +1,8 @@
 // Ends of connections while the store fails: each is recorded in the end, once, unless the vehicle is back by then.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { createOfflineRecorder } from '../../broker/devices/offline-recorder.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import { createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 function bench() {

@@ -2,7 +2,7 @@
 // vehicle sends again afterwards, however late and in whatever order, is never taken for new, while what is really late is.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { acceptClock, createAgingClock, leapMostMs } from '../../broker/upkeep/aging-clock.ts';
 import { createRetention, runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';

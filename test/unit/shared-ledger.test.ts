@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import type { DeviceRef } from '../../broker/store/devices/devices.ts';
+import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import {

@@ -5,6 +5,7 @@ import type { Aedes, AuthenticateError, Client, ConnectPacket } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
 import { pause } from '../../../src/timeout.ts';
 import { networkOf } from '../../core/accounts/source-network.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import {
   type ConnackCode,
   type ConnectVerdict,
@@ -14,7 +15,6 @@ import {
 } from '../../core/mqtt/mqtt-access.ts';
 import type { Rates } from '../../core/scheduling/rate.ts';
 import type { MqttCount, MqttLimits, MqttServerOptions } from '../../ports/mqtt-server.ts';
-import type { DeviceRef } from '../../store/devices/devices.ts';
 import type { Reader } from './aedes-reader.ts';
 import { createSession, type Pressure, type Session, type SessionRules } from './aedes-session.ts';
 import type { Peer } from './mqtt-listener.ts';

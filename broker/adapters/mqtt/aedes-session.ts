@@ -5,9 +5,9 @@ import type { Client } from 'aedes';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Cancel } from '../../../src/ports.ts';
 import type { Completion } from '../../core/completion.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import { encodePubacks, readPublish, uplinkVerbAt } from '../../core/mqtt/mqtt-publish.ts';
 import type { MqttServerOptions, PublishPacer, Uplink } from '../../ports/mqtt-server.ts';
-import type { DeviceRef } from '../../store/devices/devices.ts';
 import { refreshKeepAlive, whenDrained } from './aedes-internals.ts';
 import type { PublishLane, Reader } from './aedes-reader.ts';
 

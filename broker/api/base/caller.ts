@@ -2,10 +2,10 @@
 // the same answer.
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../../src/ports.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import { decideSession, tokenIn } from '../../core/accounts/session.ts';
 import { findSession, hashToken, type SessionRow, touchSession } from '../../store/accounts/sessions.ts';
-import type { Scope } from '../../store/base/scope.ts';
 
 /** Who calls: always from a live session. */
 export interface Caller {

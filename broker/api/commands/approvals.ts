@@ -15,6 +15,7 @@ import {
   listApprovals,
   mayApprove,
   mayEnd,
+  viewApproval,
 } from '../../store/commands/approvals.ts';
 import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
@@ -30,7 +31,6 @@ import {
   approvalAnswer,
   approvalRecord,
   commandAnswer,
-  viewApproval,
   viewCommand,
 } from './command-view.ts';
 

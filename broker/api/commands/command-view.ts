@@ -124,21 +124,3 @@ const approvalMembers = {
 export const approvalRecord = Type.Object(approvalMembers);
 export type ApprovalView = Static<typeof approvalRecord>;
 export const approvalAnswer = Type.Object({ ...approvalMembers, ...envelope });
-
-export function viewApproval(approval: ApprovalRow): ApprovalView {
-  return {
-    approvalID: approval.approvalID,
-    deviceID: approval.deviceID,
-    feature: 'enginecutoff',
-    state: '1',
-    approvalState: approval.approvalState,
-    reason: approval.reason,
-    requestedBy: approval.requestedBy,
-    requested: epochSeconds(approval.requestedMs),
-    expires: epochSeconds(approval.expiresMs),
-    decidedBy: approval.decidedBy ?? '',
-    decided: epochSeconds(approval.decidedMs),
-    decidedReason: approval.decidedReason ?? '',
-    commandID: approval.commandID ?? '',
-  };
-}

@@ -1,6 +1,6 @@
 // A device as answers show it, read from the store: its record, its states, and what is under way for it.
 import type { Database } from '../../../src/ports.ts';
-import type { Scope } from '../../store/base/scope.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { DevicePage } from '../../store/devices/device-page.ts';
 import {
   type DeviceRow,

@@ -2,8 +2,8 @@
 import { featureNames } from '../../../src/core/events/event.ts';
 import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import type { Database } from '../../../src/ports.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { type OrderOrigin, ownOrderOf } from '../../core/events/own-order.ts';
-import type { Scope } from '../../store/base/scope.ts';
 import {
   type ApprovalRow,
   approvedOrder,

@@ -2,8 +2,8 @@
 import { commandStates } from '../../../src/core/events/event.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../../store/base/row.ts';
-import type { DeviceRef } from '../../store/devices/devices.ts';
 import { type ReleaseRow, toRelease } from './release-statements.ts';
 
 /** How a unit stands: before its job, or as its job does. */

@@ -7,17 +7,17 @@ import { dateText } from '../../../src/core/calendar.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import type { Clock, Database, Entropy, Log, Statement } from '../../../src/ports.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { serviceActor } from '../../core/alarms/alarm.ts';
 import { lastDue, nextDue, periodBefore } from '../../core/reports/due-times.ts';
 import type { Senders } from '../../notify/senders.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
-import type { Scope } from '../../store/base/scope.ts';
 import { countWaiting, waitingMost } from '../../store/notifications/deliveries.ts';
 import { mailOfReport } from './core/report-mail.ts';
 import { type MissReason, type StopReason, scheduleLimits } from './core/report-schedule.ts';
 import { insertReportMail } from './report-mails.ts';
-import type { ReportReader } from './report-reader.ts';
+import type { ReportReader } from './report-reading.ts';
 import {
   dueSchedules,
   endSchedule,

@@ -2,10 +2,10 @@
 // over several processes and crashes.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
 import { bytesOf, numberOf, textOf, textOrNull } from '../../store/base/row.ts';
-import type { Scope } from '../../store/base/scope.ts';
 import type { ScheduleKey, ScheduleRow } from './report-schedules.ts';
 import { type Owner, scopeOfOwner, toOwner } from './report-sight.ts';
 

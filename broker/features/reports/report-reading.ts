@@ -9,15 +9,35 @@ import {
   tripRow,
 } from '../../../src/core/reports/rows.ts';
 import type { ApiServices } from '../../api/base/operation.ts';
-import { viewApproval } from '../../api/commands/command-view.ts';
 import { summarise, viewStop, viewTrip } from '../../api/events/reports.ts';
 import { tripsAndStops } from '../../api/events/trip-report.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { viewAlarm } from '../../core/alarms/alarm.ts';
 import { aheadMostMs } from '../../core/events/projection.ts';
 import { listNewestAlarms } from '../../store/alarms/alarms.ts';
-import { type ApprovalCursor, listApprovals } from '../../store/commands/approvals.ts';
-import { scheduleLimits } from './core/report-schedule.ts';
-import type { ReportAnswer, ReportQuestion, ReportReader } from './report-reader.ts';
+import { type ApprovalCursor, listApprovals, viewApproval } from '../../store/commands/approvals.ts';
+import { type MailedKind, scheduleLimits } from './core/report-schedule.ts';
+
+export interface ReportQuestion {
+  readonly kind: MailedKind;
+  /** Whose devices may be read. */
+  readonly scope: Scope;
+  /** Devices that it is about, within the scope. */
+  readonly deviceIDs: readonly string[];
+  /** Epoch seconds, both included. */
+  readonly period: { readonly fromS: number; readonly toS: number };
+}
+
+export interface ReportAnswer {
+  readonly rows: readonly ReportRow[];
+  /** There are more rows than a report may have. */
+  readonly isCapped: boolean;
+}
+
+export interface ReportReader {
+  /** @throws AppError `throttled` when too many reports of the account are under way; what `until` aborts with. */
+  read(question: ReportQuestion, until: AbortSignal): Promise<ReportAnswer>;
+}
 
 type ReadingServices = Pick<ApiServices, 'archive' | 'clock' | 'exportLimit'>;
 

@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto';
 import type { Database, Row } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { parseRole, type Role } from '../../core/accounts/session.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
 import { numberOf, textOf } from '../../store/base/row.ts';
-import { type Scope, visible } from '../../store/base/scope.ts';
+import { visible } from '../../store/base/scope.ts';
 
 export interface Owner {
   readonly role: Role;

@@ -3,9 +3,10 @@
 import type { Point } from '../../../src/core/geo/geo.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { followed } from '../../store/base/live-topic.ts';
 import { numberOf, textOf } from '../../store/base/row.ts';
-import { type Scope, visible } from '../../store/base/scope.ts';
+import { visible } from '../../store/base/scope.ts';
 import { pointsOf, pointsText } from '../../store/geozones/geozones.ts';
 
 /** Most routes of one account. */

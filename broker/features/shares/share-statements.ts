@@ -2,9 +2,10 @@
 // never the token. A share lives only as long as its maker could make it now: the condition is in every read on behalf of a holder.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
 import { numberOf, numberOrNull, textOf } from '../../store/base/row.ts';
-import { type Scope, visible } from '../../store/base/scope.ts';
+import { visible } from '../../store/base/scope.ts';
 
 /** Shares of an account that have not ended. */
 export const sharesMost = 100;

@@ -3,7 +3,7 @@ import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 
 export const shareTables: readonly Statement[] = [
-  // Share links. `token_hash` as in `sessions`. `user_id`: who made it; `by_token_hash`: with which API token, or null. `kind`:
+  // Share links. `token_hash` as in `sessions`. `user_id`: its creator; `by_token_hash`: the creator's API token, or null. `kind`:
   // 'live' or 'trip', the latter with its event times. `uses`: seconds in which it was opened.
   ddl(`CREATE TABLE shares (
     share_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -2,8 +2,8 @@
 // account's row last. The audit log stays with its chain; its details are emptied.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import { findsRow, numberOf, readTexts, textOf } from '../base/row.ts';
-import type { DeviceRef } from '../devices/devices.ts';
 
 /**
  * Tables with rows of an account besides those of its devices, each with its primary key, in an order that references

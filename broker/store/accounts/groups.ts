@@ -2,9 +2,10 @@
 // before, so a limited user stays limited.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { fixedList, listMost } from '../base/fixed-list.ts';
 import { numberOf, readNumber, readTexts, textOf } from '../base/row.ts';
-import { limitingUser, type Scope, visible, wholeAccount } from '../base/scope.ts';
+import { limitingUser, visible, wholeAccount } from '../base/scope.ts';
 import type { Infer } from '../base/table.ts';
 import { deviceGroups } from '../schema/devices.ts';
 import { lockAccount } from './accounts.ts';

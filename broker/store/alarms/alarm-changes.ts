@@ -2,9 +2,10 @@
 // the first counts, and the other changes nothing. The audit entry and the alarm's activity are written with it.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { type AlarmAction, alarmLimits, type CloseReason } from '../../core/alarms/alarm.ts';
 import { followed } from '../base/live-topic.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 /** Who changes an alarm. */
 export interface AlarmActor {

@@ -2,10 +2,11 @@
 // number is counted in an index over a bounded span.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { type AlarmState, openStates } from '../../core/alarms/alarm.ts';
 import { type AlarmPriority, alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import { numberOf, numberOrNull, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 export const summarySpans = {
   /** Takings that are measured. */

@@ -2,11 +2,12 @@
 // alarms of a deleted device disappear with it.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { Alarm, AlarmState } from '../../core/alarms/alarm.ts';
 import { type AlarmPriority, alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import { fixedList } from '../base/fixed-list.ts';
 import { numberOf, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { alarms } from '../schema/alarms.ts';
 

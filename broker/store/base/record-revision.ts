@@ -1,8 +1,9 @@
 // What the text of an account's events rests on besides the events themselves, as revisions that grow with every change of it.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf, numberOrNull } from './row.ts';
-import { type Scope, visible } from './scope.ts';
+import { visible } from './scope.ts';
 
 /** What the text of an account's records rests on besides the events themselves. */
 export interface TextState {

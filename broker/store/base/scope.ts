@@ -3,8 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import type { DeviceLimit, Scope } from '../../core/accounts/scope.ts';
-
-export type { Scope } from '../../core/accounts/scope.ts';
+import { findsRow } from './row.ts';
 
 /** The user whose groups limit a scope; null: none. */
 export function limitingUser({ limitedTo, within }: Scope): string | null {
@@ -39,7 +38,7 @@ export function commandsAll(user: { readonly accountID: string; readonly userID:
 /** Whether the caller sees a device at all. */
 export async function seesAny(db: Database, scope: Scope): Promise<boolean> {
   if (scope.limitedTo === null) return true;
-  return (await db.read(sql`SELECT 1 AS there FROM devices d WHERE ${visible(scope)} LIMIT 1`)).length > 0;
+  return findsRow(db)(sql`SELECT 1 FROM devices d WHERE ${visible(scope)} LIMIT 1`);
 }
 
 /** The whole account: for the service itself and for objects that belong to no device. */

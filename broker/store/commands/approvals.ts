@@ -1,11 +1,13 @@
 // Statements on engine cuts that wait for a second user. The conditions here enforce the rule: the requester can never
 // approve, and one approval gives one command, none after another decision or after its end.
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import type { FeatureState } from '../../../src/core/events/event.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { countsAsSecondPerson } from '../accounts/second-person.ts';
 import { followed } from '../base/live-topic.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { deviceRef, type Infer, shape } from '../base/table.ts';
 import type { DeviceSpan } from '../devices/devices.ts';
 import { approvals } from '../schema/commands.ts';
@@ -22,6 +24,24 @@ const ofDevice = shape({ ...approvals.columns, ...deviceRef });
 /** The approval of a row with `account_id` and `device_id` of its device. */
 export const toApproval = ofDevice.toRecord;
 export type ApprovalRow = Infer<typeof ofDevice>;
+
+/** As answers and live streams show it. */
+export function viewApproval(approval: ApprovalRow) {
+  return {
+    approvalID: approval.approvalID,
+    deviceID: approval.deviceID,
+    ...approvedOrder,
+    approvalState: approval.approvalState,
+    reason: approval.reason,
+    requestedBy: approval.requestedBy,
+    requested: epochSeconds(approval.requestedMs),
+    expires: epochSeconds(approval.expiresMs),
+    decidedBy: approval.decidedBy ?? '',
+    decided: epochSeconds(approval.decidedMs),
+    decidedReason: approval.decidedReason ?? '',
+    commandID: approval.commandID ?? '',
+  };
+}
 
 const selectApproval = sql`SELECT p.*, d.account_id, d.device_id FROM approvals p
   JOIN devices d ON d.device_no = p.device_no`;

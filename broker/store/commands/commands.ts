@@ -5,9 +5,10 @@ import type { CommandState, FeatureState } from '../../../src/core/events/event.
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { followed } from '../base/live-topic.ts';
 import { readNumber } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { deviceRef, type Infer, shape } from '../base/table.ts';
 import type { DeviceSpan } from '../devices/devices.ts';
 import { commands } from '../schema/commands.ts';

@@ -2,11 +2,12 @@
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import type { UserKey } from '../accounts/accounts.ts';
 import { notRoutine } from '../base/routine-codes.ts';
 import { jsonObjectOrNull, numberOf, numberOrNull, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
-import type { DeviceRef } from '../devices/devices.ts';
+import { visible } from '../base/scope.ts';
 import { readSlice, runsWithin } from '../slices/slices.ts';
 
 export const messageLimits = {

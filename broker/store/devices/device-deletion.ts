@@ -3,12 +3,13 @@
 // batches. Its number is never used again.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import { flagOf, readNumber } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { readSlice, tableOf, wholeSlices } from '../slices/slices.ts';
 import { cutOffCertificates } from './certificates.ts';
-import type { DeviceRef } from './devices.ts';
 
 const deletionBlockers = shape({
   isCutOff: flagOf,

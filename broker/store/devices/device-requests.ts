@@ -8,10 +8,11 @@ import {
 } from '../../../src/core/wire/device-request.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import type { Answer } from '../../core/events/answers.ts';
 import { numberOf, textOf, textOrNull } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
-import type { DeviceRef } from './devices.ts';
+import { visible } from '../base/scope.ts';
 
 export const deviceRequestLimits = {
   /** Requests kept per device. */

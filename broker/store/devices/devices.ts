@@ -5,16 +5,15 @@
 import type { Hello } from '../../../src/core/wire/wire.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { DeviceKey } from '../../core/device-key.ts';
 import { followed } from '../base/live-topic.ts';
 import { findsRow, numberOf, readTexts, textOf, textOrNull } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Edits, givenAssignments, type Infer } from '../base/table.ts';
 import { devices } from '../schema/devices.ts';
 import { isBelowLimit } from './device-limit.ts';
 import { type DevicePage, inPage, isNewSince } from './device-page.ts';
-
-export type { DeviceRef } from '../../core/device-key.ts';
 
 export type DeviceRow = Infer<typeof devices>;
 

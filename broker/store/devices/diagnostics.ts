@@ -1,6 +1,7 @@
 // Reads about the health of units and of the fleet: what each unit last said of itself, which fell silent, and counts.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { aheadOfClockMs, clockAheadState } from '../../core/events/projection.ts';
 import { isNotRoutine } from '../base/routine-codes.ts';
 import {
@@ -12,7 +13,7 @@ import {
   textOf,
   textOrNull,
 } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
 import { readSlice, runsWithin } from '../slices/slices.ts';

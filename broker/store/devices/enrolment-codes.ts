@@ -2,9 +2,10 @@
 // use stands in the same batch under the condition that it was this one. The verifier must never reach an answer or a log.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { type DeviceKey } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { isOpen } from './credentials.ts';
 
 /** A code that is over is remembered for a month, so that people can see what became of it. */

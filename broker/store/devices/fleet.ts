@@ -2,8 +2,9 @@
 // `schema/fleet-revisions.ts`.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 export interface FleetRevisions {
   /** Of the newest change of anything below. */

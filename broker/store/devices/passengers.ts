@@ -1,8 +1,9 @@
 // Reads the number of passengers of a device.
 import type { Database } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf, numberOrNull } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 export interface Passengers {
   /** Null while no count was reported. */

@@ -2,8 +2,9 @@
 // neither the place nor the time of a record changes.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Run, runsWithin, tableOf } from '../slices/slices.ts';
 
 interface AddressTarget {

@@ -3,9 +3,10 @@
 // does not return.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
 import { type EventKey, inOrder, isBefore, type KeyedStream } from '../slices/slice-streams.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';

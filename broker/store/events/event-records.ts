@@ -2,8 +2,9 @@
 // outside of the scope finds nothing.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { readSlice, runsWithin, slicesOfNumbers } from '../slices/slices.ts';
 import { eventMembers } from './events.ts';

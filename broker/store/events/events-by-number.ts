@@ -3,12 +3,13 @@
 import type { CommandState } from '../../../src/core/events/event.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { LiveEvent } from '../../core/live/live-message.ts';
 import type { Presence } from '../../core/live/live-presence.ts';
 import { fixedList } from '../base/fixed-list.ts';
 import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type NumberSpan, readSlice, sliceOfNumber, slicesOfNumbers } from '../slices/slices.ts';
 
 /** Rows of one page. */

@@ -3,8 +3,9 @@
 
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { events } from '../schema/events.ts';
 import { type Run, readSlice, runsWithin } from '../slices/slices.ts';

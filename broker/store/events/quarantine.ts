@@ -2,9 +2,10 @@
 // each device in number and in bytes: beyond that nothing more is taken, and what is not kept must not be acknowledged.
 import type { Database, Row, Statement, WriteResult } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { type DeviceKey } from '../../core/device-key.ts';
 import { bytesOf, numberOf, textOf } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 /** Payloads kept per device. */
 export const quarantineMost = 1000;

@@ -1,9 +1,9 @@
 // Statements on the watch over geozones that the service keeps for devices without an agent, and the records that it resumes from.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
+import type { DeviceRef } from '../../core/device-key.ts';
 import { numberOf, numberOrNull, readNumber, textListOf, textOf } from '../base/row.ts';
 import { wholeAccount } from '../base/scope.ts';
-import type { DeviceRef } from '../devices/devices.ts';
 import { earlierPositionsMs, type TrackEvent, trackEventsBefore } from '../events/trip-events.ts';
 
 /** What is stored of the watch of a device. */

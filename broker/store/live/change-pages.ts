@@ -2,8 +2,9 @@
 // out that was committed before the read.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import type { ChangeKind, LiveChange } from '../../core/live/live-kinds.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 
 export interface ChangeSpan {
   /** Null: every account. */

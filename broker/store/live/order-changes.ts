@@ -5,7 +5,7 @@ import { sql } from '../../../src/sql.ts';
 import { reasonText } from '../../core/commands/reported-reason.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
 import { numberOf, textOf } from '../base/row.ts';
-import { approvedOrder, toApproval } from '../commands/approvals.ts';
+import { toApproval, viewApproval } from '../commands/approvals.ts';
 import { selectCommand, toCommand } from '../commands/commands.ts';
 import { type ChangePages, type ChangeSpan, changePages, seenIn } from './change-pages.ts';
 
@@ -59,7 +59,8 @@ export function approvalChanges(db: Database, { scope, sinceMs }: ChangeSpan): C
         ORDER BY ${changed}, p.approval_id LIMIT ${limit}`,
       placeOf: (row) => ({ atMs: numberOf(row, 'changed_ms'), key: textOf(row, 'approval_id') }),
       toChange(row) {
-        const { accountID, deviceNo, approvalID, deviceID, ...approval } = toApproval(row);
+        const approval = toApproval(row);
+        const { accountID, deviceNo, approvalID, deviceID } = approval;
         return {
           kind: 'approval',
           accountID,
@@ -67,20 +68,7 @@ export function approvalChanges(db: Database, { scope, sinceMs }: ChangeSpan): C
           deviceID,
           key: approvalID,
           atMs: approval.decidedMs ?? approval.requestedMs,
-          data: {
-            approvalID,
-            deviceID,
-            ...approvedOrder,
-            approvalState: approval.approvalState,
-            reason: approval.reason,
-            requestedBy: approval.requestedBy,
-            requested: epochSeconds(approval.requestedMs),
-            expires: epochSeconds(approval.expiresMs),
-            decidedBy: approval.decidedBy ?? '',
-            decided: epochSeconds(approval.decidedMs),
-            decidedReason: approval.decidedReason ?? '',
-            commandID: approval.commandID ?? '',
-          },
+          data: viewApproval(approval),
         };
       },
     },

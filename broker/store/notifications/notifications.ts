@@ -3,6 +3,7 @@
 // administrators see them.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
+import type { Scope } from '../../core/accounts/scope.ts';
 import { crossingNotice } from '../../core/notifications/status-episodes.ts';
 import { isNotRoutine } from '../base/routine-codes.ts';
 import {
@@ -15,7 +16,7 @@ import {
   textOrEmpty,
   textOrNull,
 } from '../base/row.ts';
-import { type Scope, visible } from '../base/scope.ts';
+import { visible } from '../base/scope.ts';
 import { type Infer, shape } from '../base/table.ts';
 import { switchesOf } from '../schema/configs.ts';
 import { notifications } from '../schema/notifications.ts';

@@ -36,7 +36,8 @@ function scopesOf(row: Row): readonly TokenScope[] | null {
 
 // `expires_s`, `device_limit`, `retained_days`: null = no limit. `needs_approval`: an engine cut then needs a second
 // user. `needs_password`: restrictive commands and approvals then need the password again. `cuts_per_hour`: vehicles that one user may cut
-// within an hour. `breaker_s`, `breaker_by`: since when the account's breaker is open, and the user who opened it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
+// within an hour. `breaker_s`, `breaker_by`: time and user that opened the account's breaker; null while it is closed. `cuts_since_ms`: a reset of the
+// breaker; earlier cuts do not count.
 // `events_per_s`: set by the service's operator in place of `ingest.accountEventsPerS`; null: that one.
 // `retained_most_days`: limit set by the service's operator; the account itself may keep less. `approval_off_*`: open request
 // to switch the second-person rule off. `deleting_s`: since when the account is being deleted, or null.

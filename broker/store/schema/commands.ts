@@ -13,7 +13,7 @@ const verdictOf = (row: Row, name: string) => jsonObjectOrNull(row, name) as Ver
 // The ledger. `state_rank` orders the states so that a late report cannot set an earlier state; `is_final` 1 ends the
 // command. At most one unfinished command per feature of a device: the newest replaces an older one. Rank 5: end
 // presumed by the broker; rank 6: end reported by the device, which takes precedence. `reported_ms` and
-// `reported_tie` belong to the newest report of the present rank. `cancel_by`: user who requested its withdrawal.
+// `reported_tie` belong to the newest report of the present rank. `cancel_by`: user of its withdrawal.
 // `asked_us`: when state `0` was last asked for, a repeat too, as a point in the order of arrival (epoch
 // microseconds). `detail`: text of that report. `verdict`: the rules of the interlock in it as JSON, see
 // `src/core/verdict/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came
@@ -40,7 +40,7 @@ export const commands = table('commands', {
   /** Event time of the device's newest report; 0 before the first. */
   reportedMs: 'BIGINT NOT NULL DEFAULT 0',
   reportedTie: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
-  /** User who asked to withdraw it; null when none did. */
+  /** User of its withdrawal; null: none was requested. */
   cancelBy: 'TEXT',
   /** Approval that it came from, and its approver; null when none was needed. */
   approvalID: 'TEXT UNIQUE',
@@ -56,8 +56,7 @@ export const commands = table('commands', {
 
 // A cut that waits for a second user; nothing is signed before `approval_state` is 'approved', which one batch sets
 // together with the command. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
-// At most one waits for each device. `decided_by`: user who approved, refused or withdrew it; null while it waits. `decided_reason`: why it
-// was refused; null without a reason.
+// At most one waits for each device. `decided_by`: user of the approval, refusal or withdrawal; null while it waits.
 export const approvals = table('approvals', {
   approvalID: 'TEXT NOT NULL PRIMARY KEY',
   deviceNo: 'INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE',

@@ -15,7 +15,7 @@ const witnessesOf = (row: Row, name: string) => witnessesFrom(jsonObjectOrNull(r
 // `boot` .. `time_quality`: as the device said in its last hello.
 // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
 // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never. `unreadable_ms`: the same of what it
-// sent and nobody can read.
+// sent and cannot be read.
 export const devices = table(
   'devices',
   {

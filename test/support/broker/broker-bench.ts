@@ -1,10 +1,11 @@
 // A broker's parts on a workbench: a clock that moves only by `advance`, a real SQLite database in memory with one account
 // and its devices, a log that remembers. No mocks of product code.
 import { setImmediate as turn } from 'node:timers/promises';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import { createIngest, type IngestOptions } from '../../../broker/ingest/ingest.ts';
 import { migrations } from '../../../broker/migrations.ts';
 import { createGroupCommit } from '../../../broker/scheduling/group-commit.ts';
-import { type DeviceRef, findDevice, insertDevice } from '../../../broker/store/devices/devices.ts';
+import { findDevice, insertDevice } from '../../../broker/store/devices/devices.ts';
 import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import type { Hello } from '../../../src/core/wire/wire.ts';

@@ -2,8 +2,8 @@
 import { issueDeviceSecret } from '../../../broker/accounts/issue-device-secret.ts';
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import { type Broker, createBroker } from '../../../broker/broker.ts';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import type { MqttLimits, MqttServerOptions } from '../../../broker/ports/mqtt-server.ts';
-import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import { AppError } from '../../../src/core/errors.ts';

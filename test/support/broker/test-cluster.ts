@@ -1,6 +1,7 @@
 // Several brokers behind one real MQTT server, as behind a cluster: what a device sends is handed to them in turn, one after the
 // other for each device, and whichever has something for a device publishes it there. None of them knows the connections.
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import type {
   MqttServer,
   MqttServerOptions,
@@ -8,7 +9,6 @@ import type {
   Uplink,
 } from '../../../broker/ports/mqtt-server.ts';
 import { createQueues } from '../../../broker/scheduling/queues.ts';
-import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { handleUplinkOf, onUplinkOf } from './uplinks.ts';
 

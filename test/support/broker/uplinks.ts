@@ -1,8 +1,8 @@
 // Handlers of publishes for tests that report the outcome by a promise.
 
 import { completed, completeWith } from '../../../broker/core/completion.ts';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import type { MqttServerOptions, Uplink } from '../../../broker/ports/mqtt-server.ts';
-import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 
 type OnUplink = MqttServerOptions['onUplink'];
 

@@ -2,7 +2,7 @@
 // one of those that run, again to another when that one ends before it answers, and takes what leaves for devices.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import type { UplinkVerb } from '../../../src/core/wire/topics.ts';
 
 const script = fileURLToPath(new URL('./bridge-child.mjs', import.meta.url));

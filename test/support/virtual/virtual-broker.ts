@@ -2,12 +2,12 @@
 // in memory that delays, breaks and goes half-open as told. Only the MQTT packets themselves are left out.
 import { type CommandLedger, createCommandLedger } from '../../../broker/commands/commands.ts';
 import { createDeviceRequests, type DeviceRequests } from '../../../broker/commands/device-requests.ts';
+import type { DeviceRef } from '../../../broker/core/device-key.ts';
 import { createIngest, type Ingest } from '../../../broker/ingest/ingest.ts';
 import type { Downlink } from '../../../broker/ports/mqtt-server.ts';
 import { type ConfigRollout, createConfigRollout } from '../../../broker/rollout/config-rollout.ts';
 import { encodeZones } from '../../../broker/rollout/config-zones.ts';
 import { createGroupCommit } from '../../../broker/scheduling/group-commit.ts';
-import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import type { SeededEntropy } from '../../../simulator/core/random.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { formatTopic } from '../../../src/core/wire/topics.ts';

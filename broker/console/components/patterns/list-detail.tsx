@@ -13,6 +13,8 @@ interface Column<T> {
   readonly isNum?: boolean;
   /** Needs no name before it where a row is a card. */
   readonly isBare?: boolean;
+  /** Its name is for a screen reader alone: a column of buttons. */
+  readonly isNameHidden?: boolean;
   cell(item: T): ReactNode;
 }
 
@@ -29,7 +31,7 @@ interface TableProps<T> {
 }
 
 /** A table whose rows fold into cards on a narrow screen. */
-function Table<T>(props: TableProps<T>) {
+export function Table<T>(props: TableProps<T>) {
   const { caption, columns, items, selected, keyOf, rowOf } = props;
   const numClass = ({ isNum = false }: Column<T>) => (isNum ? { className: 'num' } : {});
   return (
@@ -40,7 +42,7 @@ function Table<T>(props: TableProps<T>) {
           <tr>
             {columns.map((column) => (
               <th scope="col" key={column.name} {...numClass(column)}>
-                {column.name}
+                {column.isNameHidden === true ? <span className="hidden">{column.name}</span> : column.name}
               </th>
             ))}
           </tr>

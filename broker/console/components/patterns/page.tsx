@@ -7,15 +7,18 @@ interface PageProps {
   readonly title: string;
   /** Of the browser's tab, where it is another one. */
   readonly tabTitle?: string;
+  /** Below the title. */
+  readonly lead?: string;
   readonly children: ReactNode;
 }
 
-export function Page({ title, tabTitle = title, children }: PageProps) {
+export function Page({ title, tabTitle = title, lead, children }: PageProps) {
   useTitle(tabTitle);
   return (
     <main className="page" id="main">
       <header className="page-head">
         <h1>{title}</h1>
+        {lead === undefined ? null : <p>{lead}</p>}
       </header>
       {children}
     </main>
@@ -54,7 +57,7 @@ interface GateProps {
   readonly children: ReactNode;
 }
 
-/** Shows its content to a user who may see it, else for whom it is. */
+/** Shows its content where the user may see it, else the title and hint. */
 export function Gate({ isOpen, title, hint, children }: GateProps) {
   if (isOpen === true) return children;
   return (

@@ -16,7 +16,7 @@ export function reportTime(
   return isOther ? order.ownClock({ time: timeText(reported) }) : timeText(updated);
 }
 
-/** Since when no cut is taken, and by whom. */
+/** Time and user that opened the breaker. */
 export const breakerText = (
   { breakerOpened, breakerOpenedBy }: Pick<Result<'commandLimits'>, 'breakerOpened' | 'breakerOpenedBy'>,
   texts: WordsWith<[typeof cutWords]>['cutLimits'],

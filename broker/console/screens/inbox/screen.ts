@@ -1,5 +1,4 @@
-// Notifications of this user.
-
+// Notifications of this user, and the number of those not viewed for the navigation.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useWords } from '../../components/use.ts';
@@ -9,8 +8,6 @@ import { address, type Badge, screen } from '../../shell/screen.ts';
 import { inboxFilters } from '../../state/account/inbox-view.ts';
 import { oneOf, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
-
-// How much of the inbox this user has not viewed, for the navigation.
 
 /** The stream reports no notification: an alarm reads the count again at once, this the rest, ms. */
 const rereadMs = 30_000;

@@ -15,7 +15,6 @@ export const practiceScreen = screen({
   links: [
     {
       to: '/practice',
-
       icon: 'flask-conical',
       key: 'w',
       condition: 'practice',
