@@ -3,10 +3,10 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
+import type { Dispatch } from './agent-module.ts';
 import { type VehicleEffect, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import type { VehicleState } from './core/kernel/vehicle-state.ts';
 import { type VehicleConfig } from './core/kernel/vehicle-types.ts';
-import type { ModemReading } from './core/modem/modem-reading.ts';
 import { stepVehicle, vehicleWakeMs } from './core/vehicle/vehicle.ts';
 import type { AgentPorts } from './ports.ts';
 
@@ -116,56 +116,58 @@ export function startWatchdog(
   return () => cancel();
 }
 
-/** Asks periodically about modem and SIM; why there is no answer is logged once. */
-export function watchModem(
-  { clock, log, modem }: Pick<AgentPorts, 'clock' | 'log' | 'modem'>,
-  dispatch: (event: VehicleEvent) => void,
+/** Dispatches what `look` gives, at once and then this long after each answer. */
+function repeat(
+  clock: Clock,
+  { everyMs, look, dispatch }: { everyMs: number; look(): Promise<VehicleEvent>; dispatch: Dispatch },
 ): Cancel {
-  if (modem === undefined) return () => undefined;
   let cancel: Cancel = () => undefined;
   let isStopped = false;
-  let reported = '';
-  const look = async (): Promise<void> => {
-    let reading: ModemReading | null = null;
-    let reason = '';
-    try {
-      reading = await modem.read();
-    } catch (thrown) {
-      reason = messageOf(thrown);
-    }
+  const run = async (): Promise<void> => {
+    const event = await look();
     if (isStopped) return;
-    if (reason !== reported && reason !== '') log.warn('modem_unreadable', { reason });
-    reported = reason;
-    dispatch({ kind: 'modem', sight: { reading, reason } });
-    cancel = clock.after(modem.everyMs, () => void look());
+    dispatch(event);
+    cancel = clock.after(everyMs, () => void run());
   };
-  void look();
+  void run();
   return () => {
     isStopped = true;
     cancel();
   };
 }
 
+/** Asks periodically about modem and SIM; why there is no answer is logged once. */
+export function watchModem(
+  { clock, log, modem }: Pick<AgentPorts, 'clock' | 'log' | 'modem'>,
+  dispatch: Dispatch,
+): Cancel {
+  if (modem === undefined) return () => undefined;
+  let reported = '';
+  const look = async (): Promise<VehicleEvent> => {
+    let reason = '';
+    const reading = await modem.read().catch((thrown: unknown) => {
+      reason = messageOf(thrown);
+      return null;
+    });
+    if (reason !== reported && reason !== '') log.warn('modem_unreadable', { reason });
+    reported = reason;
+    return { kind: 'modem', sight: { reading, reason } };
+  };
+  return repeat(clock, { everyMs: modem.everyMs, look, dispatch });
+}
+
 /** Asks now and then where the modem is registered. */
 export function watchNetwork(
   { clock, log, network }: Pick<AgentPorts, 'clock' | 'log' | 'network'>,
-  dispatch: (event: VehicleEvent) => void,
+  dispatch: Dispatch,
 ): Cancel {
   if (network === undefined) return () => undefined;
-  let cancel: Cancel = () => undefined;
-  let isStopped = false;
-  const look = async (): Promise<void> => {
+  const look = async (): Promise<VehicleEvent> => {
     const place = await network().catch((thrown: unknown) => {
       log.warn('network_state_unreadable', { reason: messageOf(thrown) });
       return null;
     });
-    if (isStopped) return;
-    dispatch({ kind: 'network', isRoaming: place === 'roaming' });
-    cancel = clock.after(limits.networkMs, () => void look());
+    return { kind: 'network', isRoaming: place === 'roaming' };
   };
-  void look();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
+  return repeat(clock, { everyMs: limits.networkMs, look, dispatch });
 }

@@ -1,10 +1,12 @@
 // What a module of the vehicle needs of the process: what it reads beside board and receiver, the effects that are its own, and its checks for
 // the doctor. Its code is loaded only where it is configured.
 import type { Settings } from '../src/core/settings/settings.ts';
-import type { ModuleConfig, ModuleEffects, ModuleStatus } from './core/kernel/module-slots.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ModuleConfig, ModuleEffects, ModuleEvents, ModuleStatus } from './core/kernel/module-slots.ts';
 import type { VehicleEvent } from './core/kernel/vehicle-events.ts';
 import type { Check, Finding } from './doctor/check.ts';
 import type { DoctorPorts } from './doctor/ports.ts';
+import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 
 export type Dispatch = (event: VehicleEvent) => void;
@@ -22,12 +24,32 @@ export interface CheckContext {
   isStopped(): boolean;
 }
 
+/** A signed message on the topic of the commands; it becomes an event of this kind with the body that was decoded. */
+export interface Downlink {
+  readonly kind: keyof ModuleEvents;
+  /** Of its signature. */
+  readonly type: string;
+  /** Null: its content is not valid. */
+  decode(payload: Uint8Array): object | null;
+}
+
+/** What an effect is performed with. */
+export interface EffectContext {
+  readonly ports: AgentPorts;
+  readonly outbox: Outbox;
+  readonly commits: CommitQueue;
+  readonly dispatch: Dispatch;
+}
+
 export interface AgentModule {
   /** The table of agent.toml that names its serial port; without it nothing is loaded. */
   readonly table?: keyof ModuleConfig;
   /** Its place in the doctor: the title of the port, and the name of `doctor NAME` for its check alone. */
   readonly portTitle?: string;
   readonly part?: string;
+  /** What the vehicle is configured with that only the process knows. */
+  setup?(ports: AgentPorts): ModuleConfig;
+  readonly downlinks?: readonly Downlink[];
   /** Loads its code, and gives the function that starts to read. Nothing is open before that function runs. */
   load?(config: unknown, ports: AgentPorts): Promise<(dispatch: Dispatch) => Reader>;
   /** Its check for the doctor. */
@@ -36,6 +58,6 @@ export interface AgentModule {
   findings?(shown: ModuleStatus): Promise<readonly Finding[]> | null;
   /** Performs its own kinds of effect. */
   readonly perform?: {
-    readonly [Kind in keyof ModuleEffects]?: (effect: ModuleEffects[Kind], ports: AgentPorts) => void;
+    readonly [Kind in keyof ModuleEffects]?: (effect: ModuleEffects[Kind], context: EffectContext) => void;
   };
 }

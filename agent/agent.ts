@@ -5,10 +5,10 @@ import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchModem, watchNetwork } from './agent-loop.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
+import type { ModuleConfig } from './core/kernel/module-slots.ts';
 import { type VehicleConfig } from './core/kernel/vehicle-types.ts';
-import { describeUpdate } from './core/kernel/vehicle-update.ts';
 import type { AgentStatus } from './core/status/agent-facts.ts';
-import { statusOfVehicle } from './core/status/status.ts';
+import { moduleFacts, statusOfVehicle } from './core/status/status.ts';
 import { helloOf } from './core/vehicle/vehicle.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
 import { createEffectRunner } from './effect-runner.ts';
@@ -82,7 +82,7 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
     idleMs: Math.round(loop.idleMs()),
     hangingMs: Math.round(commits.hangingMs()),
     messages: state.inbox.messages,
-    update: describeUpdate(state),
+    ...moduleFacts(state),
     vehicle: statusOfVehicle(state, { nowMs, paths, config }),
   };
 }
@@ -90,6 +90,10 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
 function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
+
+/** What modules need of the process in the configuration of the vehicle. */
+const setupOf = (ports: AgentPorts): ModuleConfig =>
+  Object.assign({}, ...agentModules.map(({ setup }) => setup?.(ports)));
 
 /** What reads a further port, where one is configured; its code is loaded only then. */
 const loadReaders = (config: AgentConfig, ports: AgentPorts) =>
@@ -127,11 +131,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     throw thrown;
   });
   const { isIntact, ...kept } = stored;
-  const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports) };
+  const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports), ...setupOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const updateSetup = ports.updater === undefined ? {} : { updateSetup: ports.updater.setup };
-  const state = createVehicle(vehicle, { now, ...started, ...kept, ...updateSetup, connectDelayMs });
+  const state = createVehicle(vehicle, { now, ...started, ...kept, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

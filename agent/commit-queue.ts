@@ -9,7 +9,7 @@ import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { inboxKey, memoryRows, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
+import { inboxKey, memoryRows, recordKey, requestsKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -90,12 +90,11 @@ function createPause(clock: Clock) {
 }
 
 /** The records that changed with this commit. */
-function recordsOf({ record, inbox, requests, update }: Commit): readonly Statement[] {
+function recordsOf({ record, inbox, requests }: Commit): readonly Statement[] {
   return [
     ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
     ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
     ...(requests === undefined ? [] : [putState(requestsKey, JSON.stringify(requests))]),
-    ...(update === undefined ? [] : [putState(updateKey, JSON.stringify(update))]),
   ];
 }
 
@@ -108,18 +107,20 @@ interface StoreOptions {
 /** Writes one commit: its events, and of the records only what changed. */
 function createStore({ outbox, clock, isIntact }: StoreOptions) {
   let isTrusted = isIntact;
-  /** Rows of the memory as they are on disk, by key. */
-  const stored = new Map<string, string>();
+  /** Rows of memory and modules as they were written last, by key. */
+  const stored = new Map<string, unknown>();
   let storedZones: Commit['zones'];
   let startedMs: number | null = null;
   /** Gives the numbers of its events. */
   const store = async (commit: Commit): Promise<readonly number[]> => {
     startedMs = clock.monoMs();
     try {
-      const memory = memoryRows(commit.memory).filter(([key, value]) => stored.get(key) !== value);
+      const rows = [...memoryRows(commit.memory), ...Object.entries(commit.rows)].filter(
+        ([key, value]) => stored.get(key) !== value,
+      );
       const { zones } = commit;
       const statements = [
-        ...memory.map(([key, value]) => putState(key, value)),
+        ...rows.map(([key, row]) => putState(key, typeof row === 'string' ? row : JSON.stringify(row))),
         ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
         ...recordsOf(commit),
       ];
@@ -127,7 +128,7 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       const events = await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
-      for (const [key, value] of memory) stored.set(key, value);
+      for (const [key, row] of rows) stored.set(key, row);
       storedZones = zones ?? storedZones;
       return events.map(({ seq }) => seq);
     } finally {

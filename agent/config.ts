@@ -7,19 +7,14 @@ import { numberSetting } from '../src/core/settings/kinds.ts';
 import { type Settings, settingsSchema, standardSettings } from '../src/core/settings/settings.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
-import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
+import { boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
 import type { ModuleConfig } from './core/kernel/module-slots.ts';
-import {
-  type Protection,
-  protectionFaults,
-  protectionSchema,
-  standardProtection,
-} from './core/protection/protection.ts';
-import { standardUpdate, updateFault, updateSchema } from './core/update/update-config.ts';
+import type { VehicleConfig } from './core/kernel/vehicle-types.ts';
+import { protectionFaults, protectionSchema, standardProtection } from './core/protection/protection.ts';
 import { modules } from './core/vehicle/modules.ts';
 
-export { standardProtection, standardSettings, standardUpdate };
+export { standardProtection, standardSettings };
 
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
@@ -27,8 +22,11 @@ const path = (description: string) => Type.String({ minLength: 1, maxLength: 100
 /** Where the service makes its folder (RuntimeDirectory). */
 export const standardSocket = '/run/fleetward-agent/agent.sock';
 
-/** The tables of modules. Their types are those of the configuration that is made of them, so the file has none for them. */
-const moduleTables: object = Object.fromEntries(modules.tables.map(({ table, schema }) => [table, schema]));
+/** The tables of modules, in the order of their list. */
+export const tablesOfModules = modules.flatMap(({ tables = [] }) => tables);
+
+/** Their types are those of the configuration that is made of them, so the file has none for them. */
+const moduleTables: object = Object.fromEntries(tablesOfModules.map(({ table, schema }) => [table, schema]));
 
 /** agent.toml: every key there is, with its limits and default. */
 export const agentFileSchema = Type.Object({
@@ -103,7 +101,6 @@ export const agentFileSchema = Type.Object({
     }),
   }),
   protection: protectionSchema,
-  update: updateSchema,
   ...settingsSchema.properties,
   log: Type.Object({
     level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -122,14 +119,7 @@ export interface ClientCertificate {
 }
 
 /** What `createAgent` runs on; the simulator builds it directly. */
-export interface AgentConfig extends ModuleConfig {
-  readonly accountID: string;
-  readonly deviceID: string;
-  /** Names the hardware of this unit, on which its sensors have proven themselves; '' where it has no name. */
-  readonly hardwareID: string;
-  readonly agentVersion: string;
-  /** No real clock shows an earlier time than this. */
-  readonly earliestUtcMs: number;
+export interface AgentConfig extends Omit<VehicleConfig, 'boot' | 'broker' | 'serviceCodes'> {
   readonly broker: {
     readonly url: string;
     readonly secret: string;
@@ -139,16 +129,8 @@ export interface AgentConfig extends ModuleConfig {
     /** The first connect after a start waits a random part of this. */
     readonly connectSpreadMs: number;
   };
-  readonly profile: BoardProfile;
   readonly boardPort: SerialSettings;
   readonly gnssPort: SerialSettings;
-  readonly gnssSilenceMs: number;
-  /** As the installer gave them; a signed configuration may lay others over them. */
-  readonly settings: Settings;
-  /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
-  readonly protection: Protection;
-  /** Positions wait at most this long in memory before they are committed. */
-  readonly windowMs: number;
 }
 
 /** The release date: a lower bound of real time for clocks without a battery. */
@@ -173,7 +155,7 @@ const tableIn = (file: AgentFile, table: string): unknown =>
 /** Why a port cannot be what it is; '' when each is another one. */
 function portFault(file: AgentFile): string {
   const taken = new Map<string, string>();
-  for (const table of ['board', 'gnss', ...modules.tables.map((of) => of.table)]) {
+  for (const table of ['board', 'gnss', ...tablesOfModules.map((of) => of.table)]) {
     const name = `${table}.port`;
     const { port } = (tableIn(file, table) ?? {}) as { readonly port?: string };
     if (port === undefined) continue;
@@ -187,7 +169,7 @@ function portFault(file: AgentFile): string {
 /** The tables of modules; one that sets nothing up is left out. */
 const configureModules = (file: AgentFile): ModuleConfig =>
   Object.fromEntries(
-    modules.tables
+    tablesOfModules
       .map(({ table, configOf }) => [table, configOf(tableIn(file, table))])
       .filter(([, config]) => config !== null),
   );
@@ -217,9 +199,8 @@ export async function toAgentConfig(
     .join('; ');
   const wrong = [
     unfit,
-    updateFault(file.update),
     portFault(file),
-    ...modules.tables.map(({ table, fault }) => fault?.(tableIn(file, table), profile, file) ?? ''),
+    ...tablesOfModules.map(({ table, fault }) => fault?.(tableIn(file, table), profile, file) ?? ''),
   ].filter((words) => words !== '');
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
@@ -260,7 +241,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
     ...Object.fromEntries(
-      modules.tables.flatMap(({ table, describe }) =>
+      tablesOfModules.flatMap(({ table, describe }) =>
         config[table] === undefined || describe === undefined ? [] : [[table, describe(config[table])]],
       ),
     ),

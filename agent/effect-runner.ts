@@ -1,11 +1,10 @@
 // Runs the effects of the vehicle's core, one at a time, and dispatches the outcome of each.
 
 import { messageOf } from '../src/core/errors.ts';
-import type { CommitQueue } from './commit-queue.ts';
+import type { EffectContext } from './agent-module.ts';
 import { type VehicleEffect, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { agentModules } from './modules.ts';
-import type { Outbox } from './outbox.ts';
-import type { AgentPorts, ConfigStore } from './ports.ts';
+import type { ConfigStore } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';
 import type { createSession } from './session.ts';
 import { readUnit } from './unit-reading.ts';
@@ -27,24 +26,21 @@ async function writeSlot(
   dispatch({ kind: 'slotWritten', slot, fault });
 }
 
-type Performer = (effect: VehicleEffect, ports: AgentPorts) => void;
+type Performer = (effect: VehicleEffect, context: EffectContext) => void;
 
 /** Of the modules, by the kind of effect; each takes the effects of its own kind. */
 const modulePerformers = new Map(
   agentModules.flatMap(({ perform = {} }) => Object.entries(perform) as [string, Performer][]),
 );
 
-interface EffectDeps {
-  readonly ports: AgentPorts;
-  readonly outbox: Outbox;
+interface EffectDeps extends EffectContext {
   readonly serial: ReturnType<typeof createSerialPorts>;
   readonly session: ReturnType<typeof createSession>;
-  readonly commits: CommitQueue;
-  dispatch(event: VehicleEvent): void;
 }
 
 /** The function that runs one effect. */
-export function createEffectRunner({ ports, outbox, serial, session, commits, dispatch }: EffectDeps) {
+export function createEffectRunner(deps: EffectDeps) {
+  const { ports, outbox, serial, session, commits, dispatch } = deps;
   const { log } = ports;
   return (effect: VehicleEffect): void => {
     const { kind } = effect;
@@ -61,8 +57,6 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
         return session.acknowledge(effect.receipt);
       case 'writeSlot':
         return void writeSlot(ports.configSlots, effect, dispatch);
-      case 'update':
-        return ports.updater?.perform(effect.task, (result) => dispatch({ kind: 'update', result: result }));
       case 'delivery':
         return session.perform(effect.effect);
       case 'readUnit':
@@ -82,7 +76,7 @@ export function createEffectRunner({ ports, outbox, serial, session, commits, di
       case 'log':
         return log[effect.level](effect.event, effect.fields);
       default:
-        return modulePerformers.get(kind)?.(effect, ports);
+        return modulePerformers.get(kind)?.(effect, deps);
     }
   };
 }

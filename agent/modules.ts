@@ -4,5 +4,12 @@ import { busProcess } from './bus/bus-process.ts';
 import { driverProcess } from './driver/driver-process.ts';
 import { fuelProcess } from './fuel/fuel-process.ts';
 import { sleepProcess } from './sleep/sleep-process.ts';
+import { updateProcess } from './update/update-process.ts';
 
-export const agentModules: readonly AgentModule[] = [busProcess, driverProcess, fuelProcess, sleepProcess];
+export const agentModules: readonly AgentModule[] = [
+  updateProcess,
+  busProcess,
+  driverProcess,
+  fuelProcess,
+  sleepProcess,
+];

@@ -15,7 +15,6 @@ import {
 import {
   decodeAck,
   decodeCommand,
-  decodeFirmware,
   decodeMessage,
   decodeWelcome,
   encodeJsonMessage,
@@ -43,6 +42,7 @@ import {
   isDrained,
   type Lanes,
 } from './core/link/delivery.ts';
+import { agentModules } from './modules.ts';
 import type { Batch, Outbox } from './outbox.ts';
 
 const limits = {
@@ -69,6 +69,8 @@ interface SessionOptions {
   hello(nonce: string): Hello;
   dispatch(event: VehicleEvent): void;
 }
+
+const downlinks = agentModules.flatMap((module) => module.downlinks ?? []);
 
 type Topic = (verb: UplinkVerb | DownlinkVerb) => string;
 
@@ -99,16 +101,21 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
 
   /** Other messages on the topic of the commands, each under a type of its own. */
   const handleOther = (token: string): boolean => {
-    const job = verifier.verify(token, signedTypes.firmware);
-    const firmware = job === null ? null : decodeFirmware(job);
-    if (firmware !== null) dispatch({ kind: 'firmware', body: firmware });
+    for (const { kind, type, decode } of downlinks) {
+      const payload = verifier.verify(token, type);
+      const body = payload === null ? null : decode(payload);
+      if (body === null) continue;
+      // The module decodes what its own kind of event has.
+      dispatch({ kind, body } as VehicleEvent);
+      return true;
+    }
     const note = verifier.verify(token, signedTypes.message);
     const message = note === null ? null : decodeMessage(note);
     if (message !== null) dispatch({ kind: 'message', body: message });
     const asked = verifier.verify(token, signedTypes.request);
     const request = asked === null ? null : decodeRequest(asked);
     if (request !== null) dispatch({ kind: 'request', body: request });
-    return firmware !== null || message !== null || request !== null;
+    return message !== null || request !== null;
   };
 
   const handleCommand = (payload: Uint8Array, acknowledge: () => void): void => {

@@ -1,5 +1,5 @@
 // State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence, inbox,
-// requests, update, zones. Read once at the start; written only together with the events that report it.
+// requests, zones, and those of modules. Read once at the start; written only together with the events that report it.
 
 import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
@@ -9,8 +9,6 @@ import { type VehicleMemory } from './core/kernel/vehicle-types.ts';
 import { noTraffic, trafficOf } from './core/link/data-budget.ts';
 import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
 import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
-import { parseUpdateRecord } from './core/update/update-record.ts';
-import type { UpdateRecord } from './core/update/update-types.ts';
 import { putState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -20,7 +18,6 @@ export const evidenceKey = 'evidence';
 export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
 export const requestsKey = 'requests';
-export const updateKey = 'update';
 
 /** Of a vehicle that was never switched on before. */
 export const emptyMemory: VehicleMemory = {
@@ -69,7 +66,8 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
   readonly requests: object;
-  readonly update: UpdateRecord;
+  /** All of them, for the modules to find their own. */
+  readonly rows: Readonly<Record<string, unknown>>;
   readonly zones: object;
   readonly isIntact: boolean;
 }> {
@@ -94,7 +92,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
     },
     inbox,
     requests,
-    update: parseUpdateRecord(parse<object>(values.get(updateKey), {}).value),
+    rows: Object.fromEntries([...values].map(([key, text]) => [key, parse<object>(text, {}).value])),
     zones,
     isIntact: isWhole,
   };

@@ -105,7 +105,7 @@ function createLocalOperations({ agent, clock, process }: SocketParts): Handler 
 
   const healthz: Handler = async () => {
     const facts = await factsNow();
-    const conditions = conditionsOf({ ...facts, lagMs: facts.process.lagMs });
+    const conditions = conditionsOf(facts);
     const isHealthy = conditions.every(({ isGood }) => isGood);
     const reasons = conditions.flatMap(({ isGood, seen }) => (isGood ? [] : [seen]));
     return json(isHealthy ? 200 : 503, { healthy: isHealthy, reasons, conditions });

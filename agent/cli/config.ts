@@ -3,9 +3,8 @@
 import { dirname } from 'node:path';
 import { settingAt } from '../../src/config.ts';
 import { createConfigFiles } from '../adapters/config-files.ts';
-import { type AgentFile, describeConfig, settingsIn } from '../config.ts';
+import { type AgentFile, describeConfig, settingsIn, tablesOfModules } from '../config.ts';
 import { type RemoteConfig, readRemoteConfig } from '../config-origin.ts';
-import { modules } from '../core/vehicle/modules.ts';
 import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
@@ -18,7 +17,7 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const panic = describePanicGap(config.profile);
   const witnesses = describeWitnesses(config, config.protection);
   const facts = describeConfig(config);
-  const tables = modules.tables.filter(({ table }) => config[table] !== undefined);
+  const tables = tablesOfModules.filter(({ table }) => config[table] !== undefined);
   const warnings = [...panic.warnings, ...witnesses.warnings, ...tables.flatMap((of) => of.warnings ?? [])];
   const lines = [
     `${String(flags['config'])}: good`,

@@ -74,7 +74,14 @@ export async function start(flags: Flags): Promise<void> {
   const lock = holdSqlite(file.storage.path, `the outbox ${file.storage.path}`, 'any');
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
-  const updater = openUpdater({ flags, settings: file, running: readVersion(), log });
+  const { update: settings } = config;
+  const updater = openUpdater({
+    flags,
+    settings,
+    outboxMb: file.storage.maxMb,
+    running: readVersion(),
+    log,
+  });
   const agent = await createAgent(config, {
     clock,
     entropy,

@@ -185,6 +185,12 @@ export function upMsAt(state: TimeState, monoMs: number): number {
   return Math.max(0, Math.round(monoMs - state.bootMonoMs));
 }
 
+/** UTC by the best origin; null: unknown. */
+export function utcMsAt(state: TimeState, monoMs: number): number | null {
+  const origin = bestOrigin(state);
+  return origin === null ? null : origin.originMs + upMsAt(state, monoMs);
+}
+
 /**
  * UTC for judging the expiry of a command: the broker's signed time, else GNSS. Null if neither is known: the system clock is never used for it
  * (edge-agents 2.3 rule 3).

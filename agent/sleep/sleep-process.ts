@@ -4,9 +4,9 @@ import type { AgentModule } from '../agent-module.ts';
 
 export const sleepProcess: AgentModule = {
   perform: {
-    sleep({ seconds }, { requestSleep, log }) {
-      void requestSleep?.(seconds).catch((thrown: unknown) => {
-        log.warn('sleep_not_requested', { reason: messageOf(thrown) });
+    sleep({ seconds }, { ports }) {
+      void ports.requestSleep?.(seconds).catch((thrown: unknown) => {
+        ports.log.warn('sleep_not_requested', { reason: messageOf(thrown) });
       });
     },
   },

@@ -4,13 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../../agent/agent.ts';
-import {
-  type AgentConfig,
-  standardProtection,
-  standardSettings,
-  standardUpdate,
-  toAgentConfig,
-} from '../../agent/config.ts';
+import { type AgentConfig, standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
@@ -102,7 +96,6 @@ function configOf(
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
     protection: standardProtection,
-    update: standardUpdate,
     ...standardSettings,
     alarms: { ...standardSettings.alarms, breachLocked: id === lockedVehicle },
     reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },

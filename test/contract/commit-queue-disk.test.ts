@@ -23,6 +23,7 @@ const panicWith = (counter: number): Commit => ({
   ],
   record: { ...createCommandRecord(), counter },
   memory: emptyMemory,
+  rows: {},
   token: `order-${counter}`,
   receipts: [counter],
 });

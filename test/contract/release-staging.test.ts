@@ -374,9 +374,9 @@ describe('updates', () => {
     const lines: string[] = [];
     const take = (event: string): void => void lines.push(event);
     const log = { ...silentLog, error: take };
-    const settings = { update: { ...standardUpdate, ...update }, storage: { maxMb: 64 } };
+    const settings = { ...standardUpdate, ...update };
     const given = { 'release-key-owner': process.getuid?.() ?? 0, ...flags };
-    return { updater: openUpdater({ flags: given, settings, running: '1.0.0', log }), lines };
+    return { updater: openUpdater({ flags: given, settings, outboxMb: 64, running: '1.0.0', log }), lines };
   };
 
   it('are on only behind a launcher and with a key that only root can change', () => {

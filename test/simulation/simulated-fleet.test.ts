@@ -2,7 +2,7 @@
 // makes the predicted event of every fact, also of those that take a quarter of an hour: fuel and tows.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
+import { standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { judge } from '../../simulator/core/judgement/judgement.ts';
 import { createLedger } from '../../simulator/core/ledger/ledger.ts';
@@ -46,7 +46,6 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
       },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       protection: standardProtection,
-      update: standardUpdate,
       ...standardSettings,
       local: { socket: '' },
       log: { level: 'info' },

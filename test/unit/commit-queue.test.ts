@@ -24,6 +24,7 @@ const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<C
   ],
   record: null,
   memory: emptyMemory,
+  rows: {},
   token: null,
   receipts: [],
   ...over,

@@ -1,23 +1,9 @@
-// What a vehicle does with firmware jobs and messages: it answers each once, keeps little, and changes nothing else.
+// What a vehicle does with messages of operators: it confirms each once, and keeps little.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerJob, createInboxRecord, inboxLimits, keepMessage } from '../../agent/core/link/inbox.ts';
+import { createInboxRecord, inboxLimits, keepMessage } from '../../agent/core/link/inbox.ts';
 import { eventFault } from '../../src/core/events/event-check.ts';
-import type { FirmwareBody, MessageBody } from '../../src/core/wire/wire.ts';
-
-const job: FirmwareBody = {
-  accountID: 'acme',
-  deviceID: 'truck-1',
-  commandID: 'c1',
-  boot: 'b1',
-  issuedMs: 1,
-  expiresMs: 2,
-  version: '1.4.0',
-  url: 'https://updates.example.com/agent.deb',
-  sha256: '0'.repeat(64),
-  issuer: 'anna',
-  cancel: false,
-};
+import type { MessageBody } from '../../src/core/wire/wire.ts';
 
 const note: MessageBody = {
   accountID: 'acme',
@@ -29,29 +15,6 @@ const note: MessageBody = {
   from: 'olga',
   text: 'Please call the depot',
 };
-
-describe('a firmware job', () => {
-  it('is begun and refused in one answer, once', () => {
-    const first = answerJob(createInboxRecord(), job);
-    expect(first.events).toEqual([
-      { statusCode: 64_834, commandID: 'c1', commandState: 'executing', attributes: { version: '1.4.0' } },
-      {
-        statusCode: 64_836,
-        commandID: 'c1',
-        commandState: 'refused',
-        attributes: { version: '1.4.0', reason: 'this unit is updated by its package manager' },
-      },
-    ]);
-    expect(answerJob(first.record, job)).toEqual({ record: first.record, events: [] });
-    expect(JSON.stringify(first.record)).not.toContain('https');
-  });
-
-  it('that is withdrawn before it came never begins', () => {
-    const withdrawn = answerJob(createInboxRecord(), { ...job, cancel: true });
-    expect(withdrawn.events).toMatchObject([{ statusCode: 4358, commandState: 'cancelled' }]);
-    expect(answerJob(withdrawn.record, job).events).toEqual([]);
-  });
-});
 
 describe('a message', () => {
   it('is kept and confirmed, once', () => {
@@ -72,7 +35,7 @@ it('the record stays small whatever comes, keeps the newest, and every answer is
     fc.property(fc.array(text, { minLength: 1, maxLength: 40 }), (texts) => {
       let record = createInboxRecord();
       for (const [at, one] of texts.entries()) {
-        const step = keepMessage(answerJob(record, { ...job, commandID: `c${at}` }).record, {
+        const step = keepMessage(record, {
           ...note,
           messageID: `m${at}`,
           text: one,
@@ -85,7 +48,6 @@ it('the record stays small whatever comes, keeps the newest, and every answer is
       }
       expect(record.messages.at(-1)?.text).toBe(texts.at(-1));
       expect(record.messages.length).toBeLessThanOrEqual(inboxLimits.messages);
-      expect(record.jobs.length).toBeLessThanOrEqual(inboxLimits.jobs);
       expect(JSON.stringify(record).length).toBeLessThanOrEqual(8192);
     }),
     { numRuns: 300 },

@@ -41,9 +41,7 @@ function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
 }
 
 const unhealthy = (facts: AgentFacts): readonly string[] =>
-  conditionsOf({ ...facts, lagMs: facts.process.lagMs }).flatMap(({ name, isGood }) =>
-    isGood ? [] : [name],
-  );
+  conditionsOf(facts).flatMap(({ name, isGood }) => (isGood ? [] : [name]));
 const faultsOf = (facts: AgentFacts): readonly string[] =>
   statusLines(facts).flatMap(({ level, name }) => (level === 'fault' ? [name] : []));
 

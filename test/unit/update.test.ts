@@ -12,7 +12,7 @@ import {
   withTrial,
 } from '../../agent/core/update/plan.ts';
 import { createUpdate, stepUpdate } from '../../agent/core/update/update.ts';
-import { parseUpdateRecord } from '../../agent/core/update/update-record.ts';
+import { parseUpdateRecord } from '../../agent/core/update/update-module.ts';
 import {
   noUpdateRecord,
   type UpdateEffect,

@@ -2,8 +2,9 @@
 // and is paid for, and restarts only when it is parked and nothing is under way that a restart could disturb.
 import { describe, expect, it } from 'vitest';
 import { put } from '../../agent/core/kernel/vehicle-state.ts';
-import { describeUpdate } from '../../agent/core/kernel/vehicle-update.ts';
+import { describeUpdate } from '../../agent/core/update/update-module.ts';
 import type { UpdateResult } from '../../agent/core/update/update-types.ts';
+import { eventFault } from '../../src/core/events/event-check.ts';
 import type { FirmwareBody } from '../../src/core/wire/wire.ts';
 import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
@@ -34,6 +35,9 @@ const tell = (rig: VehicleRig, news: UpdateResult): void => rig.dispatch({ kind:
 const tasks = (rig: VehicleRig): readonly string[] =>
   rig.updateTasks.map(({ kind }) => kind).filter((kind) => kind !== 'tidy');
 const waiting = (rig: VehicleRig): string | undefined => describeUpdate(rig.state())?.waiting;
+
+const answersTo = (rig: VehicleRig, commandID: string) =>
+  rig.told.filter((event) => event.commandID === commandID);
 
 /** Puts the session where a broker would bring it. */
 function connect(rig: VehicleRig): void {
@@ -78,9 +82,7 @@ describe('a vehicle', () => {
     for (let times = 0; times < 3; times++) rig.dispatch({ kind: 'firmware', body: jobOf() });
     rig.run(5);
     expect(tasks(rig)).toEqual(['stage']);
-    expect(rig.told.filter(({ commandID }) => commandID === 'f1')).toMatchObject([
-      { statusCode: 64_834, commandState: 'executing' },
-    ]);
+    expect(answersTo(rig, 'f1')).toMatchObject([{ statusCode: 64_834, commandState: 'executing' }]);
   });
 
   it.each([
@@ -97,10 +99,30 @@ describe('a vehicle', () => {
     expect(rig.told.some(({ commandID }) => commandID === 'f1')).toBe(false);
   });
 
-  it('refuses it with the reason where no launcher can swap releases', async () => {
+  it('refuses it where no launcher can swap releases: once, in one answer, also after a restart', async () => {
     const rig = await createVehicleRig();
+    const send = (boot: string) => rig.dispatch({ kind: 'firmware', body: jobOf({ boot }) });
+    for (let times = 0; times < 3; times++) send('b1');
+    rig.kill();
+    rig.start();
+    send('b2');
+    const reason = 'this unit is updated by its package manager';
+    expect(answersTo(rig, 'f1')).toMatchObject([
+      { statusCode: 64_834, commandState: 'executing', attributes: { version: '1.1.0' } },
+      { statusCode: 64_836, commandState: 'refused', attributes: { version: '1.1.0', reason } },
+    ]);
+    expect(rig.disk.rows).toMatchObject({ jobs: ['f1'] });
+  });
+
+  it('never begins a job that was withdrawn before it came, and remembers the newest jobs only', async () => {
+    const rig = await createVehicleRig();
+    rig.dispatch({ kind: 'firmware', body: jobOf({ cancel: true }) });
     rig.dispatch({ kind: 'firmware', body: jobOf() });
-    expect(rig.reasons()).toContain('this unit is updated by its package manager');
+    expect(answersTo(rig, 'f1')).toMatchObject([{ statusCode: 4358, commandState: 'cancelled' }]);
+    for (let at = 2; at < 40; at++) rig.dispatch({ kind: 'firmware', body: jobOf({ commandID: `f${at}` }) });
+    expect(rig.state().jobs).toHaveLength(16);
+    expect(rig.state().jobs.at(-1)).toBe('f39');
+    for (const event of rig.told) expect(eventFault(event)).toBeNull();
   });
 });
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { Log } from '../../../src/ports.ts';
-import type { UpdateSettings } from '../../core/update/update-config.ts';
+import { standardUpdate, type UpdateSettings } from '../../core/update/update-config.ts';
 import type { Updater } from '../../ports.ts';
 import { readReleaseKey } from './release.ts';
 import { createUpdater } from './updater.ts';
@@ -12,7 +12,10 @@ type Flags = Readonly<Record<string, unknown>>;
 
 interface UpdaterStart {
   readonly flags: Flags;
-  readonly settings: { readonly update: UpdateSettings; readonly storage: { readonly maxMb: number } };
+  /** Absent: the standard ones. */
+  readonly settings: UpdateSettings | undefined;
+  /** Most that the outbox may take. */
+  readonly outboxMb: number;
   /** Version of the release that runs. */
   readonly running: string;
   readonly log: Log;
@@ -35,9 +38,15 @@ function readAuthority(path: string | undefined): { readonly ca?: string } {
  * Null where releases cannot be swapped; an unusable key is logged.
  * @throws AppError `config`.
  */
-export function openUpdater({ flags, settings, running, log }: UpdaterStart): Updater | null {
+export function openUpdater({
+  flags,
+  settings = standardUpdate,
+  outboxMb,
+  running,
+  log,
+}: UpdaterStart): Updater | null {
   const { releases, 'release-key': keyPath, 'release-key-owner': owner } = flags;
-  const { parkedS, healthS, trialS, maxMb, caFile, allowHttp } = settings.update;
+  const { parkedS, healthS, trialS, maxMb, caFile, allowHttp } = settings;
   const authority = readAuthority(caFile);
   if (typeof releases !== 'string' || typeof keyPath !== 'string' || !existsSync(keyPath)) return null;
   try {
@@ -50,7 +59,7 @@ export function openUpdater({ flags, settings, running, log }: UpdaterStart): Up
       trialMs: trialS * 1000,
       mostBytes: maxMb * mebibyte,
       // The outbox may grow to its cap at any time, and goes first.
-      reserveBytes: (settings.storage.maxMb + spareMb) * mebibyte,
+      reserveBytes: (outboxMb + spareMb) * mebibyte,
       allowHttp,
       log,
       ...authority,

@@ -7,6 +7,9 @@ export interface ModuleStates {}
 /** Members of the memory that survives restarts. */
 export interface ModuleMemory {}
 
+/** Rows of the outbox, by their key: for what is too large for the memory. */
+export interface ModuleRows {}
+
 /** Tables of agent.toml, as vehicle and process take them. */
 export interface ModuleConfig {}
 
@@ -16,5 +19,8 @@ export interface ModuleEvents {}
 /** Effects by their kind. */
 export interface ModuleEffects {}
 
-/** Members of the status document. */
+/** Members of the vehicle's part of the status document. */
 export interface ModuleStatus {}
+
+/** Members of the status document beside the vehicle's. */
+export interface ModuleFacts {}

@@ -28,9 +28,15 @@ import type { WarningState } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
 import type { PortState } from '../serial-port-state.ts';
 import type { TimeState } from '../timekeeping.ts';
-import type { UpdateState } from '../update/update-types.ts';
 import type { VehicleZones } from '../zones/zone-state.ts';
-import type { ModuleConfig, ModuleEvents, ModuleMemory, ModuleStates, ModuleStatus } from './module-slots.ts';
+import type {
+  ModuleConfig,
+  ModuleFacts,
+  ModuleMemory,
+  ModuleRows,
+  ModuleStates,
+  ModuleStatus,
+} from './module-slots.ts';
 import type { VehicleEffect, VehicleEvent } from './vehicle-events.ts';
 import type {
   DiagnosisState,
@@ -81,7 +87,6 @@ export interface VehicleState extends ModuleStates {
   readonly inbox: InboxRecord;
   readonly requests: RequestsState;
   readonly diagnosis: DiagnosisState;
-  readonly update: UpdateState;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];
@@ -104,7 +109,7 @@ export interface StepContext {
   readonly effects: VehicleEffect[];
   readonly now: Now;
   readonly config: VehicleConfig;
-  readonly modules: ModuleHooks;
+  readonly modules: readonly VehicleModule[];
   readonly receipts: number[];
   /** The evidence of the state as it is now, once it was asked for. */
   proven?: Evidence | undefined;
@@ -114,6 +119,8 @@ export interface StepContext {
 export interface ModuleStart {
   readonly config: VehicleConfig;
   readonly memory: VehicleMemory;
+  /** As they were stored; not checked. */
+  readonly rows: Readonly<Record<string, unknown>>;
   /** Monotonic. */
   readonly nowMs: number;
 }
@@ -159,9 +166,14 @@ export interface VehicleModule {
   create?(start: ModuleStart): Partial<ModuleStates>;
   /** What of them survives a restart; asked for with each commit. */
   remember?(state: VehicleState): Partial<ModuleMemory>;
-  /** Its own kinds of event. */
+  /** Its rows; each is written with the next commit once it is another object. */
+  rows?(state: VehicleState): Partial<ModuleRows>;
+  /** Its own kinds of event, and those of the kernel after the kernel has handled them. */
   readonly on?: {
-    readonly [Kind in keyof ModuleEvents]?: (context: StepContext, event: ModuleEvents[Kind]) => void;
+    readonly [Kind in VehicleEvent['kind']]?: (
+      context: StepContext,
+      event: Extract<VehicleEvent, { readonly kind: Kind }>,
+    ) => void;
   };
   /** Twice a second. */
   tick?(context: StepContext): void;
@@ -173,40 +185,12 @@ export interface VehicleModule {
   eventAttributes?(state: VehicleState): Attributes | null;
   /** What speaks against a relay change now; null: nothing. A module can only object: nothing that it says proves rest. */
   veto?(state: VehicleState, atMs: number): NonNullable<Evidence['bus']> | null;
-
+  /** Why the machine must not be suspended now; null: it may be. */
+  wakefulness?(state: VehicleState): string | null;
   /** Its members of the status document. @param nowMs monotonic. */
   status?(state: VehicleState, nowMs: number): Partial<ModuleStatus>;
-  /** Its lines of the status. */
+  facts?(state: VehicleState): Partial<ModuleFacts>;
+  /** Its lines of the status: below the evidence, and at the end. */
   lines?(shown: ModuleShown): readonly StatusLine[];
-}
-
-type Handler = (context: StepContext, event: VehicleEvent) => void;
-type HookName = Exclude<keyof VehicleModule, 'on' | 'tables'>;
-
-/** The functions of all modules by moment, in the order of the list: a moment for which no module has one costs nothing. */
-export type ModuleHooks = {
-  readonly [Name in HookName]-?: readonly NonNullable<VehicleModule[Name]>[];
-} & { readonly on: ReadonlyMap<string, Handler>; readonly tables: readonly ModuleTable[] };
-
-/** Gathers the functions once, when the program starts. */
-export function gatherModules(list: readonly VehicleModule[]): ModuleHooks {
-  const of = <Name extends HookName>(name: Name) =>
-    list.flatMap((module) => {
-      const hook = module[name];
-      return hook === undefined ? [] : [hook];
-    }) as NonNullable<VehicleModule[Name]>[];
-  return {
-    tables: list.flatMap(({ tables = [] }) => tables),
-    create: of('create'),
-    remember: of('remember'),
-    tick: of('tick'),
-    analogs: of('analogs'),
-    attributes: of('attributes'),
-    eventAttributes: of('eventAttributes'),
-    veto: of('veto'),
-    status: of('status'),
-    lines: of('lines'),
-    // Each handler takes the event of its own kind.
-    on: new Map(list.flatMap(({ on = {} }) => Object.entries(on) as [string, Handler][])),
-  };
+  lastLines?(facts: ModuleFacts): readonly StatusLine[];
 }

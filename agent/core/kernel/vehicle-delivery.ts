@@ -3,9 +3,9 @@
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Welcome } from '../../../src/core/wire/wire.ts';
 import { type DeliveryInput, stepDelivery } from '../link/delivery.ts';
-import { bestOrigin, offerServerTime, upMsAt } from '../timekeeping.ts';
+import { offerServerTime, utcMsAt } from '../timekeeping.ts';
 import { addCount } from './vehicle-diagnosis.ts';
-import { log, put, record, type StepContext } from './vehicle-state.ts';
+import { isOurs, log, put, record, type StepContext } from './vehicle-state.ts';
 
 /** The data budget's light changed. Reported with the priority of an alarm, so that it is sent even at red. */
 function reportBudget(context: StepContext): void {
@@ -19,8 +19,7 @@ function reportBudget(context: StepContext): void {
 /** One input of the session. */
 export function deliver(context: StepContext, input: DeliveryInput): void {
   const { monoMs, fraction } = context.now;
-  const origin = bestOrigin(context.state.time);
-  const utcMs = origin === null ? null : origin.originMs + upMsAt(context.state.time, monoMs);
+  const utcMs = utcMsAt(context.state.time, monoMs);
   const { link } = context.state.settings;
   const before = context.state.delivery.light;
   const { state, effects } = stepDelivery(context.state.delivery, input, {
@@ -43,9 +42,7 @@ export function deliver(context: StepContext, input: DeliveryInput): void {
 /** The broker's signed answer to our hello. */
 export function handleWelcome(context: StepContext, welcome: Welcome): void {
   const { phase } = context.state.delivery;
-  const { accountID, deviceID, boot } = context.config;
-  const isOurs = welcome.accountID === accountID && welcome.deviceID === deviceID && welcome.boot === boot;
-  if (!isOurs || phase.kind !== 'up' || phase.nonce !== welcome.nonce) {
+  if (!isOurs(context, welcome) || phase.kind !== 'up' || phase.nonce !== welcome.nonce) {
     return log(context, 'warn', 'welcome_refused', { reason: 'not an answer to our hello' });
   }
   const time = offerServerTime(context.state.time, {

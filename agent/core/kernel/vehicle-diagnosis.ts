@@ -17,7 +17,16 @@ import type { EventDraft } from '../protection/command-record.ts';
 import { rehearse } from '../protection/commands.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { configHello } from './vehicle-config.ts';
-import { commitNow, evidenceOf, log, put, type StepContext, stamp, vehicleLimits } from './vehicle-state.ts';
+import {
+  commitNow,
+  evidenceOf,
+  isOurs,
+  log,
+  put,
+  type StepContext,
+  stamp,
+  vehicleLimits,
+} from './vehicle-state.ts';
 import type { DiagnosisEvent, DiagnosisState, PortName } from './vehicle-types.ts';
 
 const limits = {
@@ -172,10 +181,8 @@ function answerInterlock(context: StepContext, requestID: string, kind: Rehearsa
 
 /** A verified request. It is acknowledged already: an unanswered one comes again on the next connect. */
 function handleRequest(context: StepContext, body: RequestBody): void {
-  const { accountID, deviceID, boot } = context.config;
   const { requestID, kind } = body;
-  if (body.accountID !== accountID || body.deviceID !== deviceID || body.boot !== boot)
-    return log(context, 'error', 'request_not_for_this_boot', { requestID });
+  if (!isOurs(context, body)) return log(context, 'error', 'request_not_for_this_boot', { requestID });
   const { monoMs } = context.now;
   const utc = latestUtcMs(context.state.time, monoMs);
   const verdict = judgeRequest(context.state.requests, body, { monoMs, latestUtcMs: utc });

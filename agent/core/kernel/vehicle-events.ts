@@ -1,22 +1,15 @@
 // Events of a vehicle, and its effects. Types only.
 
 import type { FleetEvent } from '../../../src/core/events/event.ts';
-import {
-  type Ack,
-  type CommandBody,
-  type FirmwareBody,
-  type MessageBody,
-  type Welcome,
-} from '../../../src/core/wire/wire.ts';
+import type { Ack, CommandBody, MessageBody, Welcome } from '../../../src/core/wire/wire.ts';
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
-import { type UpdateRecord, type UpdateResult, type UpdateTask } from '../update/update-types.ts';
 import type { ZoneRecord } from '../zones/zone-record.ts';
-import type { ModuleEffects, ModuleEvents } from './module-slots.ts';
+import type { ModuleEffects, ModuleEvents, ModuleRows } from './module-slots.ts';
 import {
   type DiagnosisEffect,
   type DiagnosisEvent,
@@ -51,10 +44,8 @@ export type VehicleEvent =
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
   | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
   /** Verified, and acknowledged at once: one that was not kept comes again on the next connect. */
-  | { readonly kind: 'firmware'; readonly body: FirmwareBody }
   | { readonly kind: 'message'; readonly body: MessageBody }
   | DiagnosisEvent
-  | { readonly kind: 'update'; readonly result: UpdateResult }
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
@@ -71,9 +62,10 @@ export interface Commit {
   /** Only when it changed. */
   readonly inbox?: InboxRecord;
   readonly requests?: RequestRecord;
-  readonly update?: UpdateRecord;
   /** With every commit of a vehicle; written down only when it is another than the last. */
   readonly zones?: ZoneRecord;
+  /** Of the modules, all of them; written down are those that became other objects. */
+  readonly rows: Partial<ModuleRows>;
   readonly token: string | null;
   readonly receipts: readonly number[];
 }
@@ -87,7 +79,6 @@ export type VehicleEffect =
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
   | ByKind<ModuleEffects>
   | DiagnosisEffect
-  | { readonly kind: 'update'; readonly task: UpdateTask }
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
   | {
       readonly kind: 'log';

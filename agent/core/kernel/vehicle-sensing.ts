@@ -36,7 +36,7 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
           analogs: { ...context.state.analogs, ...output.values },
           analogsReadMs: { ...context.state.analogsReadMs, ...readAt(output.values, output.atMs) },
         });
-        for (const take of context.modules.analogs) take(context, output.values);
+        for (const module of context.modules) module.analogs?.(context, output.values);
         watchVehicle(context, { kind: 'time' });
         break;
       case 'loopback':
@@ -209,8 +209,8 @@ export function attributesOf(
   of: 'position' | 'heartbeat',
 ): Pick<EventDraft, 'attributes'> {
   let attributes: EventDraft['attributes'];
-  for (const more of context.modules.attributes) {
-    const given = more(context, of);
+  for (const module of context.modules) {
+    const given = module.attributes?.(context, of) ?? null;
     if (given !== null) attributes = { ...attributes, ...given };
   }
   return attributes === undefined ? {} : { attributes };

@@ -29,6 +29,7 @@ import {
 import { presentZone } from '../zones/zone-state.ts';
 import { positionFields } from './event-position.ts';
 import type { Attributes, StepContext, VehicleState } from './module.ts';
+import type { ModuleRows } from './module-slots.ts';
 import type { PortName, VehicleConfig, VehicleMemory } from './vehicle-types.ts';
 
 export type { StepContext, VehicleState } from './module.ts';
@@ -68,6 +69,14 @@ export function put(context: StepContext, piece: Partial<VehicleState>): void {
   context.proven = undefined;
 }
 
+/** Signed for this vehicle and this boot: a replayed old envelope belongs to another boot. */
+export function isOurs(
+  { config }: StepContext,
+  { accountID, deviceID, boot }: Pick<VehicleConfig, 'accountID' | 'deviceID' | 'boot'>,
+): boolean {
+  return accountID === config.accountID && deviceID === config.deviceID && boot === config.boot;
+}
+
 export function log(
   context: StepContext,
   level: 'info' | 'warn' | 'error',
@@ -91,8 +100,8 @@ export function evidenceOf(context: StepContext): Evidence {
 /** What a module knows that speaks against a relay change, such as the vehicle bus. */
 function vetoEvidence({ state, modules }: StepContext, atMs: number): Pick<Evidence, 'bus'> {
   let bus: Evidence['bus'];
-  for (const vetoAt of modules.veto) {
-    const veto = vetoAt(state, atMs);
+  for (const module of modules) {
+    const veto = module.veto?.(state, atMs) ?? null;
     if (veto !== null)
       bus = {
         isMoving: veto.isMoving || bus?.isMoving === true,
@@ -169,8 +178,8 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
 function withModules({ state, modules }: StepContext, { statusCode, attributes }: EventDraft) {
   if (statusPriority(statusCode) === 3) return {};
   let named: Attributes | undefined;
-  for (const attributesOf of modules.eventAttributes) {
-    const more = attributesOf(state);
+  for (const module of modules) {
+    const more = module.eventAttributes?.(state) ?? null;
     const next = more === null ? null : { ...attributes, ...named, ...more };
     if (next !== null && JSON.stringify(next).length <= eventLimits.attributesBytes) named = next;
   }
@@ -204,16 +213,28 @@ export function stamp(
   return { event, priority: statusPriority(draft.statusCode) };
 }
 
+interface CommitOptions {
+  readonly token?: string;
+  readonly record?: boolean;
+  readonly inbox?: boolean;
+  readonly requests?: boolean;
+}
+
+/** Commits drafts of this moment. */
+export function commitDrafts(
+  context: StepContext,
+  drafts: readonly EventDraft[],
+  options?: CommitOptions,
+): void {
+  const events = drafts.map((draft) => stamp(context, draft));
+  commitNow(context, events, options);
+}
+
 /** Commits events now, together with every position that waits, the vehicle's memory and, if asked for, the records. */
 export function commitNow(
   context: StepContext,
   events: readonly StampedEvent[],
-  with_: {
-    readonly token?: string;
-    readonly record?: boolean;
-    readonly inbox?: boolean;
-    readonly requests?: boolean;
-  } = {},
+  with_: CommitOptions = {},
 ): void {
   const { state } = context;
   let memory: VehicleMemory = {
@@ -223,15 +244,20 @@ export function commitNow(
     evidence: state.evidence.record,
     newestUtcMs: newestUtcMsAt(state.time, context.now.monoMs),
   };
-  for (const remember of context.modules.remember) memory = { ...memory, ...remember(state) };
+  let rows: Partial<ModuleRows> = {};
+  for (const module of context.modules) {
+    memory = { ...memory, ...module.remember?.(state) };
+    rows = { ...rows, ...module.rows?.(state) };
+  }
   context.effects.push({
     kind: 'commit',
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
     memory,
-    ...(with_.inbox === true ? { inbox: state.inbox, update: state.update.record } : {}),
+    ...(with_.inbox === true ? { inbox: state.inbox } : {}),
     ...(with_.requests === true ? { requests: state.requests.record } : {}),
     zones: state.zones.record,
+    rows,
     token: with_.token ?? null,
     receipts: context.receipts.splice(0),
   });

@@ -18,9 +18,10 @@ import type { ModuleConfig, ModuleMemory } from './module-slots.ts';
 export interface VehicleConfig extends ModuleConfig {
   readonly accountID: string;
   readonly deviceID: string;
-  /** Names the unit's hardware; '' where it has no name. */
+  /** Names the hardware of this unit, on which its sensors have proven themselves; '' where it has no name. */
   readonly hardwareID: string;
   readonly agentVersion: string;
+  /** No real clock shows an earlier time than this. */
   readonly earliestUtcMs: number;
   readonly boot: string;
   readonly profile: BoardProfile;
@@ -32,6 +33,7 @@ export interface VehicleConfig extends ModuleConfig {
   readonly protection: Protection;
   /** Codes that restore the engine without a network; absent where there is no secret to make them from. */
   readonly serviceCodes?: ServiceCodes;
+  /** Positions wait at most this long in memory before they are committed. */
   readonly windowMs: number;
 }
 

@@ -9,7 +9,7 @@ import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { LocalCrossing } from '../protection/command-intake.ts';
-import { bestOrigin, upMsAt } from '../timekeeping.ts';
+import { bestOrigin, utcMsAt } from '../timekeeping.ts';
 import {
   type AutomationContext,
   type CrossingReport,
@@ -114,8 +114,7 @@ function reportCrowd(context: StepContext, isCrowded: boolean): void {
 export function watchZones(context: StepContext, fix: Fix): void {
   const { zones, settings, time } = context.state;
   if (zones.set === null) return;
-  const origin = bestOrigin(time);
-  const utcMs = origin === null ? null : origin.originMs + upMsAt(time, fix.atMonoMs);
+  const utcMs = utcMsAt(time, fix.atMonoMs);
   const ignition = sensed(context.state, 'ignition');
   const offSinceMs = ignition.value === false ? ignition.sinceMs : null;
   const step = stepZones(zones.watch, { set: zones.set, fix, utcMs, settings: settings.zones, offSinceMs });

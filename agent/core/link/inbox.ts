@@ -1,12 +1,9 @@
-// Downlinks other than commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it arrives. `update.ts`
-// continues a job that the unit can carry out; this file keeps the ids, and answers for a unit that cannot.
+// Messages of operators to the vehicle. Pure. Each is confirmed once, however often it arrives.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
-import type { FirmwareBody, MessageBody } from '../../../src/core/wire/wire.ts';
+import type { MessageBody } from '../../../src/core/wire/wire.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 
 export const inboxLimits = {
-  /** Number of remembered ids of answered jobs. */
-  jobs: 16,
   messages: 20,
   /** Maximum size of the record as JSON, in characters; a value of the outbox's state holds 8192. */
   characters: 7500,
@@ -22,7 +19,6 @@ export interface KeptMessage {
 
 /** Survives restarts; written together with the events that confirm its content. */
 export interface InboxRecord {
-  readonly jobs: readonly string[];
   /** The newest messages, newest last. */
   readonly messages: readonly KeptMessage[];
 }
@@ -34,47 +30,7 @@ export interface InboxStep {
 }
 
 export function createInboxRecord(): InboxRecord {
-  return { jobs: [], messages: [] };
-}
-
-const noUpdate = 'this unit is updated by its package manager';
-
-/** True when the job was answered before. */
-export function isKnownJob({ jobs }: InboxRecord, commandID: string): boolean {
-  return jobs.includes(commandID);
-}
-
-/** The record with a job marked as answered; the oldest one is removed. */
-export function withJob(record: InboxRecord, commandID: string): InboxRecord {
-  return { ...record, jobs: [...record.jobs, commandID].slice(-inboxLimits.jobs) };
-}
-
-/** Answers a verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
-export function answerJob(record: InboxRecord, body: FirmwareBody): InboxStep {
-  const { commandID, version } = body;
-  if (isKnownJob(record, commandID)) return { record, events: [] };
-  const answered = withJob(record, commandID);
-  if (body.cancel) {
-    const attributes = { version, reason: 'withdrawn before it came' };
-    const statusCode = statusCodes.COMMAND_CANCELLED.code;
-    const cancelled: EventDraft = { statusCode, commandID, commandState: 'cancelled', attributes };
-    return { record: answered, events: [cancelled] };
-  }
-  const events: readonly EventDraft[] = [
-    {
-      statusCode: statusCodes.CONFIG_START.code,
-      commandID,
-      commandState: 'executing',
-      attributes: { version },
-    },
-    {
-      statusCode: statusCodes.CONFIG_FAILED.code,
-      commandID,
-      commandState: 'refused',
-      attributes: { version, reason: noUpdate },
-    },
-  ];
-  return { record: answered, events };
+  return { messages: [] };
 }
 
 /** The newest messages that fit into the record. */

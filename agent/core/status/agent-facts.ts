@@ -1,10 +1,10 @@
 // The answer of the local socket: state of the agent, and of its process. Types only.
 
-import type { describeUpdate } from '../kernel/vehicle-update.ts';
+import type { ModuleFacts } from '../kernel/module-slots.ts';
 import type { KeptMessage } from '../link/inbox.ts';
 import type { VehicleStatus } from './status.ts';
 
-export interface AgentStatus {
+export interface AgentStatus extends ModuleFacts {
   readonly boot: string;
   readonly version: string;
   readonly upS: number;
@@ -32,8 +32,6 @@ export interface AgentStatus {
   readonly hangingMs: number;
   /** Messages of operators to the vehicle, newest last. */
   readonly messages: readonly KeptMessage[];
-  /** The update of the agent that is under way, and why it waits; null while there is none. */
-  readonly update: ReturnType<typeof describeUpdate>;
   readonly vehicle: VehicleStatus;
 }
 

@@ -1,6 +1,7 @@
 // Whether the agent does its work, for `/healthz`, and what does not work, for `status`. Pure. Being offline is
 // healthy: a vehicle in a garage protects itself. A condition without a recent observation must never count as
 // healthy.
+import type { ProcessFacts } from './agent-facts.ts';
 import type { VehicleStatus } from './status.ts';
 
 const healthLimits = {
@@ -26,8 +27,7 @@ export interface HealthFacts {
   /** Of the commit in progress. */
   readonly hangingMs: number;
   readonly commits: { readonly waiting: number; readonly failing: string | null };
-  /** The longest delay of a timer lately. */
-  readonly lagMs: number;
+  readonly process: Pick<ProcessFacts, 'lagMs'>;
 }
 
 export interface Condition {
@@ -64,7 +64,8 @@ function commitCondition({ commits, hangingMs }: HealthFacts): Condition {
 
 /** The four conditions, in a fixed order; healthy when all are good. */
 export function conditionsOf(facts: HealthFacts): readonly Condition[] {
-  const { idleMs, lagMs, vehicle } = facts;
+  const { idleMs, process, vehicle } = facts;
+  const { lagMs } = process;
   const { overdueS, state } = vehicle.connection;
   return [
     ioCondition(vehicle),

@@ -50,10 +50,7 @@ function gauges(facts: AgentFacts): readonly Metric[] {
     gauge(
       'healthy',
       'Conditions of /healthz.',
-      conditionsOf({ ...facts, lagMs: process.lagMs }).map(({ name, isGood }) => [
-        { condition: name },
-        flag(isGood),
-      ]),
+      conditionsOf(facts).map(({ name, isGood }) => [{ condition: name }, flag(isGood)]),
     ),
     gauge('queue_events', 'Events that wait for the broker.', perClass(facts.queue.queued)),
     gauge('storage_bytes', 'Bytes of the outbox on disk.', single(facts.storage.bytes)),

@@ -192,27 +192,11 @@ function inputsLine({ vehicle: { inputs, analogs }, upS }: AgentFacts): StatusLi
   };
 }
 
-const updatePhases = {
-  fetching: 'is being fetched',
-  staged: 'is ready',
-  swapping: 'starts now',
-  trial: 'runs on trial',
-} as const;
-
-function updateLines({ update }: AgentFacts): readonly StatusLine[] {
-  if (update === null) return [];
-  const { version, phase, waiting } = update;
-  const why = waiting === '' ? '' : `, waits: ${waiting}`;
-  return [
-    { level: 'note', name: 'Update', words: `release ${version} ${updatePhases[phase]}${why}`, todo: '' },
-  ];
-}
-
 /** One line for each part, most important first. */
 export function statusLines(facts: AgentFacts): readonly StatusLine[] {
   const { vehicle } = facts;
   const { light, trafficMb, monthlyMb } = vehicle.connection;
-  const bad = conditionsOf({ ...facts, lagMs: facts.process.lagMs }).filter(
+  const bad = conditionsOf(facts).filter(
     ({ isGood, name }) => !isGood && (name === 'loop' || name === 'sync'),
   );
   const { version, onTrial, zones } = vehicle.config;
@@ -221,7 +205,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     boardLine(facts),
     gnssLine(facts),
     evidenceLine(facts),
-    ...modules.lines.flatMap((of) => of(vehicle)),
+    ...modules.flatMap((module) => module.lines?.(vehicle) ?? []),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),
@@ -254,7 +238,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
       words: `${source}${onTrial === null ? '' : ', on trial'}; ${zones} geozones`,
       todo: '',
     },
-    ...updateLines(facts),
+    ...modules.flatMap((module) => module.lastLines?.(facts) ?? []),
   ];
 }
 

@@ -11,7 +11,7 @@ import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { lacksOf, unusableLately } from '../gnss/receiver-facts.ts';
-import type { ModuleStatus } from '../kernel/module-slots.ts';
+import type { ModuleFacts, ModuleStatus } from '../kernel/module-slots.ts';
 import { type VehicleState, vehicleLimits } from '../kernel/vehicle-state.ts';
 import { type VehicleConfig } from '../kernel/vehicle-types.ts';
 import { deliveryLimits } from '../link/delivery.ts';
@@ -183,7 +183,7 @@ function clockStatus({ time, fix }: Pick<VehicleState, 'time' | 'fix'>, nowMs: n
   const beyond = (originMs: number | null): number | null =>
     originMs === null || best === null ? null : Math.round((originMs - best.originMs) / 100) / 10;
   return {
-    utcMs: best === null ? null : best.originMs + upMsAt(time, nowMs),
+    utcMs: shown(best?.originMs ?? null),
     quality: best?.quality ?? 'none',
     differencesS: {
       gnss: beyond(time.gnssOriginMs),
@@ -291,7 +291,11 @@ function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
 }
 
 const moduleStatus = (state: VehicleState, nowMs: number): ModuleStatus =>
-  Object.assign({}, ...modules.status.map((of) => of(state, nowMs)));
+  Object.assign({}, ...modules.map((module) => module.status?.(state, nowMs)));
+
+/** What modules add to the status of the agent. */
+export const moduleFacts = (state: VehicleState): ModuleFacts =>
+  Object.assign({}, ...modules.map((module) => module.facts?.(state)));
 
 /**
  * Status of the vehicle.

@@ -44,7 +44,7 @@ const neededFiles = ['dist/agent/main.js', 'package.json'] as const;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isCount = (value: unknown, most: number): value is number =>

@@ -1,6 +1,6 @@
 // Which release is to run: a decision table over the packaged, staged and remembered releases. Any doubt selects the
 // packaged release; a release on trial must never get more starts than are counted beforehand.
-import type { Arch, Manifest } from './manifest.ts';
+import { type Arch, isObject, type Manifest } from './manifest.ts';
 import { compareVersions, higherVersion, isVersion } from './version.ts';
 
 /** A release that was staged and asked for, but did not prove itself yet. */
@@ -129,11 +129,6 @@ export function withConfirmed(
   const floor = higherVersion(state.floor, release.floor);
   return { ...state, floor, confirmed: release.version, trial: null };
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isVersionText = (value: unknown): value is string => typeof value === 'string' && isVersion(value);
 

@@ -12,36 +12,29 @@ import {
   updateLimits,
 } from './update-types.ts';
 
-/** CONFIG_START: the job is taken up. */
-export function beginEvent({ commandID, version }: UpdateJob): EventDraft {
-  const statusCode = statusCodes.CONFIG_START.code;
-  return { statusCode, commandID, commandState: 'executing', attributes: { version } };
-}
+const stages = {
+  executing: statusCodes.CONFIG_START,
+  /** The release before runs. */
+  refused: statusCodes.CONFIG_FAILED,
+  /** The new release runs. */
+  confirmed: statusCodes.CONFIG_COMPLETE,
+  // It ended before anything was changed.
+  cancelled: statusCodes.COMMAND_CANCELLED,
+  superseded: statusCodes.COMMAND_SUPERSEDED,
+  expired: statusCodes.COMMAND_EXPIRED,
+} as const;
 
-/** CONFIG_FAILED: the release before runs. */
-export function failEvent({ commandID, version }: UpdateJob, reason: string): EventDraft {
-  const attributes = { version, reason: reason.slice(0, updateLimits.reasonCharacters) };
-  return { statusCode: statusCodes.CONFIG_FAILED.code, commandID, commandState: 'refused', attributes };
-}
-
-/** CONFIG_COMPLETE: the new release runs and is confirmed. */
-export function completeEvent({ commandID, version }: UpdateJob): EventDraft {
-  const statusCode = statusCodes.CONFIG_COMPLETE.code;
-  return { statusCode, commandID, commandState: 'confirmed', attributes: { version } };
-}
-
-/** The job ended before anything was changed. */
-export function endEvent(
+/** The event of a job. */
+export function jobEvent(
   { commandID, version }: UpdateJob,
-  end: 'cancelled' | 'superseded' | 'expired',
-  reason: string,
+  commandState: keyof typeof stages,
+  reason = '',
 ): EventDraft {
-  const codes = {
-    cancelled: statusCodes.COMMAND_CANCELLED.code,
-    superseded: statusCodes.COMMAND_SUPERSEDED.code,
-    expired: statusCodes.COMMAND_EXPIRED.code,
+  const attributes = {
+    version,
+    ...(reason === '' ? {} : { reason: reason.slice(0, updateLimits.reasonCharacters) }),
   };
-  return { statusCode: codes[end], commandID, commandState: end, attributes: { version, reason } };
+  return { statusCode: stages[commandState].code, commandID, commandState, attributes };
 }
 
 /** Replaces pieces of the state. */
@@ -90,7 +83,7 @@ export function endJob(draft: UpdateDraft, events: readonly EventDraft[]): void 
 /** Ends the job: the release before goes on. */
 export function failJob(draft: UpdateDraft, job: UpdateJob, reason: string): void {
   logLine(draft, 'warn', 'update_failed', { commandID: job.commandID, version: job.version, reason });
-  endJob(draft, [failEvent(job, reason)]);
+  endJob(draft, [jobEvent(job, 'refused', reason)]);
 }
 
 /** Reports why the update waits, once for each reason. */

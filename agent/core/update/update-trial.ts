@@ -3,9 +3,9 @@
 // one anyhow.
 import {
   commitEvents,
-  completeEvent,
   endJob,
   failJob,
+  jobEvent,
   logLine,
   putState,
   queueTask,
@@ -37,7 +37,7 @@ function complete(draft: UpdateDraft, version: string): void {
   const { active } = draft.state.record;
   putState(draft, { trial: null });
   logLine(draft, 'info', 'release_confirmed', { version });
-  if (active !== null && active.version === version) return endJob(draft, [completeEvent(active)]);
+  if (active !== null && active.version === version) return endJob(draft, [jobEvent(active, 'confirmed')]);
   resetProgress(draft);
   queueTask(draft, { kind: 'tidy' });
 }

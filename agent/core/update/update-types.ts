@@ -1,5 +1,6 @@
 // The types of the update machine, its limits, and its record over power cuts. Data only; the transitions are in
 // `update.ts` and `update-trial.ts`.
+import type { VehicleEffect } from '../kernel/vehicle-events.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 
 export const updateLimits = {
@@ -163,12 +164,7 @@ export type UpdateEffect =
   | { readonly kind: 'task'; readonly task: UpdateTask }
   /** Commits the events with the record; `isAwaited`: its end is to come back as `committed`. */
   | { readonly kind: 'commit'; readonly events: readonly EventDraft[]; readonly isAwaited: boolean }
-  | {
-      readonly kind: 'log';
-      readonly level: 'info' | 'warn' | 'error';
-      readonly event: string;
-      readonly fields: Readonly<Record<string, unknown>>;
-    };
+  | Extract<VehicleEffect, { kind: 'log' }>;
 
 /** One step in the making. */
 export interface UpdateDraft {

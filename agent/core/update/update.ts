@@ -5,12 +5,10 @@
 // cancelled, superseded; after it -> refused, and the previous release runs again.
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import {
-  beginEvent,
   commitEvents,
-  endEvent,
   endJob,
-  failEvent,
   failJob,
+  jobEvent,
   logLine,
   putState,
   queueTask,
@@ -66,20 +64,20 @@ function objectionTo(draft: UpdateDraft, job: UpdateJob, { running }: UpdateSetu
 
 function handleJob(draft: UpdateDraft, job: UpdateJob, setup: UpdateSetup): void {
   const { commandID, version } = job;
-  if (isLate(job, draft.look)) return commitEvents(draft, [endEvent(job, 'expired', 'it came too late')]);
+  if (isLate(job, draft.look)) return commitEvents(draft, [jobEvent(job, 'expired', 'it came too late')]);
   const objection = objectionTo(draft, job, setup);
   if (objection !== null) {
     logLine(draft, 'warn', 'firmware_job_refused', { commandID, version, reason: objection });
-    return commitEvents(draft, [beginEvent(job), failEvent(job, objection)]);
+    return commitEvents(draft, [jobEvent(job, 'executing'), jobEvent(job, 'refused', objection)]);
   }
   const { active } = draft.state.record;
-  const replaced = active === null ? [] : [endEvent(active, 'superseded', 'a newer job came')];
+  const replaced = active === null ? [] : [jobEvent(active, 'superseded', 'a newer job came')];
   if (active !== null) queueTask(draft, { kind: 'tidy' });
   resetProgress(draft);
   const baseline = { board: false, gnss: false, broker: false };
   setActive(draft, { ...job, phase: 'fetching', baseline, swaps: 0 });
   logLine(draft, 'info', 'update_started', { commandID, version });
-  commitEvents(draft, [...replaced, beginEvent(job)]);
+  commitEvents(draft, [...replaced, jobEvent(job, 'executing')]);
 }
 
 function cancel(draft: UpdateDraft, commandID: string): void {
@@ -89,7 +87,7 @@ function cancel(draft: UpdateDraft, commandID: string): void {
   if (!canEnd(active, draft.state))
     return logLine(draft, 'warn', 'update_not_withdrawn', { commandID, version });
   logLine(draft, 'info', 'update_withdrawn', { commandID, version });
-  endJob(draft, [endEvent(active, 'cancelled', 'withdrawn')]);
+  endJob(draft, [jobEvent(active, 'cancelled', 'withdrawn')]);
 }
 
 function handleStaged(draft: UpdateDraft, input: Extract<UpdateInput, { kind: 'staged' }>): void {

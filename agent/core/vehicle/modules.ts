@@ -4,9 +4,17 @@
 import { busModule } from '../bus/bus-module.ts';
 import { driverModule } from '../driver/driver-module.ts';
 import { fuelModule } from '../fuel/fuel-module.ts';
-import { gatherModules } from '../kernel/module.ts';
+import type { VehicleModule } from '../kernel/module.ts';
 import { modemModule } from '../modem/modem-module.ts';
 import { sleepModule } from '../sleep/sleep-module.ts';
+import { updateModule } from '../update/update-module.ts';
 
 /** Tables of agent.toml and lines of the status stand in this order; otherwise it matters to none of them. */
-export const modules = gatherModules([busModule, driverModule, fuelModule, modemModule, sleepModule]);
+export const modules: readonly VehicleModule[] = [
+  updateModule,
+  busModule,
+  driverModule,
+  fuelModule,
+  modemModule,
+  sleepModule,
+];

@@ -29,8 +29,6 @@ import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
 import { createPort } from '../serial-port-state.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
-import { createUpdate } from '../update/update.ts';
-import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
 import { createVehicleZones } from '../zones/zone-state.ts';
 
 import { modules } from './modules.ts';
@@ -70,23 +68,22 @@ export function createVehicle(
     readonly inbox?: InboxRecord;
     /** The stored record of answered requests. */
     readonly requests?: unknown;
-    readonly update?: UpdateRecord;
-    /** Absent: no release of the agent can be swapped here. */
-    readonly updateSetup?: UpdateSetup;
+    /** Rows of the modules, as they were stored. */
+    readonly rows?: Readonly<Record<string, unknown>>;
     /** The stored record of the geozones; the zones themselves come by `applyZones`. */
     readonly zones?: unknown;
     readonly slots?: SlotFiles;
     readonly connectDelayMs: number;
   },
 ): VehicleState {
-  const { now, memory, poweredMs } = given;
+  const { now, memory, poweredMs, rows = {} } = given;
   const { monoMs } = now;
   const { earliestUtcMs } = config;
   const newestUtcMs = typeof memory.newestUtcMs === 'number' ? memory.newestUtcMs : null;
   const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs, newestUtcMs });
   const rules = rulesOf(config.protection, config.profile);
   const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
-  const slices = modules.create.map((create) => create({ config, memory, nowMs: monoMs }));
+  const slices = modules.map((module) => module.create?.({ config, memory, rows, nowMs: monoMs }));
   return {
     ...(Object.assign({}, ...slices) as ModuleStates),
     settings: started.settings,
@@ -120,7 +117,6 @@ export function createVehicle(
     inbox: given.inbox ?? createInboxRecord(),
     requests: createRequests(parseRequestRecord(given.requests)),
     diagnosis: createDiagnosis(monoMs),
-    update: createUpdate(given.update ?? noUpdateRecord, given.updateSetup ?? null),
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,

@@ -30,7 +30,7 @@ import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-del
 import { handleDiagnosis, watchDiagnosis } from '../kernel/vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
-import { handleFirmware, handleMessage } from '../kernel/vehicle-inbox.ts';
+import { handleMessage } from '../kernel/vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from '../kernel/vehicle-ports.ts';
 import { attributesOf, flushGnss, reportBoardReturn, senseInputs } from '../kernel/vehicle-sensing.ts';
 import { handleServiceCode, watchService } from '../kernel/vehicle-service.ts';
@@ -46,7 +46,6 @@ import {
   vehicleLimits,
 } from '../kernel/vehicle-state.ts';
 import { type Now, type PortName, type VehicleConfig } from '../kernel/vehicle-types.ts';
-import { handleUpdateResult, isUpdateToken, stepUpdateOf } from '../kernel/vehicle-update.ts';
 import { requestAutomations } from '../kernel/vehicle-zones.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
 import { holdUpWatchAfter } from '../protection/hold-up.ts';
@@ -94,9 +93,8 @@ function passTime(context: StepContext): void {
     watchConfig(context);
     reportBoardReturn(context);
     watchDiagnosis(context);
-    stepUpdateOf(context, { kind: 'time' });
     watchVehicle(context, { kind: 'time' });
-    for (const tick of context.modules.tick) tick(context);
+    for (const module of modules) module.tick?.(context);
   }
   const { holdUp } = context.state;
   if (!isChangeWaiting(context.state)) put(context, { holdUp: null });
@@ -117,7 +115,6 @@ function begin(context: StepContext): void {
   const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
   record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
   beginConfig(context);
-  stepUpdateOf(context, { kind: 'start' });
 }
 
 function handleOpened(context: StepContext, port: PortName): void {
@@ -126,8 +123,10 @@ function handleOpened(context: StepContext, port: PortName): void {
   if (port === 'board') feedBoard(context, { kind: 'up', atMs: context.now.monoMs });
 }
 
+/** Takes the event of its own kind. */
+type Handler = (context: StepContext, event: VehicleEvent) => void;
+
 function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
-  const { kind } = event;
   switch (event.kind) {
     case 'start':
       begin(context);
@@ -147,8 +146,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'committed':
       if (isConfigToken(event.token)) handleConfigStored(context, event);
-      else if (isUpdateToken(event.token))
-        stepUpdateOf(context, { kind: 'committed', durable: event.durable });
       else handleCommitted(context, event.token, event.durable);
       break;
     case 'delivery':
@@ -166,9 +163,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'command':
       handleCommand(context, event.body, event.receipt);
       break;
-    case 'firmware':
-      handleFirmware(context, event.body);
-      break;
     case 'message':
       handleMessage(context, event.body);
       break;
@@ -176,9 +170,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'unit':
     case 'excerpt':
       handleDiagnosis(context, event);
-      break;
-    case 'update':
-      handleUpdateResult(context, event.result);
       break;
     case 'config':
       handleConfig(context, event.received);
@@ -192,9 +183,8 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'driverMessage':
       record(context, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
       break;
-    default:
-      context.modules.on.get(kind)?.(context, event);
   }
+  for (const { on } of modules) (on?.[event.kind] as Handler | undefined)?.(context, event);
 }
 
 /**

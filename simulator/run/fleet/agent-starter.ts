@@ -5,7 +5,6 @@ import {
   type AgentConfig,
   standardProtection,
   standardSettings,
-  standardUpdate,
   toAgentConfig,
 } from '../../../agent/config.ts';
 import type { SeededEntropy } from '../../core/random.ts';
@@ -43,7 +42,6 @@ function sharedConfig({ scenario, accountID, publicKey, version }: FleetOptions)
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
     protection: standardProtection,
-    update: standardUpdate,
     ...standardSettings,
     reporting: { ...standardSettings.reporting, ...positions },
     local: { socket: '' },

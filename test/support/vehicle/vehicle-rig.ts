@@ -7,7 +7,7 @@ import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts'
 import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import type { DriverReaderConfig } from '../../../agent/core/driver/driver-config.ts';
 import type { LlsConfig } from '../../../agent/core/fuel/lls-config.ts';
-import { type VehicleEffect, type VehicleEvent } from '../../../agent/core/kernel/vehicle-events.ts';
+import type { Commit, VehicleEffect, VehicleEvent } from '../../../agent/core/kernel/vehicle-events.ts';
 import type { StepContext, VehicleState } from '../../../agent/core/kernel/vehicle-state.ts';
 import { type VehicleConfig } from '../../../agent/core/kernel/vehicle-types.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
@@ -151,6 +151,7 @@ export async function createVehicleRig({
     memory: isCommissioned
       ? commissionedMemory({ ...rigUnit, profile: verdict.profile }, commissioned)
       : emptyMemory,
+    rows: {} as Commit['rows'],
   };
   let boots = 0;
   let counter = 0;
@@ -187,6 +188,7 @@ export async function createVehicleRig({
     if (effect.kind !== 'commit') return;
     if (effect.record !== null) disk.record = JSON.parse(JSON.stringify(effect.record));
     disk.memory = effect.memory;
+    disk.rows = JSON.parse(JSON.stringify(effect.rows));
     told.push(...effect.events.map(({ event }) => ({ ...event, seq: told.length })));
     if (effect.token !== null) queue.push({ kind: 'committed', token: effect.token, durable: true });
   };
@@ -237,6 +239,7 @@ export async function createVehicleRig({
       ...(driverReader === undefined ? {} : { driverReader }),
       ...(fuelSender === undefined ? {} : { fuelSender }),
       ...(sleep === undefined ? {} : { sleep }),
+      ...(updateSetup === undefined ? {} : { updateSetup }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
       settings: { ...standardSettings, ...settings },
@@ -244,15 +247,15 @@ export async function createVehicleRig({
       serviceCodes: rigCodes,
       windowMs: 0,
     };
-    const { record, memory } = disk;
+    const { record, memory, rows } = disk;
     state = createVehicle(config, {
       now: now(),
       bootMonoMs: monoMs(),
       poweredMs: Number.NEGATIVE_INFINITY,
       record,
       memory,
+      rows,
       connectDelayMs: 1e9,
-      ...(updateSetup === undefined ? {} : { updateSetup }),
     });
     isAlive = true;
     dispatch({ kind: 'start' });

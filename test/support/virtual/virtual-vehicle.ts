@@ -1,12 +1,7 @@
 // A whole agent on simulated hardware and a virtual clock without a network: an hour of a vehicle's life in seconds, its
 // events kept in a real outbox. Nothing of the product is left out but the network.
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  standardProtection,
-  standardSettings,
-  standardUpdate,
-  toAgentConfig,
-} from '../../../agent/config.ts';
+import { standardProtection, standardSettings, toAgentConfig } from '../../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
 import { createVirtualClock } from '../../../simulator/clock.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
@@ -52,7 +47,6 @@ function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOp
       board: { profile: boardName, port: 'board', overrides: fittedOverrides(boardName) },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       protection: standardProtection,
-      update: standardUpdate,
       local: { socket: '' },
       ...standardSettings,
       reporting: { ...standardSettings.reporting, ...reporting },
