@@ -9,7 +9,7 @@ import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { inboxKey, memoryRows, recordKey, requestsKey, zonesKey } from './vehicle-record.ts';
+import { inboxKey, memoryRows, recordKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -90,11 +90,10 @@ function createPause(clock: Clock) {
 }
 
 /** The records that changed with this commit. */
-function recordsOf({ record, inbox, requests }: Commit): readonly Statement[] {
+function recordsOf({ record, inbox }: Commit): readonly Statement[] {
   return [
     ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
     ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
-    ...(requests === undefined ? [] : [putState(requestsKey, JSON.stringify(requests))]),
   ];
 }
 

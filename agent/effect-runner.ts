@@ -7,7 +7,6 @@ import { agentModules } from './modules.ts';
 import type { ConfigStore } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';
 import type { createSession } from './session.ts';
-import { readUnit } from './unit-reading.ts';
 
 type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
 
@@ -59,16 +58,6 @@ export function createEffectRunner(deps: EffectDeps) {
         return void writeSlot(ports.configSlots, effect, dispatch);
       case 'delivery':
         return session.perform(effect.effect);
-      case 'readUnit':
-        return void readUnit({ ports, outbox, commits }).then((reading) =>
-          dispatch({ kind: 'unit', requestID: effect.requestID, reading }),
-        );
-      case 'readLog':
-        return dispatch({
-          kind: 'excerpt',
-          requestID: effect.requestID,
-          text: ports.recentLog?.() ?? null,
-        });
       case 'origin':
         return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
           log.warn('clock_origin_not_stored', { reason: messageOf(thrown) });

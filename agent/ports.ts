@@ -1,7 +1,7 @@
 // The agent's ports. `main.ts` joins the real adapters, tests and the simulator theirs.
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
 import { noSlots, type SlotFiles, type SlotName } from './core/config/config-record.ts';
-import type { HostReading } from './core/diagnostic/diagnostic.ts';
+import type { HostReading } from './core/kernel/vehicle-types.ts';
 import type { ModemReading } from './core/modem/modem-reading.ts';
 import type { ServiceCodes } from './core/protection/service-code.ts';
 import type { UpdateResult, UpdateSetup, UpdateTask } from './core/update/update-types.ts';

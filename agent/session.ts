@@ -5,7 +5,6 @@
 import { messageOf } from '../src/core/errors.ts';
 import { encodeProtobuf } from '../src/core/events/event-protobuf.ts';
 import { hexId } from '../src/core/ids.ts';
-import { decodeRequest } from '../src/core/wire/device-request.ts';
 import {
   type DownlinkVerb,
   formatDeviceUser,
@@ -112,10 +111,7 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
     const note = verifier.verify(token, signedTypes.message);
     const message = note === null ? null : decodeMessage(note);
     if (message !== null) dispatch({ kind: 'message', body: message });
-    const asked = verifier.verify(token, signedTypes.request);
-    const request = asked === null ? null : decodeRequest(asked);
-    if (request !== null) dispatch({ kind: 'request', body: request });
-    return message !== null || request !== null;
+    return message !== null;
   };
 
   const handleCommand = (payload: Uint8Array, acknowledge: () => void): void => {

@@ -1,5 +1,5 @@
 // State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence, inbox,
-// requests, zones, and those of modules. Read once at the start; written only together with the events that report it.
+// zones, and those of modules. Read once at the start; written only together with the events that report it.
 
 import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
@@ -17,7 +17,6 @@ export const memoryKey = 'memory';
 export const evidenceKey = 'evidence';
 export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
-export const requestsKey = 'requests';
 
 /** Of a vehicle that was never switched on before. */
 export const emptyMemory: VehicleMemory = {
@@ -65,7 +64,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
-  readonly requests: object;
   /** All of them, for the modules to find their own. */
   readonly rows: Readonly<Record<string, unknown>>;
   readonly zones: object;
@@ -79,10 +77,8 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
   const isWhole = isIntact && !record.lost;
-  // Parsed leniently by the vehicle itself: a lost request may be answered twice, and arrivals of lost zones are
-  // reported again.
+  // Parsed leniently by the vehicle itself: arrivals of lost zones are reported again.
   const zones = parse<object>(values.get(zonesKey), {}).value;
-  const requests = parse<object>(values.get(requestsKey), {}).value;
   return {
     record: isWhole ? record.value : withoutOrders(record.value),
     memory: {
@@ -91,7 +87,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
       traffic: trafficOf(memory.traffic),
     },
     inbox,
-    requests,
     rows: Object.fromEntries([...values].map(([key, text]) => [key, parse<object>(text, {}).value])),
     zones,
     isIntact: isWhole,

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHostFacts } from '../../agent/adapters/host-facts.ts';
-import { type DiagnosticFacts, diagnosticOf, noCounts } from '../../agent/core/diagnostic/diagnostic.ts';
+import { type DiagnosticFacts, diagnosticOf } from '../../agent/core/diagnostic/diagnostic.ts';
+import { readUnit } from '../../agent/diagnostic/unit-reading.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
-import { readUnit } from '../../agent/unit-reading.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { eventLimits } from '../../src/core/events/event.ts';
 import { advanceUntilSettled, createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
@@ -34,7 +34,7 @@ const facts: DiagnosticFacts = {
   storage: { queued: [0, 1, 2, 30], bytes: 65_536, dropped: [0, 0, 0, 7], waiting: 0, failing: null },
   agentVersion: '0.1.0',
   upMs: 60_000,
-  counts: { ...noCounts, boardLosses: 1, connects: 3 },
+  counts: { boardLosses: 1, gnssLosses: 0, nmeaRejected: 0, connects: 3 },
   ports: { board: 'open', gnss: 'open' },
   modbus: counters,
   fix: {

@@ -10,7 +10,7 @@ import {
   type RequestsState,
   recordAnswered,
   requestRules,
-} from '../../agent/core/link/requests.ts';
+} from '../../agent/core/diagnostic/requests.ts';
 import { eventLimits } from '../../src/core/events/event.ts';
 import { decodeRequest, requestKinds, requestLimits } from '../../src/core/wire/device-request.ts';
 

@@ -3,22 +3,7 @@
 import { type AttributeValue, eventLimits } from '../../../src/core/events/event.ts';
 import type { RtuCounters } from '../board/rtu-types.ts';
 import type { Fix } from '../gnss/epochs.ts';
-
-/** Facts of the operating system about the machine and this process; null = not available. */
-export interface HostReading {
-  /** Resident memory of the agent, MiB. */
-  readonly rssMb: number | null;
-  /** Longest delay of the event loop since the last reading, ms. */
-  readonly loopLagMs: number | null;
-  /** Free space for the agent's files, MiB. */
-  readonly diskFreeMb: number | null;
-  /** Hottest sensor of the processor, degrees Celsius. */
-  readonly cpuC: number | null;
-  /** Load average of one minute. */
-  readonly load: number | null;
-  /** Seconds since the machine started. */
-  readonly hostUpS: number | null;
-}
+import type { HostReading, UnitCounts } from '../kernel/vehicle-types.ts';
 
 /** The durable queue as it is now. */
 export interface StorageReading {
@@ -35,16 +20,6 @@ export interface UnitReading {
   readonly host: HostReading | null;
   readonly storage: StorageReading | null;
 }
-
-/** Since the start of the agent. */
-export interface UnitCounts {
-  readonly boardLosses: number;
-  readonly gnssLosses: number;
-  readonly nmeaRejected: number;
-  readonly connects: number;
-}
-
-export const noCounts: UnitCounts = { boardLosses: 0, gnssLosses: 0, nmeaRejected: 0, connects: 0 };
 
 export interface DiagnosticFacts extends UnitReading {
   readonly agentVersion: string;

@@ -19,7 +19,6 @@ import type { PlausibilityState } from '../gnss/plausibility.ts';
 import type { ReceiverFacts } from '../gnss/receiver-facts.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
-import type { RequestsState } from '../link/requests.ts';
 import type { StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { HoldUpWatch } from '../protection/hold-up.ts';
@@ -39,10 +38,10 @@ import type {
 } from './module-slots.ts';
 import type { VehicleEffect, VehicleEvent } from './vehicle-events.ts';
 import type {
-  DiagnosisState,
   Now,
   PortName,
   ServiceState,
+  UnitCounts,
   VehicleConfig,
   VehicleMemory,
 } from './vehicle-types.ts';
@@ -85,8 +84,7 @@ export interface VehicleState extends ModuleStates {
   readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
-  readonly requests: RequestsState;
-  readonly diagnosis: DiagnosisState;
+  readonly counts: UnitCounts;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];

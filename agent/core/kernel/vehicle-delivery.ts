@@ -4,8 +4,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Welcome } from '../../../src/core/wire/wire.ts';
 import { type DeliveryInput, stepDelivery } from '../link/delivery.ts';
 import { offerServerTime, utcMsAt } from '../timekeeping.ts';
-import { addCount } from './vehicle-diagnosis.ts';
-import { isOurs, log, put, record, type StepContext } from './vehicle-state.ts';
+import { addCount, isOurs, log, put, record, type StepContext } from './vehicle-state.ts';
 
 /** The data budget's light changed. Reported with the priority of an alarm, so that it is sent even at red. */
 function reportBudget(context: StepContext): void {

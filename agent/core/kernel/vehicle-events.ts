@@ -5,18 +5,11 @@ import type { Ack, CommandBody, MessageBody, Welcome } from '../../../src/core/w
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
-import type { RequestRecord } from '../link/requests.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
 import type { ZoneRecord } from '../zones/zone-record.ts';
 import type { ModuleEffects, ModuleEvents, ModuleRows } from './module-slots.ts';
-import {
-  type DiagnosisEffect,
-  type DiagnosisEvent,
-  type PortName,
-  type ReceivedConfig,
-  type VehicleMemory,
-} from './vehicle-types.ts';
+import { type PortName, type ReceivedConfig, type VehicleMemory } from './vehicle-types.ts';
 
 /** Members of a union by their kind. */
 type ByKind<Kinds> = { [Kind in keyof Kinds]: { readonly kind: Kind } & Kinds[Kind] }[keyof Kinds];
@@ -45,7 +38,6 @@ export type VehicleEvent =
   | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
   /** Verified, and acknowledged at once: one that was not kept comes again on the next connect. */
   | { readonly kind: 'message'; readonly body: MessageBody }
-  | DiagnosisEvent
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
@@ -61,7 +53,6 @@ export interface Commit {
   readonly memory: VehicleMemory;
   /** Only when it changed. */
   readonly inbox?: InboxRecord;
-  readonly requests?: RequestRecord;
   /** With every commit of a vehicle; written down only when it is another than the last. */
   readonly zones?: ZoneRecord;
   /** Of the modules, all of them; written down are those that became other objects. */
@@ -78,7 +69,6 @@ export type VehicleEffect =
   | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
   | ByKind<ModuleEffects>
-  | DiagnosisEffect
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
   | {
       readonly kind: 'log';

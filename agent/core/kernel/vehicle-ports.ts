@@ -1,9 +1,8 @@
 // The vehicle's two serial ports: their bytes, and the reports of their loss and return. Pure.
 import { isFirstLoss, type PortInput, type PortOptions, stepPort } from '../serial-port-state.ts';
 import { feedBoard } from './vehicle-control.ts';
-import { countLoss } from './vehicle-diagnosis.ts';
 import { handleGnssBytes, reportBoard } from './vehicle-sensing.ts';
-import { log, put, type StepContext, vehicleLimits } from './vehicle-state.ts';
+import { addCount, log, put, type StepContext, vehicleLimits } from './vehicle-state.ts';
 import { type PortName } from './vehicle-types.ts';
 
 function portOptions(context: StepContext, name: PortName): PortOptions {
@@ -25,7 +24,7 @@ export function stepPortOf(context: StepContext, name: PortName, input: PortInpu
     // The first failure after a working link is logged; the retries that follow are not.
     if (isFirstLoss(before)) {
       log(context, 'warn', 'port_lost', { port: name, reason: effect.reason });
-      countLoss(context, name);
+      addCount(context, `${name}Losses`);
     }
     if (name !== 'board') continue;
     feedBoard(context, { kind: 'down', atMs: monoMs, reason: effect.reason });

@@ -15,10 +15,9 @@ import { isPlausible, type ReportingProfile, stepReporting } from '../reporting.
 import { changeStatusCode } from '../sensor-events.ts';
 import { fixReferenceUtcMs, offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
-import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { putLoopback } from './vehicle-loopback.ts';
-import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
+import { addCount, commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
 /** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */

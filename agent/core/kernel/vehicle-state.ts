@@ -30,7 +30,7 @@ import { presentZone } from '../zones/zone-state.ts';
 import { positionFields } from './event-position.ts';
 import type { Attributes, StepContext, VehicleState } from './module.ts';
 import type { ModuleRows } from './module-slots.ts';
-import type { PortName, VehicleConfig, VehicleMemory } from './vehicle-types.ts';
+import type { PortName, UnitCounts, VehicleConfig, VehicleMemory } from './vehicle-types.ts';
 
 export type { StepContext, VehicleState } from './module.ts';
 
@@ -67,6 +67,12 @@ export function put(context: StepContext, piece: Partial<VehicleState>): void {
   }
   Object.assign(context.copy, piece);
   context.proven = undefined;
+}
+
+/** Counts for the next Diagnostic. */
+export function addCount(context: StepContext, name: keyof UnitCounts, more = 1): void {
+  const { counts } = context.state;
+  if (more !== 0) put(context, { counts: { ...counts, [name]: counts[name] + more } });
 }
 
 /** Signed for this vehicle and this boot: a replayed old envelope belongs to another boot. */
@@ -217,7 +223,6 @@ interface CommitOptions {
   readonly token?: string;
   readonly record?: boolean;
   readonly inbox?: boolean;
-  readonly requests?: boolean;
 }
 
 /** Commits drafts of this moment. */
@@ -255,7 +260,6 @@ export function commitNow(
     record: with_.record === true ? state.commands.record : null,
     memory,
     ...(with_.inbox === true ? { inbox: state.inbox } : {}),
-    ...(with_.requests === true ? { requests: state.requests.record } : {}),
     zones: state.zones.record,
     rows,
     token: with_.token ?? null,

@@ -3,11 +3,9 @@
 
 import type { InputName } from '../../../src/core/events/event.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
-import type { RequestBody } from '../../../src/core/wire/device-request.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import type { ConfigInput } from '../config/config-types.ts';
-import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
 import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import type { Traffic } from '../link/data-budget.ts';
 import type { Protection } from '../protection/protection.ts';
@@ -61,24 +59,28 @@ export interface Now {
   readonly fraction: number;
 }
 
-export type DiagnosisEvent =
-  /** Verified, and acknowledged at once. */
-  | { readonly kind: 'request'; readonly body: RequestBody }
-  /** What `readUnit` and `readLog` have read. */
-  | { readonly kind: 'unit'; readonly requestID: string | null; readonly reading: UnitReading }
-  | { readonly kind: 'excerpt'; readonly requestID: string; readonly text: string | null };
+/** Facts of the operating system about the machine and this process; null = not available. */
+export interface HostReading {
+  /** Resident memory of the agent, MiB. */
+  readonly rssMb: number | null;
+  /** Longest delay of the event loop since the last reading, ms. */
+  readonly loopLagMs: number | null;
+  /** Free space for the agent's files, MiB. */
+  readonly diskFreeMb: number | null;
+  /** Hottest sensor of the processor, degrees Celsius. */
+  readonly cpuC: number | null;
+  /** Load average of one minute. */
+  readonly load: number | null;
+  /** Seconds since the machine started. */
+  readonly hostUpS: number | null;
+}
 
-export type DiagnosisEffect =
-  /** `requestID` null: scheduled, not requested. */
-  | { readonly kind: 'readUnit'; readonly requestID: string | null }
-  | { readonly kind: 'readLog'; readonly requestID: string };
-
-export interface DiagnosisState {
-  /** Monotonic: of the start, of the newest Diagnostic, and of the reading that is awaited; null: none. */
-  readonly startedMs: number;
-  readonly reportedMs: number | null;
-  readonly askedMs: number | null;
-  readonly counts: UnitCounts;
+/** Since the start of the agent. */
+export interface UnitCounts {
+  readonly boardLosses: number;
+  readonly gnssLosses: number;
+  readonly nmeaRejected: number;
+  readonly connects: number;
 }
 
 /** State of code entry; what must survive is in the command record. */

@@ -2,6 +2,7 @@
 // ports, board and inputs, GNSS, evidence, protection and commands, configuration, outbox and delivery. To delete a module, delete its
 // folder and its line here, and its line in `agent/modules.ts` where it has one.
 import { busModule } from '../bus/bus-module.ts';
+import { diagnosticModule } from '../diagnostic/diagnostic-module.ts';
 import { driverModule } from '../driver/driver-module.ts';
 import { fuelModule } from '../fuel/fuel-module.ts';
 import type { VehicleModule } from '../kernel/module.ts';
@@ -11,6 +12,7 @@ import { updateModule } from '../update/update-module.ts';
 
 /** Tables of agent.toml and lines of the status stand in this order; otherwise it matters to none of them. */
 export const modules: readonly VehicleModule[] = [
+  diagnosticModule,
   updateModule,
   busModule,
   driverModule,

@@ -13,14 +13,12 @@ import { createPlausibilityState } from '../gnss/plausibility.ts';
 import { noReceiverFacts } from '../gnss/receiver-facts.ts';
 import type { ModuleStates } from '../kernel/module-slots.ts';
 import { startVehicleConfig } from '../kernel/vehicle-config.ts';
-import { createDiagnosis } from '../kernel/vehicle-diagnosis.ts';
 import { startEvidence } from '../kernel/vehicle-evidence.ts';
 import { createService } from '../kernel/vehicle-service.ts';
 import { type VehicleState } from '../kernel/vehicle-state.ts';
 import { type Now, type VehicleConfig, type VehicleMemory } from '../kernel/vehicle-types.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
-import { createRequests, parseRequestRecord } from '../link/requests.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
@@ -66,8 +64,6 @@ export function createVehicle(
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
     readonly inbox?: InboxRecord;
-    /** The stored record of answered requests. */
-    readonly requests?: unknown;
     /** Rows of the modules, as they were stored. */
     readonly rows?: Readonly<Record<string, unknown>>;
     /** The stored record of the geozones; the zones themselves come by `applyZones`. */
@@ -115,8 +111,7 @@ export function createVehicle(
     isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),
-    requests: createRequests(parseRequestRecord(given.requests)),
-    diagnosis: createDiagnosis(monoMs),
+    counts: { boardLosses: 0, gnssLosses: 0, nmeaRejected: 0, connects: 0 },
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,

@@ -27,7 +27,6 @@ import {
   reviewCommands,
 } from '../kernel/vehicle-control.ts';
 import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
-import { handleDiagnosis, watchDiagnosis } from '../kernel/vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
 import { handleMessage } from '../kernel/vehicle-inbox.ts';
@@ -92,7 +91,6 @@ function passTime(context: StepContext): void {
     reviewCommands(context);
     watchConfig(context);
     reportBoardReturn(context);
-    watchDiagnosis(context);
     watchVehicle(context, { kind: 'time' });
     for (const module of modules) module.tick?.(context);
   }
@@ -165,11 +163,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'message':
       handleMessage(context, event.body);
-      break;
-    case 'request':
-    case 'unit':
-    case 'excerpt':
-      handleDiagnosis(context, event);
       break;
     case 'config':
       handleConfig(context, event.received);

@@ -1,11 +1,11 @@
 // Reads machine and disk for a Diagnostic. A reading that hangs or fails is left out after a few seconds: a unit in
 // trouble must still be able to report the rest.
-import { messageOf } from '../src/core/errors.ts';
-import { waitAtMost } from '../src/timeout.ts';
-import type { CommitQueue } from './commit-queue.ts';
-import type { StorageReading, UnitReading } from './core/diagnostic/diagnostic.ts';
-import type { Outbox } from './outbox.ts';
-import type { AgentPorts } from './ports.ts';
+import { messageOf } from '../../src/core/errors.ts';
+import { waitAtMost } from '../../src/timeout.ts';
+import type { CommitQueue } from '../commit-queue.ts';
+import type { StorageReading, UnitReading } from '../core/diagnostic/diagnostic.ts';
+import type { Outbox } from '../outbox.ts';
+import type { AgentPorts } from '../ports.ts';
 
 const limitMs = 5000;
 

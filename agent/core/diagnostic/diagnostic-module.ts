@@ -1,4 +1,4 @@
-// Reports of the vehicle's own state: a Diagnostic a minute after the start, then periodically, and the answers to
+// Reports of the vehicle's own state as a module: a Diagnostic a minute after the start, then periodically, and the answers to
 // requests of the broker (health, newest log lines, position). It reads nothing itself; readings arrive as events. It
 // cannot move a relay or change a setting.
 
@@ -10,24 +10,49 @@ import {
   type RequestBody,
   rehearsedFeature,
 } from '../../../src/core/wire/device-request.ts';
-import { diagnosticOf, noCounts, type UnitCounts, type UnitReading } from '../diagnostic/diagnostic.ts';
-import { cutExcerpt } from '../diagnostic/log-excerpt.ts';
-import { judgeRequest, recordAnswered } from '../link/requests.ts';
+import type { StepContext, VehicleModule } from '../kernel/module.ts';
+import { configHello } from '../kernel/vehicle-config.ts';
+import { commitNow, evidenceOf, isOurs, log, put, stamp, vehicleLimits } from '../kernel/vehicle-state.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import { rehearse } from '../protection/commands.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
-import { configHello } from './vehicle-config.ts';
+import { diagnosticOf, type UnitReading } from './diagnostic.ts';
+import { cutExcerpt } from './log-excerpt.ts';
 import {
-  commitNow,
-  evidenceOf,
-  isOurs,
-  log,
-  put,
-  type StepContext,
-  stamp,
-  vehicleLimits,
-} from './vehicle-state.ts';
-import type { DiagnosisEvent, DiagnosisState, PortName } from './vehicle-types.ts';
+  createRequests,
+  judgeRequest,
+  parseRequestRecord,
+  type RequestRecord,
+  type RequestsState,
+  recordAnswered,
+} from './requests.ts';
+
+declare module '../kernel/module-slots.ts' {
+  interface ModuleStates {
+    /** Monotonic: of the start, of the newest Diagnostic, and of the reading that is awaited; null: none. */
+    readonly diagnosis: {
+      readonly startedMs: number;
+      readonly reportedMs: number | null;
+      readonly askedMs: number | null;
+    };
+    readonly requests: RequestsState;
+  }
+  interface ModuleRows {
+    readonly requests: RequestRecord;
+  }
+  interface ModuleEvents {
+    /** Verified, and acknowledged at once. */
+    readonly request: { readonly body: RequestBody };
+    /** What `readUnit` and `readLog` have read. */
+    readonly unit: { readonly requestID: string | null; readonly reading: UnitReading };
+    readonly excerpt: { readonly requestID: string; readonly text: string | null };
+  }
+  interface ModuleEffects {
+    /** `requestID` null: scheduled, not requested. */
+    readonly readUnit: { readonly requestID: string | null };
+    readonly readLog: { readonly requestID: string };
+  }
+}
 
 const limits = {
   /** After the start, when ports, receiver and link have had time to come up. */
@@ -36,27 +61,8 @@ const limits = {
   readingMs: 30_000,
 } as const;
 
-export function createDiagnosis(nowMs: number): DiagnosisState {
-  return { startedMs: nowMs, reportedMs: null, askedMs: null, counts: noCounts };
-}
-
-/** Counts for the next Diagnostic. */
-export function addCount(context: StepContext, name: keyof UnitCounts, more = 1): void {
-  const { diagnosis } = context.state;
-  if (more === 0) return;
-  const counts = { ...diagnosis.counts, [name]: diagnosis.counts[name] + more };
-  put(context, { diagnosis: { ...diagnosis, counts } });
-}
-
-const lossOf = { board: 'boardLosses', gnss: 'gnssLosses' } as const satisfies Record<PortName, string>;
-
-/** A serial port that worked was lost. */
-export function countLoss(context: StepContext, port: PortName): void {
-  addCount(context, lossOf[port]);
-}
-
 /** Asks for what a Diagnostic needs when one is due. */
-export function watchDiagnosis(context: StepContext): void {
+function watchDiagnosis(context: StepContext): void {
   const { diagnosis, settings } = context.state;
   const { monoMs } = context.now;
   const { startedMs, reportedMs, askedMs } = diagnosis;
@@ -82,7 +88,7 @@ function answer(context: StepContext, drafts: readonly EventDraft[], priority?: 
     const stamped = stamp(context, draft);
     return priority === undefined ? stamped : { ...stamped, priority };
   });
-  commitNow(context, events, { requests: true });
+  commitNow(context, events);
 }
 
 /** What the shell has read of unit and disk. @param requestID null when it was due by time. */
@@ -95,7 +101,7 @@ function handleReading(context: StepContext, requestID: string | null, reading: 
       ...reading,
       agentVersion: config.agentVersion,
       upMs: upMsAt(state.time, now.monoMs),
-      counts: state.diagnosis.counts,
+      counts: state.counts,
       ports: { board: state.ports.board.kind, gnss: state.ports.gnss.kind },
       modbus: state.board.master.counters,
       fix: state.fix,
@@ -110,9 +116,7 @@ function handleReading(context: StepContext, requestID: string | null, reading: 
     requestID,
   );
   put(context, { diagnosis: { ...state.diagnosis, reportedMs: now.monoMs, askedMs: null } });
-  const draft: EventDraft = { statusCode: statusCodes.DIAGNOSTIC.code, attributes };
-  if (requestID === null) return commitNow(context, [stamp(context, draft)]);
-  answer(context, [draft]);
+  answer(context, [{ statusCode: statusCodes.DIAGNOSTIC.code, attributes }]);
 }
 
 function refusal(requestID: string, of: string, reason: string): EventDraft {
@@ -209,14 +213,16 @@ function handleRequest(context: StepContext, body: RequestBody): void {
   }
 }
 
-/** A request, or what was read for one. */
-export function handleDiagnosis(context: StepContext, event: DiagnosisEvent): void {
-  switch (event.kind) {
-    case 'request':
-      return handleRequest(context, event.body);
-    case 'unit':
-      return handleReading(context, event.requestID, event.reading);
-    case 'excerpt':
-      return handleExcerpt(context, event.requestID, event.text);
-  }
-}
+export const diagnosticModule: VehicleModule = {
+  create: ({ rows, nowMs }) => ({
+    diagnosis: { startedMs: nowMs, reportedMs: null, askedMs: null },
+    requests: createRequests(parseRequestRecord(rows['requests'])),
+  }),
+  rows: ({ requests }) => ({ requests: requests.record }),
+  on: {
+    request: (context, { body }) => handleRequest(context, body),
+    unit: (context, { requestID, reading }) => handleReading(context, requestID, reading),
+    excerpt: (context, { requestID, text }) => handleExcerpt(context, requestID, text),
+  },
+  tick: watchDiagnosis,
+};
