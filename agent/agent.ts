@@ -81,7 +81,6 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
     storage: { bytes },
     idleMs: Math.round(loop.idleMs()),
     hangingMs: Math.round(commits.hangingMs()),
-    messages: state.inbox.messages,
     ...moduleFacts(state),
     vehicle: statusOfVehicle(state, { nowMs, paths, config }),
   };

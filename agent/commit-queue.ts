@@ -4,12 +4,12 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import { eventFault } from '../src/core/events/event-check.ts';
-import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
+import type { Cancel, Clock, Log } from '../src/ports.ts';
 import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { inboxKey, memoryRows, recordKey, zonesKey } from './vehicle-record.ts';
+import { memoryRows, recordKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -89,14 +89,6 @@ function createPause(clock: Clock) {
   };
 }
 
-/** The records that changed with this commit. */
-function recordsOf({ record, inbox }: Commit): readonly Statement[] {
-  return [
-    ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
-    ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
-  ];
-}
-
 interface StoreOptions {
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -121,7 +113,7 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
       const statements = [
         ...rows.map(([key, row]) => putState(key, typeof row === 'string' ? row : JSON.stringify(row))),
         ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
-        ...recordsOf(commit),
+        ...(commit.record === null ? [] : [putState(recordKey, JSON.stringify(commit.record))]),
       ];
       // After a loss the state counts as unknown until a record made from the board's readings is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());

@@ -4,12 +4,14 @@ import { busProcess } from './bus/bus-process.ts';
 import { diagnosticProcess } from './diagnostic/diagnostic-process.ts';
 import { driverProcess } from './driver/driver-process.ts';
 import { fuelProcess } from './fuel/fuel-process.ts';
+import { messagesProcess } from './messages/messages-process.ts';
 import { sleepProcess } from './sleep/sleep-process.ts';
 import { updateProcess } from './update/update-process.ts';
 
 export const agentModules: readonly AgentModule[] = [
   diagnosticProcess,
   updateProcess,
+  messagesProcess,
   busProcess,
   driverProcess,
   fuelProcess,

@@ -14,7 +14,6 @@ import {
 import {
   decodeAck,
   decodeCommand,
-  decodeMessage,
   decodeWelcome,
   encodeJsonMessage,
   type Hello,
@@ -99,20 +98,14 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
   };
 
   /** Other messages on the topic of the commands, each under a type of its own. */
-  const handleOther = (token: string): boolean => {
-    for (const { kind, type, decode } of downlinks) {
+  const handleOther = (token: string): boolean =>
+    downlinks.some(({ kind, type, decode }) => {
       const payload = verifier.verify(token, type);
       const body = payload === null ? null : decode(payload);
-      if (body === null) continue;
       // The module decodes what its own kind of event has.
-      dispatch({ kind, body } as VehicleEvent);
-      return true;
-    }
-    const note = verifier.verify(token, signedTypes.message);
-    const message = note === null ? null : decodeMessage(note);
-    if (message !== null) dispatch({ kind: 'message', body: message });
-    return message !== null;
-  };
+      if (body !== null) dispatch({ kind, body } as VehicleEvent);
+      return body !== null;
+    });
 
   const handleCommand = (payload: Uint8Array, acknowledge: () => void): void => {
     const token = text(payload);

@@ -1,4 +1,4 @@
-// State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence, inbox,
+// State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence,
 // zones, and those of modules. Read once at the start; written only together with the events that report it.
 
 import type { Point } from '../src/core/geo/geo.ts';
@@ -7,7 +7,6 @@ import { type EvidenceRecord, emptyEvidence, roundedPlace } from './core/evidenc
 import { fittedWitnesses, type UnitIdentity, wiringOf } from './core/kernel/vehicle-evidence.ts';
 import { type VehicleMemory } from './core/kernel/vehicle-types.ts';
 import { noTraffic, trafficOf } from './core/link/data-budget.ts';
-import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
 import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
 import { putState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
@@ -15,7 +14,6 @@ import type { Outbox } from './outbox.ts';
 export const recordKey = 'commands';
 export const memoryKey = 'memory';
 export const evidenceKey = 'evidence';
-export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
 
 /** Of a vehicle that was never switched on before. */
@@ -25,18 +23,24 @@ export const emptyMemory: VehicleMemory = {
   traffic: noTraffic,
 };
 
+/** Undefined: unreadable. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function parse<T extends object>(
   text: string | undefined,
   empty: T,
 ): { readonly value: T; readonly lost: boolean } {
   if (text === undefined) return { value: empty, lost: false };
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return { value: { ...empty, ...value }, lost: false };
-  } catch {
-    // Falls through: an unreadable record is a lost one, and is reported as such.
-  }
-  return { value: empty, lost: true };
+  const value = parseJson(text);
+  // An unreadable record is a lost one, and is reported as such.
+  if (typeof value !== 'object' || value === null) return { value: empty, lost: true };
+  return { value: { ...empty, ...value }, lost: false };
 }
 
 /**
@@ -63,7 +67,6 @@ export function memoryRows({
 export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
   readonly memory: VehicleMemory;
-  readonly inbox: InboxRecord;
   /** All of them, for the modules to find their own. */
   readonly rows: Readonly<Record<string, unknown>>;
   readonly zones: object;
@@ -74,8 +77,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory).value;
   // Checked by the evidence itself: of a damaged one no witness has credit.
   const evidence = parse<EvidenceRecord>(values.get(evidenceKey), emptyEvidence('')).value;
-  // An inbox that is lost costs nothing but the messages in it.
-  const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
   const isWhole = isIntact && !record.lost;
   // Parsed leniently by the vehicle itself: arrivals of lost zones are reported again.
   const zones = parse<object>(values.get(zonesKey), {}).value;
@@ -86,8 +87,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
       ...(values.has(evidenceKey) ? { evidence } : {}),
       traffic: trafficOf(memory.traffic),
     },
-    inbox,
-    rows: Object.fromEntries([...values].map(([key, text]) => [key, parse<object>(text, {}).value])),
+    rows: Object.fromEntries([...values].map(([key, text]) => [key, parseJson(text)])),
     zones,
     isIntact: isWhole,
   };

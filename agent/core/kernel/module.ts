@@ -18,7 +18,6 @@ import type { NmeaState } from '../gnss/nmea.ts';
 import type { PlausibilityState } from '../gnss/plausibility.ts';
 import type { ReceiverFacts } from '../gnss/receiver-facts.ts';
 import type { DeliveryState } from '../link/delivery.ts';
-import type { InboxRecord } from '../link/inbox.ts';
 import type { StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { HoldUpWatch } from '../protection/hold-up.ts';
@@ -83,7 +82,6 @@ export interface VehicleState extends ModuleStates {
   /** From the modem; unknown counts as the home network. */
   readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
-  readonly inbox: InboxRecord;
   readonly counts: UnitCounts;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */

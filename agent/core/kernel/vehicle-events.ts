@@ -1,10 +1,9 @@
 // Events of a vehicle, and its effects. Types only.
 
 import type { FleetEvent } from '../../../src/core/events/event.ts';
-import type { Ack, CommandBody, MessageBody, Welcome } from '../../../src/core/wire/wire.ts';
+import type { Ack, CommandBody, Welcome } from '../../../src/core/wire/wire.ts';
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
-import type { InboxRecord } from '../link/inbox.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
 import type { ZoneRecord } from '../zones/zone-record.ts';
@@ -36,23 +35,17 @@ export type VehicleEvent =
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
   | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
-  /** Verified, and acknowledged at once: one that was not kept comes again on the next connect. */
-  | { readonly kind: 'message'; readonly body: MessageBody }
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
   /** A one-time code that was entered at the unit's local socket. */
-  | { readonly kind: 'serviceCode'; readonly code: string }
-  /** A message of the driver to the fleet. */
-  | { readonly kind: 'driverMessage'; readonly text: string };
+  | { readonly kind: 'serviceCode'; readonly code: string };
 
 export interface Commit {
   readonly kind: 'commit';
   readonly events: readonly StampedEvent[];
   readonly record: CommandRecord | null;
   readonly memory: VehicleMemory;
-  /** Only when it changed. */
-  readonly inbox?: InboxRecord;
   /** With every commit of a vehicle; written down only when it is another than the last. */
   readonly zones?: ZoneRecord;
   /** Of the modules, all of them; written down are those that became other objects. */

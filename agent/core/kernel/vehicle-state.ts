@@ -222,7 +222,6 @@ export function stamp(
 interface CommitOptions {
   readonly token?: string;
   readonly record?: boolean;
-  readonly inbox?: boolean;
 }
 
 /** Commits drafts of this moment. */
@@ -259,7 +258,6 @@ export function commitNow(
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
     memory,
-    ...(with_.inbox === true ? { inbox: state.inbox } : {}),
     zones: state.zones.record,
     rows,
     token: with_.token ?? null,

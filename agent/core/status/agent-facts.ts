@@ -1,7 +1,6 @@
 // The answer of the local socket: state of the agent, and of its process. Types only.
 
 import type { ModuleFacts } from '../kernel/module-slots.ts';
-import type { KeptMessage } from '../link/inbox.ts';
 import type { VehicleStatus } from './status.ts';
 
 export interface AgentStatus extends ModuleFacts {
@@ -30,8 +29,6 @@ export interface AgentStatus extends ModuleFacts {
   /** What the service manager's watchdog is fed by. */
   readonly idleMs: number;
   readonly hangingMs: number;
-  /** Messages of operators to the vehicle, newest last. */
-  readonly messages: readonly KeptMessage[];
   readonly vehicle: VehicleStatus;
 }
 

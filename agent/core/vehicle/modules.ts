@@ -6,6 +6,7 @@ import { diagnosticModule } from '../diagnostic/diagnostic-module.ts';
 import { driverModule } from '../driver/driver-module.ts';
 import { fuelModule } from '../fuel/fuel-module.ts';
 import type { VehicleModule } from '../kernel/module.ts';
+import { messagesModule } from '../messages/messages-module.ts';
 import { modemModule } from '../modem/modem-module.ts';
 import { sleepModule } from '../sleep/sleep-module.ts';
 import { updateModule } from '../update/update-module.ts';
@@ -14,6 +15,7 @@ import { updateModule } from '../update/update-module.ts';
 export const modules: readonly VehicleModule[] = [
   diagnosticModule,
   updateModule,
+  messagesModule,
   busModule,
   driverModule,
   fuelModule,

@@ -18,7 +18,6 @@ import { createService } from '../kernel/vehicle-service.ts';
 import { type VehicleState } from '../kernel/vehicle-state.ts';
 import { type Now, type VehicleConfig, type VehicleMemory } from '../kernel/vehicle-types.ts';
 import { createDelivery } from '../link/delivery.ts';
-import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
@@ -63,7 +62,6 @@ export function createVehicle(
     readonly poweredMs: number;
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
-    readonly inbox?: InboxRecord;
     /** Rows of the modules, as they were stored. */
     readonly rows?: Readonly<Record<string, unknown>>;
     /** The stored record of the geozones; the zones themselves come by `applyZones`. */
@@ -110,7 +108,6 @@ export function createVehicle(
     boardReport: createBoardReport(monoMs, memory.isBoardLost === true),
     isRoaming: false,
     memory,
-    inbox: given.inbox ?? createInboxRecord(),
     counts: { boardLosses: 0, gnssLosses: 0, nmeaRejected: 0, connects: 0 },
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,

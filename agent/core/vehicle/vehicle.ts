@@ -29,7 +29,6 @@ import {
 import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
 import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
-import { handleMessage } from '../kernel/vehicle-inbox.ts';
 import { handleBytes, stepPortOf } from '../kernel/vehicle-ports.ts';
 import { attributesOf, flushGnss, reportBoardReturn, senseInputs } from '../kernel/vehicle-sensing.ts';
 import { handleServiceCode, watchService } from '../kernel/vehicle-service.ts';
@@ -161,9 +160,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'command':
       handleCommand(context, event.body, event.receipt);
       break;
-    case 'message':
-      handleMessage(context, event.body);
-      break;
     case 'config':
       handleConfig(context, event.received);
       break;
@@ -172,9 +168,6 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       break;
     case 'serviceCode':
       handleServiceCode(context, event.code, 'socket');
-      break;
-    case 'driverMessage':
-      record(context, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
       break;
   }
   for (const { on } of modules) (on?.[event.kind] as Handler | undefined)?.(context, event);
