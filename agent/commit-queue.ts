@@ -9,7 +9,7 @@ import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/kernel/vehicle-events.ts';
 import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { memoryRows, recordKey, zonesKey } from './vehicle-record.ts';
+import { memoryRows, recordKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -100,7 +100,6 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
   let isTrusted = isIntact;
   /** Rows of memory and modules as they were written last, by key. */
   const stored = new Map<string, unknown>();
-  let storedZones: Commit['zones'];
   let startedMs: number | null = null;
   /** Gives the numbers of its events. */
   const store = async (commit: Commit): Promise<readonly number[]> => {
@@ -109,10 +108,8 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
       const rows = [...memoryRows(commit.memory), ...Object.entries(commit.rows)].filter(
         ([key, value]) => stored.get(key) !== value,
       );
-      const { zones } = commit;
       const statements = [
         ...rows.map(([key, row]) => putState(key, typeof row === 'string' ? row : JSON.stringify(row))),
-        ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
         ...(commit.record === null ? [] : [putState(recordKey, JSON.stringify(commit.record))]),
       ];
       // After a loss the state counts as unknown until a record made from the board's readings is on disk.
@@ -120,7 +117,6 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
       const events = await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
       for (const [key, row] of rows) stored.set(key, row);
-      storedZones = zones ?? storedZones;
       return events.map(({ seq }) => seq);
     } finally {
       startedMs = null;

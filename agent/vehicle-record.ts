@@ -1,5 +1,5 @@
 // State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, evidence,
-// zones, and those of modules. Read once at the start; written only together with the events that report it.
+// and those of modules. Read once at the start; written only together with the events that report it.
 
 import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
@@ -14,7 +14,6 @@ import type { Outbox } from './outbox.ts';
 export const recordKey = 'commands';
 export const memoryKey = 'memory';
 export const evidenceKey = 'evidence';
-export const zonesKey = 'zones';
 
 /** Of a vehicle that was never switched on before. */
 export const emptyMemory: VehicleMemory = {
@@ -69,7 +68,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly memory: VehicleMemory;
   /** All of them, for the modules to find their own. */
   readonly rows: Readonly<Record<string, unknown>>;
-  readonly zones: object;
   readonly isIntact: boolean;
 }> {
   const { values, isIntact } = await outbox.readState();
@@ -78,8 +76,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   // Checked by the evidence itself: of a damaged one no witness has credit.
   const evidence = parse<EvidenceRecord>(values.get(evidenceKey), emptyEvidence('')).value;
   const isWhole = isIntact && !record.lost;
-  // Parsed leniently by the vehicle itself: arrivals of lost zones are reported again.
-  const zones = parse<object>(values.get(zonesKey), {}).value;
   return {
     record: isWhole ? record.value : withoutOrders(record.value),
     memory: {
@@ -88,7 +84,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
       traffic: trafficOf(memory.traffic),
     },
     rows: Object.fromEntries([...values].map(([key, text]) => [key, parseJson(text)])),
-    zones,
     isIntact: isWhole,
   };
 }

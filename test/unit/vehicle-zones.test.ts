@@ -7,12 +7,12 @@ import { standardProtection } from '../../agent/config.ts';
 import type { Commit } from '../../agent/core/kernel/vehicle-events.ts';
 import { type StepContext, type VehicleState } from '../../agent/core/kernel/vehicle-state.ts';
 import { type VehicleConfig } from '../../agent/core/kernel/vehicle-types.ts';
-import { applyZones } from '../../agent/core/kernel/vehicle-zones.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { modules } from '../../agent/core/vehicle/modules.ts';
 import { stepVehicle } from '../../agent/core/vehicle/vehicle.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
+import { zonesModule } from '../../agent/core/zones/zones-module.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
 import { eventFault } from '../../src/core/events/event-check.ts';
@@ -21,7 +21,7 @@ import type { ZoneSwitch } from '../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 import type { Mark } from '../../src/core/zones/zone-watch.ts';
-import { away, createZones, startUtcMs, zone } from '../support/vehicle/zone-drive.ts';
+import { away, startUtcMs, zone } from '../support/vehicle/zone-drive.ts';
 
 const home: Point = { latitude: 43.65, longitude: -79.34 };
 const config: VehicleConfig = {
@@ -50,7 +50,7 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
     poweredMs: bootMonoMs,
     record: createCommandRecord(),
     memory: emptyMemory,
-    zones: kept,
+    rows: { zones: kept },
     connectDelayMs: 1e9,
   });
   const work = (run: (work: StepContext) => void): void => {
@@ -76,7 +76,7 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
         )
         .map(({ event }) => event.attributes),
     commits: effects,
-    apply: (zones: readonly ZoneConfig[]) => work((one) => applyZones(one, createZones(zones))),
+    apply: (zones: readonly ZoneConfig[]) => work((one) => zonesModule.configured?.(one, zones)),
     /** One second later the receiver says this. */
     fix(at: Point, over: { readonly isValid?: boolean; readonly speedKmh?: number } = {}): void {
       monoMs += 1000;
@@ -129,7 +129,7 @@ describe('an arrival', () => {
     expect(arrived?.latitude).toBeCloseTo(away(home, -300, 0).latitude, 5);
     expect(zoneEvents(truck).every((event) => eventFault({ ...event, seq: 1 }) === null)).toBe(true);
     const commit = truck.commits.find(({ events }) => events.some(({ event }) => event.geozoneID === 'yard'));
-    expect(commit?.zones?.inside).toEqual(['yard']);
+    expect(commit?.rows.zones?.inside).toEqual(['yard']);
   });
 
   it('and a departure of a corridor have codes of their own', () => {

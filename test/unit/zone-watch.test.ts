@@ -12,12 +12,12 @@ import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts'
 import { distanceM, type Point } from '../../src/core/geo/geo.ts';
 import { zoneDepthM } from '../../src/core/geo/geozone.ts';
 import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
+import { createZones } from '../../src/core/zones/zone-set.ts';
 import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../src/core/zones/zone-watch.ts';
 import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 import {
   away,
-  createZones,
   drive,
   fixAt,
   plain,

@@ -2,7 +2,8 @@
 // functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
 
 import type { TSchema } from 'typebox';
-import type { AttributeValue, InputName } from '../../../src/core/events/event.ts';
+import type { AttributeValue, FleetEvent, InputName } from '../../../src/core/events/event.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { AlarmsState } from '../alarms/alarms.ts';
 import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
@@ -26,7 +27,6 @@ import type { WarningState } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
 import type { PortState } from '../serial-port-state.ts';
 import type { TimeState } from '../timekeeping.ts';
-import type { VehicleZones } from '../zones/zone-state.ts';
 import type {
   ModuleConfig,
   ModuleFacts,
@@ -49,6 +49,8 @@ export interface VehicleState extends ModuleStates {
   /** What holds now: the installer's, with the signed configuration laid over them. */
   readonly settings: Settings;
   readonly config: ConfigState;
+  /** How many geozones the configuration has that holds now. */
+  readonly zoneCount: number;
   readonly time: TimeState;
   readonly ports: Readonly<Record<PortName, PortState>>;
   readonly board: BoardState;
@@ -65,7 +67,6 @@ export interface VehicleState extends ModuleStates {
   /** The last plausible fix. */
   readonly fix: Fix | null;
   readonly reporting: ReportingState;
-  readonly zones: VehicleZones;
   readonly alarms: AlarmsState;
   readonly commands: CommandsState;
   readonly relays: RelaysState;
@@ -171,12 +172,20 @@ export interface VehicleModule {
       event: Extract<VehicleEvent, { readonly kind: Kind }>,
     ) => void;
   };
+  /** A configuration holds from now on; its settings are in the state. */
+  configured?(context: StepContext, zones: readonly ZoneConfig[]): void;
+  /** A plausible fix, before its position is reported. It is in the state. */
+  fix?(context: StepContext, fix: Fix): void;
+  /** In every step, once all that was read is in the state. */
+  settled?(context: StepContext): void;
   /** Twice a second. */
   tick?(context: StepContext): void;
   /** Analog signals of the board were read; they are in the state. */
   analogs?(context: StepContext, values: VehicleState['analogs']): void;
   /** Attributes of a position or heartbeat that is being recorded; null: none. */
   attributes?(context: StepContext, of: 'position' | 'heartbeat'): Attributes | null;
+  /** Members of every event with a position. */
+  place?(state: VehicleState): Pick<FleetEvent, 'geozoneID'>;
   /** Attributes of every other event; null: none. */
   eventAttributes?(state: VehicleState): Attributes | null;
   /** What speaks against a relay change now; null: nothing. A module can only object: nothing that it says proves rest. */

@@ -3,14 +3,12 @@
 
 import { decodeZones } from '../../../src/core/geo/zone-config.ts';
 import type { Ack } from '../../../src/core/wire/wire.ts';
-import { createZones } from '../../../src/core/zones/zone-set.ts';
 import { type SlotFiles, type SlotName } from '../config/config-record.ts';
 import { activeRecord, stepConfig } from '../config/config-slots.ts';
 import { type StartedConfig, startConfig } from '../config/config-start.ts';
 import type { ConfigEffect, ConfigInput } from '../config/config-types.ts';
 import { commitNow, log, put, record, type StepContext, stamp, type VehicleState } from './vehicle-state.ts';
 import type { ReceivedConfig, VehicleConfig } from './vehicle-types.ts';
-import { applyZones } from './vehicle-zones.ts';
 
 const token = 'config';
 
@@ -34,7 +32,8 @@ function perform(context: StepContext, effect: ConfigEffect): void {
         context.now.monoMs + settings.reporting.heartbeatS * 1000,
       );
       put(context, { settings, heartbeatMs });
-      applyZones(context, createZones(zones));
+      put(context, { zoneCount: zones.length });
+      for (const module of context.modules) module.configured?.(context, zones);
       break;
     }
     case 'event':

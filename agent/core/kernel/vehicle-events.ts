@@ -6,7 +6,6 @@ import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
-import type { ZoneRecord } from '../zones/zone-record.ts';
 import type { ModuleEffects, ModuleEvents, ModuleRows } from './module-slots.ts';
 import { type PortName, type ReceivedConfig, type VehicleMemory } from './vehicle-types.ts';
 
@@ -46,8 +45,6 @@ export interface Commit {
   readonly events: readonly StampedEvent[];
   readonly record: CommandRecord | null;
   readonly memory: VehicleMemory;
-  /** With every commit of a vehicle; written down only when it is another than the last. */
-  readonly zones?: ZoneRecord;
   /** Of the modules, all of them; written down are those that became other objects. */
   readonly rows: Partial<ModuleRows>;
   readonly token: string | null;

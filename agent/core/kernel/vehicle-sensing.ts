@@ -18,7 +18,6 @@ import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { putLoopback } from './vehicle-loopback.ts';
 import { addCount, commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
-import { watchZones } from './vehicle-zones.ts';
 
 /** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */
 export function handleBoardOutputs(context: StepContext, outputs: readonly BoardOutput[]): void {
@@ -222,7 +221,7 @@ function recordFix(context: StepContext, fix: Fix): void {
   }
   if (!isPlausible(fix)) return;
   put(context, { fix });
-  watchZones(context, fix);
+  for (const module of context.modules) module.fix?.(context, fix);
   const settings = context.state.settings.reporting;
   const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
   put(context, { reporting: step.state });

@@ -26,7 +26,6 @@ import {
   trustedUtcMs,
   upMsAt,
 } from '../timekeeping.ts';
-import { presentZone } from '../zones/zone-state.ts';
 import { positionFields } from './event-position.ts';
 import type { Attributes, StepContext, VehicleState } from './module.ts';
 import type { ModuleRows } from './module-slots.ts';
@@ -203,6 +202,8 @@ export function stamp(
   const upMs = upMsAt(state.time, atMs);
   const origin = bestOrigin(state.time);
   const { fuel } = state.analogs;
+  let place: Pick<FleetEvent, 'geozoneID'> = {};
+  if (fix !== null) for (const module of context.modules) place = { ...place, ...module.place?.(state) };
   const event = {
     timestamp: origin === null ? null : origin.originMs + upMs,
     upMs,
@@ -211,7 +212,7 @@ export function stamp(
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: inputsAt(state, atMs) ?? {},
     ...positionFields(fix),
-    ...(fix === null ? {} : presentZone(state.zones)),
+    ...place,
     ...draft,
     ...withModules(context, draft),
     outputs: { ...knownOutputs(state), ...draft.outputs },
@@ -258,7 +259,6 @@ export function commitNow(
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
     memory,
-    zones: state.zones.record,
     rows,
     token: with_.token ?? null,
     receipts: context.receipts.splice(0),

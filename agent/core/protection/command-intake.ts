@@ -5,7 +5,6 @@ import { isUnmet } from '../../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { timeLimits } from '../timekeeping.ts';
-import type { ZoneSide } from '../zones/zone-automation.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
 import {
   type ActiveCommand,
@@ -13,6 +12,7 @@ import {
   draftOf,
   isAutomatic,
   type LocalSource,
+  type ZoneSide,
 } from './command-record.ts';
 import { isSafeState } from './interlock.ts';
 

@@ -7,7 +7,13 @@ import {
 } from '../../../src/core/events/event.ts';
 import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictAttributes } from '../../../src/core/verdict/verdict.ts';
-import type { ZoneSide } from '../zones/zone-automation.ts';
+import type { Mark } from '../../../src/core/zones/zone-watch.ts';
+
+/** One side of the border of a geozone. */
+export interface ZoneSide {
+  readonly id: string;
+  readonly to: Mark['to'];
+}
 
 export const commandLimits = {
   /**

@@ -343,7 +343,7 @@ export function statusOfVehicle(
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,
-      zones: state.zones.set?.zones.length ?? 0,
+      zones: state.zoneCount,
     },
     odometerKm: Math.round(state.reporting.odometerM / 100) / 10,
     isRoaming: state.isRoaming,

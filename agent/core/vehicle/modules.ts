@@ -10,12 +10,14 @@ import { messagesModule } from '../messages/messages-module.ts';
 import { modemModule } from '../modem/modem-module.ts';
 import { sleepModule } from '../sleep/sleep-module.ts';
 import { updateModule } from '../update/update-module.ts';
+import { zonesModule } from '../zones/zones-module.ts';
 
 /** Tables of agent.toml and lines of the status stand in this order; otherwise it matters to none of them. */
 export const modules: readonly VehicleModule[] = [
   diagnosticModule,
   updateModule,
   messagesModule,
+  zonesModule,
   busModule,
   driverModule,
   fuelModule,

@@ -26,7 +26,6 @@ import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
 import { createPort } from '../serial-port-state.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
-import { createVehicleZones } from '../zones/zone-state.ts';
 
 import { modules } from './modules.ts';
 
@@ -64,8 +63,6 @@ export function createVehicle(
     readonly memory: VehicleMemory;
     /** Rows of the modules, as they were stored. */
     readonly rows?: Readonly<Record<string, unknown>>;
-    /** The stored record of the geozones; the zones themselves come by `applyZones`. */
-    readonly zones?: unknown;
     readonly slots?: SlotFiles;
     readonly connectDelayMs: number;
   },
@@ -82,6 +79,7 @@ export function createVehicle(
     ...(Object.assign({}, ...slices) as ModuleStates),
     settings: started.settings,
     config: started.state,
+    zoneCount: 0,
     time: offerSystemTime(time, now),
     ports: { board: createPort(monoMs), gnss: createPort(monoMs) },
     board: createBoard(config.profile),
@@ -95,7 +93,6 @@ export function createVehicle(
     evidence: startEvidence(config, memory.evidence, { hdopMost: rules.hdopMost, poweredMs, nowMs: monoMs }),
     fix: null,
     reporting: createReporting(memory.odometerM),
-    zones: createVehicleZones(given.zones),
     alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
     commands: createCommandsState(given.record, rules),
     relays: createRelaysState(),

@@ -23,7 +23,6 @@ import {
   handleCommand,
   handleCommitted,
   passBoardTime,
-  requestLocal,
   reviewCommands,
 } from '../kernel/vehicle-control.ts';
 import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
@@ -44,7 +43,6 @@ import {
   vehicleLimits,
 } from '../kernel/vehicle-state.ts';
 import { type Now, type PortName, type VehicleConfig } from '../kernel/vehicle-types.ts';
-import { requestAutomations } from '../kernel/vehicle-zones.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
 import { holdUpWatchAfter } from '../protection/hold-up.ts';
 import { inputAgeMostMs } from '../protection/interlock.ts';
@@ -72,7 +70,7 @@ function passTime(context: StepContext): void {
   if (wakeAtMs !== null && monoMs >= wakeAtMs) passBoardTime(context);
   senseInputs(context, { kind: 'time', atMs: monoMs });
   flushGnss(context);
-  requestAutomations(context, { request: requestLocal, review: reviewCommands });
+  for (const module of modules) module.settled?.(context);
   const { pending, pendingSinceMs } = context.state;
   if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
   if (monoMs >= context.state.heartbeatMs) {

@@ -3,13 +3,8 @@
 import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
 import { circumstancesOf } from '../../../src/core/zones/crossing.ts';
-import type { Crossing, Mark } from '../../../src/core/zones/zone-watch.ts';
-
-/** One side of the border of a geozone. */
-export interface ZoneSide {
-  readonly id: string;
-  readonly to: Mark['to'];
-}
+import type { Crossing } from '../../../src/core/zones/zone-watch.ts';
+import type { ZoneSide } from '../protection/command-record.ts';
 
 export const sideOf = ({ zone, mark }: Crossing): ZoneSide => ({ id: zone.id, to: mark.to });
 

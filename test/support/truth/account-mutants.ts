@@ -3,9 +3,9 @@
 import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 
 const rollout = 'broker/rollout/config-rollout.js';
-const vehicleZones = 'agent/core/kernel/vehicle-zones.js';
+const vehicleZones = 'agent/core/zones/zones-module.js';
 const messages = 'broker/store/commands/messages.js';
-const inbox = 'agent/core/link/inbox.js';
+const vehicleMessages = 'agent/core/messages/messages-module.js';
 const webhook = 'broker/adapters/delivery/webhook.js';
 const serviceCode = 'agent/core/protection/service-code.js';
 const secondPerson = 'broker/store/accounts/second-person.js';
@@ -105,16 +105,16 @@ const messageMutants: readonly TruthMutant[] = [
   }),
   agent({
     fault: 'a message is confirmed and not kept',
-    file: inbox,
-    find: 'record: { ...record, messages }, events: [confirmed]',
-    put: 'record, events: [confirmed]',
+    file: vehicleMessages,
+    find: 'put(context, { messages: kept.messages });',
+    put: '',
     found: ['messagesWrong'],
   }),
   agent({
     fault: 'a message is kept and not confirmed',
-    file: inbox,
-    find: 'messages }, events: [confirmed]',
-    put: 'messages }, events: []',
+    file: vehicleMessages,
+    find: 'commitDrafts(context, [kept.confirmed]);',
+    put: 'commitDrafts(context, []);',
     found: ['messagesWrong'],
   }),
   broker({

@@ -7,7 +7,7 @@ import { type ZoneSwitch, type ZoneType, zoneDepthM } from '../../../src/core/ge
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { standardSettings } from '../../../src/core/settings/settings.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
-import { createZones, type ZoneSet } from '../../../src/core/zones/zone-set.ts';
+import type { ZoneSet } from '../../../src/core/zones/zone-set.ts';
 import {
   adoptZones,
   createZoneWatch,
@@ -150,5 +150,3 @@ export function secondOpinion(zones: readonly ZoneConfig[], fixes: readonly Fix[
     .flatMap((config) => secondOpinionOn(config, fixes, enterM))
     .sort((a, b) => a.certainS - b.certainS || a.id.localeCompare(b.id) || a.is.localeCompare(b.is));
 }
-
-export { createZones };

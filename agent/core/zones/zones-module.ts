@@ -1,14 +1,24 @@
-// The vehicle and its geozones: compares each plausible fix with them, reports arrivals and departures, and passes
+// Geozones as a module of the vehicle: compares each plausible fix with them, reports arrivals and departures, and passes
 // on the requests of zones. It moves nothing itself: requests become commands, which the interlock decides on.
-import { featureNames } from '../../../src/core/events/event.ts';
+import { type FleetEvent, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { crossingCode } from '../../../src/core/zones/crossing.ts';
-import type { ZoneSet } from '../../../src/core/zones/zone-set.ts';
-import { type Mark, stepZones, type ZoneWatch, zoneWatchLimits } from '../../../src/core/zones/zone-watch.ts';
+import { createZones, type ZoneSet, zoneOf } from '../../../src/core/zones/zone-set.ts';
+import {
+  adoptZones,
+  type Mark,
+  stepZones,
+  type ZoneWatch,
+  zoneWatchLimits,
+} from '../../../src/core/zones/zone-watch.ts';
 import { wasSuspectAt } from '../evidence/gnss-claim.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import type { StepContext, VehicleModule } from '../kernel/module.ts';
+import { requestLocal, reviewCommands } from '../kernel/vehicle-control.ts';
+import { commitNow, evidenceOf, log, put, record, sensed, stamp } from '../kernel/vehicle-state.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
-import type { LocalCrossing } from '../protection/command-intake.ts';
+import type { ZoneSide } from '../protection/command-record.ts';
 import { bestOrigin, utcMsAt } from '../timekeeping.ts';
 import {
   type AutomationContext,
@@ -16,22 +26,60 @@ import {
   decideAutomations,
   sideOf,
   type ZoneRequest,
-} from '../zones/zone-automation.ts';
-import { withSet, withWatch } from '../zones/zone-state.ts';
-import { commitNow, evidenceOf, log, put, record, type StepContext, sensed, stamp } from './vehicle-state.ts';
+} from './zone-automation.ts';
+import { recordZones, resumeZones, type ZoneRecord } from './zone-record.ts';
 
-/** `requestLocal` and `reviewCommands` of the vehicle's commands. */
-export interface ZoneOrders {
-  request(context: StepContext, request: ZoneRequest & { readonly source: 'zone' }): void;
-  review(context: StepContext, crossing: LocalCrossing): void;
+declare module '../kernel/module-slots.ts' {
+  interface ModuleStates {
+    readonly zones: VehicleZones;
+  }
+  interface ModuleRows {
+    readonly zones: ZoneRecord;
+  }
+}
+
+export interface VehicleZones {
+  /** Null until the first configuration of this start: until then nothing is compared and nothing removed. */
+  readonly set: ZoneSet | null;
+  readonly watch: ZoneWatch;
+  /** Events of crossings that are not certain yet, as they were when the border was crossed. */
+  readonly held: ReadonlyMap<Mark, StampedEvent>;
+  /** What automations ask for in this step. */
+  readonly requests: readonly ZoneRequest[];
+  /** The sides that it is on since borders were crossed in this step. */
+  readonly crossed: readonly ZoneSide[];
+  /** It was reported that more zones overlap at one place than are watched. */
+  readonly isCrowdReported: boolean;
+  readonly record: ZoneRecord;
+}
+
+/** The zones with another watch; the record is a new one only if something in it changed. */
+function withWatch(zones: VehicleZones, watch: ZoneWatch): VehicleZones {
+  const { inside, marks, compared } = zones.watch;
+  const isSame = watch.inside === inside && watch.marks === marks && watch.compared === compared;
+  return { ...zones, watch, record: isSame ? zones.record : recordZones(watch) };
+}
+
+/** The zones after a new configuration. */
+function withSet(zones: VehicleZones, set: ZoneSet): VehicleZones {
+  const adopted = withWatch(zones, adoptZones(zones.watch, zones.set, set));
+  return { ...adopted, set, isCrowdReported: false };
+}
+
+/** The zone that the vehicle is in, for events: the last one that it arrived at, a place rather than a corridor. */
+function presentZone({ set, watch }: VehicleZones): Pick<FleetEvent, 'geozoneID'> {
+  if (set === null || watch.inside.length === 0) return {};
+  const zones = watch.inside.flatMap((id) => zoneOf(set, id) ?? []);
+  const geozoneID = (zones.findLast(({ zone }) => zone.type !== 2) ?? zones.at(-1))?.id;
+  return geozoneID === undefined ? {} : { geozoneID };
 }
 
 /**
  * Switches to the zones of a configuration. Removed zones make no departure, and a new one that holds the vehicle no
  * arrival: entering is crossing the border.
- * @param set from `createZones`, which takes its time; make it before the step.
  */
-export function applyZones(context: StepContext, set: ZoneSet): void {
+function applyZones(context: StepContext, zones: readonly ZoneConfig[]): void {
+  const set = createZones(zones);
   put(context, { zones: withSet(context.state.zones, set) });
   log(context, 'info', 'geozones', { zones: set.zones.length, fingerprint: set.fingerprint });
 }
@@ -107,11 +155,11 @@ function reportCrowd(context: StepContext, isCrowded: boolean): void {
 }
 
 /**
- * Compares a plausible fix with the zones; call it once `state.fix` is this fix. Events of crossings are committed at once,
+ * Compares a plausible fix with the zones. Events of crossings are committed at once,
  * together with the record, so that after a crash either both are there or neither. What zones ask for waits in the state for
  * `requestAutomations`.
  */
-export function watchZones(context: StepContext, fix: Fix): void {
+function watchZones(context: StepContext, fix: Fix): void {
   const { zones, settings, time } = context.state;
   if (zones.set === null) return;
   const utcMs = utcMsAt(time, fix.atMonoMs);
@@ -149,10 +197,24 @@ function keepOpen(
 }
 
 /** Ends what the sides ask for that the vehicle has left in this step, and passes on the requests of zones, safe ones first. */
-export function requestAutomations(context: StepContext, orders: ZoneOrders): void {
+function requestAutomations(context: StepContext): void {
   const { requests, crossed } = context.state.zones;
   if (requests.length === 0 && crossed.length === 0) return;
   put(context, { zones: { ...context.state.zones, requests: [], crossed: [] } });
-  for (const side of crossed) orders.review(context, { kind: 'local', crossed: side });
-  for (const request of requests) orders.request(context, { ...request, source: 'zone' });
+  for (const side of crossed) reviewCommands(context, { kind: 'local', crossed: side });
+  for (const request of requests) requestLocal(context, { ...request, source: 'zone' });
 }
+
+export const zonesModule: VehicleModule = {
+  create({ rows }) {
+    const watch = resumeZones(rows['zones']);
+    const record = recordZones(watch);
+    const none = { set: null, held: new Map(), requests: [], crossed: [], isCrowdReported: false };
+    return { zones: { ...none, watch, record } };
+  },
+  rows: ({ zones }) => ({ zones: zones.record }),
+  configured: applyZones,
+  fix: watchZones,
+  settled: requestAutomations,
+  place: ({ zones }) => presentZone(zones),
+};
