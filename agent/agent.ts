@@ -21,7 +21,6 @@ import { readVehicleRecord } from './vehicle-record.ts';
 
 export type { AgentStatus } from './core/status/agent-facts.ts';
 export type { AgentPorts } from './ports.ts';
-export { createMemorySlots } from './ports.ts';
 
 export interface Agent {
   status(): Promise<AgentStatus>;

@@ -1,6 +1,6 @@
 // The agent's ports. `main.ts` joins the real adapters, tests and the simulator theirs.
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
-import { noSlots, type SlotFiles, type SlotName } from './core/config/config-record.ts';
+import type { SlotFiles, SlotName } from './core/config/config-record.ts';
 import type { HostReading } from './core/kernel/vehicle-types.ts';
 import type { ModemReading } from './core/modem/modem-reading.ts';
 import type { ServiceCodes } from './core/protection/service-code.ts';
@@ -21,17 +21,6 @@ export interface ConfigStore {
   read(): Promise<SlotFiles>;
   /** Resolves when the slot is durable. Rejects when it may not be; then it is as before, or new, never something else. */
   write(slot: SlotName, bytes: Uint8Array): Promise<void>;
-}
-
-/** Slots that live as long as this object, for simulated vehicles. */
-export function createMemorySlots(): ConfigStore {
-  let files: SlotFiles = noSlots;
-  return {
-    read: async () => files,
-    async write(slot, bytes) {
-      files = { ...files, [slot]: { kind: 'sound', bytes } };
-    },
-  };
 }
 
 /** Fetches, stages and tries releases of the agent. */

@@ -1,6 +1,6 @@
 // One virtual vehicle: the real agent on simulated hardware. No product code is bypassed: simulated are the devices at the far ends of two
 // serial cables, the clock, and the disk of a commissioned unit.
-import { type Agent, type AgentPorts, createAgent, createMemorySlots } from '../agent/agent.ts';
+import { type Agent, type AgentPorts, createAgent } from '../agent/agent.ts';
 import type { AgentConfig } from '../agent/config.ts';
 import { commissionedMemory, writeFirstMemory } from '../agent/vehicle-record.ts';
 import type {
@@ -26,6 +26,7 @@ import { createPipe, type Pipe } from './hardware/pipe.ts';
 import { createTank, type Tank } from './hardware/tank.ts';
 import { createSimulatedHost } from './host-facts.ts';
 import { createKillablePorts, type KillablePorts } from './killable-ports.ts';
+import { createMemorySlots } from './memory-slots.ts';
 import { createDriver, type Driver, type DriverMoment } from './world/driver.ts';
 import type { Route } from './world/routes.ts';
 

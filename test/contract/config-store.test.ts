@@ -7,7 +7,7 @@ import { createConfigFiles } from '../../agent/adapters/config-files.ts';
 import { standardSettings } from '../../agent/config.ts';
 import { readRemoteConfig } from '../../agent/config-origin.ts';
 import { encodeSlot } from '../../agent/core/config/config-record.ts';
-import { createMemorySlots } from '../../agent/ports.ts';
+import { createMemorySlots } from '../../simulator/memory-slots.ts';
 
 let folder = '';
 beforeEach(() => {

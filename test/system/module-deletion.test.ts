@@ -25,7 +25,7 @@ for (const kind of ['start', 'time', 'stop']) state = stepVehicle(state, { kind 
 console.log(state.isStopping ? 'stepped' : 'stuck');
 `;
 
-it.each(['fuel', 'driver', 'sleep', 'bus'])(
+it.each(['fuel', 'driver', 'sleep', 'bus', 'diagnostic', 'zones'])(
   'the agent compiles, starts and steps without the module %s',
   (name) => {
     const copy = temporaryFolder(`without-${name}`);
@@ -34,7 +34,7 @@ it.each(['fuel', 'driver', 'sleep', 'bus'])(
     for (const part of ['node_modules', 'build']) symlinkSync(join(root, part), join(copy, part));
     const commands = readdirSync(join(copy, 'agent/cli')).filter((file) => file.startsWith(`${name}-`));
     const own = [`agent/core/${name}`, `agent/${name}`, ...commands.map((file) => `agent/cli/${file}`)];
-    for (const path of own) rmSync(join(copy, path), { recursive: true });
+    for (const path of own) rmSync(join(copy, path), { recursive: true, force: true });
     for (const list of lists) {
       const text = readFileSync(join(copy, list), 'utf8');
       const lines = text.split('\n').filter((line) => !new RegExp(`/${name}-[a-z]+\\.ts'`).test(line));

@@ -12,7 +12,7 @@ import { sleepModule } from '../sleep/sleep-module.ts';
 import { updateModule } from '../update/update-module.ts';
 import { zonesModule } from '../zones/zones-module.ts';
 
-/** Tables of agent.toml and lines of the status stand in this order; otherwise it matters to none of them. */
+/** In this order stand the effects of one moment, tables of agent.toml and lines of the status. Sleep is last: it asks what this tick left to do. */
 export const modules: readonly VehicleModule[] = [
   diagnosticModule,
   updateModule,

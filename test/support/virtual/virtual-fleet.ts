@@ -8,7 +8,6 @@ import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createLogRing } from '../../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
 import type { ConfigStore } from '../../../agent/ports.ts';
-import { createMemorySlots } from '../../../agent/ports.ts';
 import { commissionedMemory, writeFirstMemory } from '../../../agent/vehicle-record.ts';
 import {
   createVirtualClock,
@@ -23,6 +22,7 @@ import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss, type Gnss } from '../../../simulator/hardware/gnss.ts';
 import { createPipe, noPipeFaults, type Pipe } from '../../../simulator/hardware/pipe.ts';
 import { createSimulatedHost } from '../../../simulator/host-facts.ts';
+import { createMemorySlots } from '../../../simulator/memory-slots.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import type { Log, LogFields, SerialSettings, Supervisor } from '../../../src/ports.ts';
 import { createVirtualBroker, type VirtualBroker } from './virtual-broker.ts';
