@@ -23,7 +23,7 @@ const panicWith = (counter: number): Commit => ({
   ],
   record: { ...createCommandRecord(), counter },
   memory: emptyMemory,
-  rows: {},
+  rows: { jobs: [`job-${counter}`] },
   token: `order-${counter}`,
   receipts: [counter],
 });
@@ -86,7 +86,8 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READ
 
     const after = await open(place.path);
     expect((await drain(after)).flatMap(({ events }) => events.map(({ upMs }) => upMs))).toEqual([1, 2, 3]);
-    expect((await readVehicleRecord(after)).record.counter).toBe(3);
+    const { record, rows } = await readVehicleRecord(after);
+    expect([record.counter, rows['jobs']]).toEqual([3, ['job-3']]);
     await after.close();
   },
 );

@@ -3,16 +3,16 @@ import { isFirstLoss, type PortInput, type PortOptions, stepPort } from '../seri
 import { feedBoard } from './vehicle-control.ts';
 import { handleGnssBytes, reportBoard } from './vehicle-sensing.ts';
 import { addCount, log, put, type StepContext, vehicleLimits } from './vehicle-state.ts';
-import { type PortName } from './vehicle-types.ts';
+import type { PortName, VehicleConfig } from './vehicle-types.ts';
 
-function portOptions(context: StepContext, name: PortName): PortOptions {
+export function portOptions({ gnssSilenceMs }: VehicleConfig, name: PortName): PortOptions {
   const options = vehicleLimits.port[name];
-  return name === 'gnss' ? { ...options, silenceMs: context.config.gnssSilenceMs } : options;
+  return name === 'gnss' ? { ...options, silenceMs: gnssSilenceMs } : options;
 }
 
 /** One input of a port. */
 export function stepPortOf(context: StepContext, name: PortName, input: PortInput): void {
-  const options = portOptions(context, name);
+  const options = portOptions(context.config, name);
   const { monoMs, fraction } = context.now;
   const before = context.state.ports[name];
   const { state, effects } = stepPort(before, input, { ms: monoMs, fraction, options });

@@ -28,7 +28,7 @@ import {
 import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
 import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
-import { handleBytes, stepPortOf } from '../kernel/vehicle-ports.ts';
+import { handleBytes, portOptions, stepPortOf } from '../kernel/vehicle-ports.ts';
 import { attributesOf, flushGnss, reportBoardReturn, senseInputs } from '../kernel/vehicle-sensing.ts';
 import { handleServiceCode, watchService } from '../kernel/vehicle-service.ts';
 import {
@@ -49,7 +49,7 @@ import { inputAgeMostMs } from '../protection/interlock.ts';
 import { describeProtection } from '../protection/protection.ts';
 import { isChangeWaiting } from '../protection/waiting-changes.ts';
 import { warningWakeMs } from '../protection/warning.ts';
-import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
+import { isFirstOpening, portWakeMs } from '../serial-port-state.ts';
 import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
 import { modules } from './modules.ts';
 
@@ -167,6 +167,8 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'serviceCode':
       handleServiceCode(context, event.code, 'socket');
       break;
+    default: // Of a module.
+      break;
   }
   for (const { on } of modules) (on?.[event.kind] as Handler | undefined)?.(context, event);
 }
@@ -232,10 +234,9 @@ function isDue({ state, config, now }: StepContext): boolean {
 
 /** Monotonic time of the next step that time alone demands. */
 export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): number {
-  const gnssOptions: PortOptions = { ...vehicleLimits.port.gnss, silenceMs: config.gnssSilenceMs };
   return Math.min(
-    portWakeMs(state.ports.board, vehicleLimits.port.board),
-    portWakeMs(state.ports.gnss, gnssOptions),
+    portWakeMs(state.ports.board, portOptions(config, 'board')),
+    portWakeMs(state.ports.gnss, portOptions(config, 'gnss')),
     state.board.wakeAtMs ?? Number.POSITIVE_INFINITY,
     state.inputs.wakeAtMs ?? Number.POSITIVE_INFINITY,
     epochDeadline(state.epochs) ?? Number.POSITIVE_INFINITY,
