@@ -32,12 +32,9 @@ import { diagnosticOperations } from './api/devices/diagnostics.ts';
 import { enrolmentOperations } from './api/devices/enrolment.ts';
 import { enrolmentCodeOperations } from './api/devices/enrolment-codes.ts';
 import { importSecretOperations } from './api/devices/import-secrets.ts';
-import { passengerOperations } from './api/devices/passengers.ts';
-import { quarantineOperations } from './api/devices/quarantine.ts';
 import { serviceCodeOperations } from './api/devices/service-code.ts';
 import { vehicleSettingOperations } from './api/devices/vehicle-settings.ts';
 import { eventOperations } from './api/events/events.ts';
-import { exportOperations } from './api/events/exports.ts';
 import { liveOperations } from './api/events/live.ts';
 import { reportOperations } from './api/events/reports.ts';
 import { geozoneQueryOperations } from './api/geozones/geozone-queries.ts';
@@ -97,13 +94,11 @@ const kernel = [
   addressOperations,
   enrolmentCodeOperations,
   enrolmentOperations,
-  passengerOperations,
   vehicleSettingOperations,
   geozoneOperations,
   geozoneQueryOperations,
   eventOperations,
   reportOperations,
-  exportOperations,
   commandOperations,
   bulkCommandOperations,
   commandRecordOperations,
@@ -122,7 +117,6 @@ const kernel = [
   ruleTrialOperations,
   deliveryOperations,
   diagnosticOperations,
-  quarantineOperations,
   deviceRequestOperations,
   mapOperations,
   monitorOperations,
@@ -133,9 +127,17 @@ const kernel = [
 /** Each operation with its own types, for a client that is compiled beside it. */
 export type ServedOperation = (typeof kernel)[number][number] | FeatureOperation;
 
-const featuresAfter = (group: readonly Operation[]): readonly Operation[] =>
-  allFeatures.flatMap(({ follows, operations: own }) => (follows === group ? own : []));
+const served = (isPractice: boolean): readonly Operation[] =>
+  checked(
+    kernel.flatMap((group: readonly Operation[]) => [
+      ...group,
+      ...allFeatures
+        .filter((one) => one.follows === group && (isPractice || one.isPractice !== true))
+        .flatMap((one) => one.operations),
+    ]),
+  );
 
-export const operations: readonly Operation[] = checked(
-  kernel.flatMap((group: readonly Operation[]) => [...group, ...featuresAfter(group)]),
-);
+export const operations = served(false);
+
+/** Those of the broker of a demonstration. */
+export const demoOperations = served(true);

@@ -8,14 +8,13 @@ import { createHttpServer } from '../../../broker/adapters/http/fastify.ts';
 import type { ConnectionLimits } from '../../../broker/adapters/http/http-connections.ts';
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import { createPasswords } from '../../../broker/adapters/passwords.ts';
-import { practiceOperations } from '../../../broker/api/service/practice.ts';
 import { createBroker } from '../../../broker/broker.ts';
 import type { Role } from '../../../broker/core/accounts/session.ts';
 import { type RequestRates } from '../../../broker/core/scheduling/request-rates.ts';
 import type { EnrolmentOptions } from '../../../broker/devices/enrolment.ts';
 import { mailedReports } from '../../../broker/features/reports/mailed-reports.ts';
 import type { Senders } from '../../../broker/notify/senders.ts';
-import { operations } from '../../../broker/operations.ts';
+import { demoOperations, operations } from '../../../broker/operations.ts';
 import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
 import type { IdentityProvider } from '../../../broker/ports/identity-provider.ts';
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
@@ -164,7 +163,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
     });
     const http = await createHttpServer({
       services: services.api,
-      operations: limits.practice == null ? operations : [...operations, ...practiceOperations],
+      operations: limits.practice == null ? operations : demoOperations,
       practiceAccount: limits.practice?.accountID ?? null,
       rates: wideRates,
       ...hostLimits,
