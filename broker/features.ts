@@ -3,6 +3,7 @@
 
 import { exports } from './features/exports/feature.ts';
 import type { Feature } from './features/feature.ts';
+import { messages } from './features/messages/feature.ts';
 import { passengers } from './features/passengers/feature.ts';
 import { practice } from './features/practice/feature.ts';
 import { quarantine } from './features/quarantine/feature.ts';
@@ -11,7 +12,17 @@ import { reports } from './features/reports/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
-const features = [passengers, reports, exports, quarantine, practice, releases, routes, shares] as const;
+const features = [
+  passengers,
+  reports,
+  exports,
+  quarantine,
+  practice,
+  releases,
+  messages,
+  routes,
+  shares,
+] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];

@@ -20,7 +20,6 @@ import { commandBreakerOperations } from './api/commands/command-breaker.ts';
 import { commandRecordOperations } from './api/commands/command-records.ts';
 import { commandOperations } from './api/commands/commands.ts';
 import { firmwareOperations } from './api/commands/firmware.ts';
-import { messageOperations } from './api/commands/messages.ts';
 import { addressOperations } from './api/devices/addresses.ts';
 import { deviceDeletionOperations } from './api/devices/device-deletion.ts';
 import { deviceImportOperations } from './api/devices/device-import.ts';
@@ -105,7 +104,6 @@ const kernel = [
   approvalOperations,
   commandBreakerOperations,
   firmwareOperations,
-  messageOperations,
   liveOperations,
   alarmOperations,
   alarmChangeOperations,

@@ -47,7 +47,17 @@ function treeWithout(name: string): string {
   return tree;
 }
 
-it.each(['exports', 'passengers', 'practice', 'quarantine', 'releases', 'reports', 'routes', 'shares'])(
+it.each([
+  'exports',
+  'messages',
+  'passengers',
+  'practice',
+  'quarantine',
+  'releases',
+  'reports',
+  'routes',
+  'shares',
+])(
   'the broker compiles, starts and answers without the feature %s',
   async (name) => {
     const tree = treeWithout(name);

@@ -26,6 +26,7 @@ import {
   isUsedBy,
   useCode,
 } from '../../store/devices/enrolment-codes.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
@@ -115,9 +116,7 @@ function certify({ enrolment }: ApiServices, row: CodeRow, attempt: Attempt): Is
   });
   if (issued !== null) return issued;
   const message = 'is no signed PKCS #10 request for a P-256 key, or the authority is over';
-  throw new AppError('invalid_content', `/certificateRequest ${message}`, {
-    details: [{ pointer: '/certificateRequest', message }],
-  });
+  throw invalidAt('/certificateRequest', message);
 }
 
 interface Granted {
@@ -144,9 +143,7 @@ function grant(services: ApiServices, row: CodeRow, attempt: Attempt): Granted {
   });
   const answer = crypto.seal({ verifier, request: attempt.request }, plain);
   if (answer !== null) return { answer, secretHash: hashSecret(secret), certificate };
-  throw new AppError('invalid_content', '/deviceKey is no X25519 public key', {
-    details: [{ pointer: '/deviceKey', message: 'is no X25519 public key' }],
-  });
+  throw invalidAt('/deviceKey', 'is no X25519 public key');
 }
 
 /** Uses the code. @returns false when another request was faster, or the code was ended meanwhile. */

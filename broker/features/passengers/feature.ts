@@ -1,9 +1,9 @@
 // The passenger count as the vehicle reported it; the kernel keeps it with the present state of the device.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
 import { sql } from '../../../src/sql.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
+import { unknownDevice } from '../../api/base/visible-device.ts';
 import { enrolmentOperations } from '../../api/devices/enrolment.ts';
 import { numberOf, numberOrNull } from '../../store/base/row.ts';
 import { visible } from '../../store/base/scope.ts';
@@ -47,7 +47,7 @@ reported, \`maxPassengers\` while it is not set.`,
     const found = await counts.first(services.db)(sql`
       SELECT d.passengers, d.passengers_ms, d.max_passengers FROM devices d
       WHERE ${visible(caller.scope)} AND d.device_id = ${deviceID}`);
-    if (found === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
+    if (found === null) throw unknownDevice(deviceID);
     return {
       deviceID,
       passengerCount: found.passengers,

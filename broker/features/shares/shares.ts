@@ -4,7 +4,7 @@ import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
-import { lineText } from '../../api/base/input-members.ts';
+import { invalidAt, lineText } from '../../api/base/input-members.ts';
 import { type ApiServices, operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { needDevice } from '../../api/base/visible-device.ts';
@@ -84,10 +84,6 @@ function view(row: ShareRow): Static<typeof listed> {
   };
 }
 
-function invalid(pointer: string, message: string): AppError {
-  return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
-}
-
 interface Asked {
   readonly expires: number;
   readonly startTime?: number;
@@ -97,13 +93,13 @@ interface Asked {
 /** The span of a trip; null for a live share. @throws AppError `invalid_content`. */
 function tripOf({ expires, startTime, endTime }: Asked, nowS: number) {
   if (expires <= nowS || expires > nowS + lifeMostS)
-    throw invalid('/expires', 'must lie ahead, by at most 7 days');
+    throw invalidAt('/expires', 'must lie ahead, by at most 7 days');
   if (startTime === undefined && endTime === undefined) return null;
-  if (startTime === undefined) throw invalid('/startTime', 'is missing beside endTime');
-  if (endTime === undefined) throw invalid('/endTime', 'is missing beside startTime');
+  if (startTime === undefined) throw invalidAt('/startTime', 'is missing beside endTime');
+  if (endTime === undefined) throw invalidAt('/endTime', 'is missing beside startTime');
   if (endTime < startTime || endTime - startTime > tripMostS)
-    throw invalid('/endTime', 'must be after startTime, by at most 7 days');
-  if (endTime > nowS) throw invalid('/endTime', 'must not lie ahead: a trip is over when it is shared');
+    throw invalidAt('/endTime', 'must be after startTime, by at most 7 days');
+  if (endTime > nowS) throw invalidAt('/endTime', 'must not lie ahead: a trip is over when it is shared');
   return { fromMs: startTime * 1000, toMs: endTime * 1000 + 999 };
 }
 
