@@ -9,6 +9,7 @@ import { practice } from './features/practice/feature.ts';
 import { quarantine } from './features/quarantine/feature.ts';
 import { releases } from './features/releases/feature.ts';
 import { reports } from './features/reports/feature.ts';
+import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
@@ -17,6 +18,7 @@ const features = [
   reports,
   exports,
   quarantine,
+  requests,
   practice,
   releases,
   messages,

@@ -24,7 +24,6 @@ import { addressOperations } from './api/devices/addresses.ts';
 import { deviceDeletionOperations } from './api/devices/device-deletion.ts';
 import { deviceImportOperations } from './api/devices/device-import.ts';
 import { deviceListOperations } from './api/devices/device-list.ts';
-import { deviceRequestOperations } from './api/devices/device-requests.ts';
 import { deviceSettingOperations } from './api/devices/device-settings.ts';
 import { deviceOperations } from './api/devices/devices.ts';
 import { diagnosticOperations } from './api/devices/diagnostics.ts';
@@ -115,7 +114,6 @@ const kernel = [
   ruleTrialOperations,
   deliveryOperations,
   diagnosticOperations,
-  deviceRequestOperations,
   mapOperations,
   monitorOperations,
   auditOperations,

@@ -55,6 +55,7 @@ it.each([
   'quarantine',
   'releases',
   'reports',
+  'requests',
   'routes',
   'shares',
 ])(
