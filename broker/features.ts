@@ -1,8 +1,9 @@
 // The features of the broker: a folder below `broker/features/` and a line here each. All else is kernel. Features import the
 // kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
-
+import { enrolment } from './features/enrolment/feature.ts';
 import { exports } from './features/exports/feature.ts';
 import type { Feature } from './features/feature.ts';
+import { loginCodes } from './features/login-codes/feature.ts';
 import { messages } from './features/messages/feature.ts';
 import { passengers } from './features/passengers/feature.ts';
 import { practice } from './features/practice/feature.ts';
@@ -14,6 +15,8 @@ import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
 const features = [
+  loginCodes,
+  enrolment,
   passengers,
   reports,
   exports,

@@ -5,9 +5,8 @@ import { confirmationOperations } from './api/accounts/confirmation.ts';
 import { groupDeviceOperations } from './api/accounts/group-devices.ts';
 import { groupOperations } from './api/accounts/groups.ts';
 import { loginAgainOperations } from './api/accounts/login-again.ts';
-import { loginCodeOperations } from './api/accounts/login-code.ts';
 import { preferenceOperations } from './api/accounts/preferences.ts';
-import { providerLoginOperations } from './api/accounts/provider-login.ts';
+import { loginWaysOperations, providerLoginOperations } from './api/accounts/provider-login.ts';
 import { tokenOperations } from './api/accounts/tokens.ts';
 import { userOperations } from './api/accounts/users.ts';
 import { alarmChangeOperations } from './api/alarms/alarm-changes.ts';
@@ -27,8 +26,6 @@ import { deviceListOperations } from './api/devices/device-list.ts';
 import { deviceSettingOperations } from './api/devices/device-settings.ts';
 import { deviceOperations } from './api/devices/devices.ts';
 import { diagnosticOperations } from './api/devices/diagnostics.ts';
-import { enrolmentOperations } from './api/devices/enrolment.ts';
-import { enrolmentCodeOperations } from './api/devices/enrolment-codes.ts';
 import { importSecretOperations } from './api/devices/import-secrets.ts';
 import { serviceCodeOperations } from './api/devices/service-code.ts';
 import { vehicleSettingOperations } from './api/devices/vehicle-settings.ts';
@@ -74,7 +71,7 @@ const kernel = [
   authOperations,
   providerLoginOperations,
   loginAgainOperations,
-  loginCodeOperations,
+  loginWaysOperations,
   tokenOperations,
   accountOperations,
   userOperations,
@@ -90,8 +87,6 @@ const kernel = [
   deviceImportOperations,
   importSecretOperations,
   addressOperations,
-  enrolmentCodeOperations,
-  enrolmentOperations,
   vehicleSettingOperations,
   geozoneOperations,
   geozoneQueryOperations,

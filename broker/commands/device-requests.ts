@@ -1,7 +1,6 @@
 // Requests for a report of a unit: recorded, signed, and sent when the unit is connected, otherwise kept for its next hello until they expire.
 // Separate from the command ledger: nothing here can move a relay. There are never two open requests where one is allowed, and one that has ended is
 // never sent.
-
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { RequestBody, RequestKind } from '../../src/core/wire/device-request.ts';

@@ -1,5 +1,4 @@
 // Text messages between users and vehicles. The command ledger sends those to a vehicle with its commands.
-
 import { ddl } from '../../../src/migrate.ts';
 import { firmwareOperations } from '../../api/commands/firmware.ts';
 import { feature } from '../feature.ts';

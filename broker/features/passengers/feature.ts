@@ -4,7 +4,7 @@ import { sql } from '../../../src/sql.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { unknownDevice } from '../../api/base/visible-device.ts';
-import { enrolmentOperations } from '../../api/devices/enrolment.ts';
+import { addressOperations } from '../../api/devices/addresses.ts';
 import { numberOf, numberOrNull } from '../../store/base/row.ts';
 import { visible } from '../../store/base/scope.ts';
 import { shape } from '../../store/base/table.ts';
@@ -58,4 +58,4 @@ reported, \`maxPassengers\` while it is not set.`,
   },
 });
 
-export const passengers = feature({ operations: [passengerCount], follows: enrolmentOperations });
+export const passengers = feature({ operations: [passengerCount], follows: addressOperations });

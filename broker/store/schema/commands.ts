@@ -1,5 +1,4 @@
 // The command ledger, approvals by a second user, messages to and from vehicles.
-
 import type { CommandState, FeatureName } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import { ddl } from '../../../src/migrate.ts';

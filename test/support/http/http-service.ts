@@ -1,7 +1,6 @@
 // A whole broker in this process for tests of the HTTP service: real store, ingest, ledger and host, in memory, on a
 // clock that the test may move. Requests go in without a socket. With FLEETWARD_TEST_BRIDGES=2 (or more) and PostgreSQL so many
 // brokers on one database behind one cluster, and each request goes to the next of them.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount, createDevice } from '../../../broker/accounts/administration.ts';
 import { createHttpServer } from '../../../broker/adapters/http/fastify.ts';
