@@ -1,7 +1,7 @@
 // A feature of the broker goes with its folder and its line in `broker/features.ts`: the Node programs compile without it, and the broker
 // starts and answers. The screens of the console are a program of their own and are not compiled here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
@@ -15,6 +15,10 @@ const started: { killAll(): void }[] = [];
 afterAll(() => {
   for (const one of started) one.killAll();
 });
+
+const names = readdirSync(join(root, 'broker/features'), { withFileTypes: true })
+  .filter((one) => one.isDirectory())
+  .map(({ name }) => name);
 
 /** The tracked tree without the feature, compiled. */
 function treeWithout(name: string): string {
@@ -47,18 +51,7 @@ function treeWithout(name: string): string {
   return tree;
 }
 
-it.each([
-  'exports',
-  'messages',
-  'passengers',
-  'practice',
-  'quarantine',
-  'releases',
-  'reports',
-  'requests',
-  'routes',
-  'shares',
-])(
+it.each(names)(
   'the broker compiles, starts and answers without the feature %s',
   async (name) => {
     const tree = treeWithout(name);
