@@ -16,8 +16,8 @@ import {
   isRevocable,
   isShared,
   listShares,
+  type OpenShare,
   revokeShare,
-  type ShareKind,
   type ShareRow,
   seesShare,
   sharesMost,
@@ -76,7 +76,7 @@ function view(row: ShareRow): Static<typeof listed> {
     startTime: epochSeconds(row.fromMs),
     endTime: epochSeconds(row.toMs),
     expires: row.expiresS,
-    createdBy: row.createdBy,
+    createdBy: row.userID,
     createdOn: row.createdS,
     uses: row.uses,
     lastUsedOn: row.lastUsedS,
@@ -157,7 +157,7 @@ has at most ${sharesMost} open shares. Making and revoking stand in the audit lo
     await needDevice(services, caller, deviceID);
     const token = formatShareToken(entropy.bytes(tokenRandomBytes));
     const shareID = hexId(entropy.bytes(16));
-    const kind: ShareKind = trip === null ? 'live' : 'trip';
+    const kind: OpenShare['kind'] = trip === null ? 'live' : 'trip';
     const { fromMs, toMs } = trip ?? { fromMs: null, toMs: null };
     const detail = { shareID, kind, expires: expiresS };
     const audited = { action: 'share.create', object: deviceID, detail, onlyIf: isShared(shareID) };
