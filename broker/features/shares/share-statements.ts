@@ -29,7 +29,6 @@ function positionOf(row: Row) {
   };
   return fixMs === 0 ? null : { fixMs, ...place };
 }
-export type SharedPosition = NonNullable<ReturnType<typeof positionOf>>;
 
 const { columns } = shares;
 const open = shape({
