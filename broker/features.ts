@@ -1,12 +1,33 @@
 // The features of the broker: a folder below `broker/features/` and a line here each. All else is kernel. Features import the
 // kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
+import { enrolment } from './features/enrolment/feature.ts';
+import { exports } from './features/exports/feature.ts';
 import type { Feature } from './features/feature.ts';
+import { loginCodes } from './features/login-codes/feature.ts';
+import { messages } from './features/messages/feature.ts';
+import { passengers } from './features/passengers/feature.ts';
+import { practice } from './features/practice/feature.ts';
+import { quarantine } from './features/quarantine/feature.ts';
 import { releases } from './features/releases/feature.ts';
 import { reports } from './features/reports/feature.ts';
+import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 
-const features = [reports, releases, routes, shares] as const;
+const features = [
+  loginCodes,
+  enrolment,
+  passengers,
+  reports,
+  exports,
+  quarantine,
+  requests,
+  practice,
+  releases,
+  messages,
+  routes,
+  shares,
+] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];

@@ -5,9 +5,8 @@ import { confirmationOperations } from './api/accounts/confirmation.ts';
 import { groupDeviceOperations } from './api/accounts/group-devices.ts';
 import { groupOperations } from './api/accounts/groups.ts';
 import { loginAgainOperations } from './api/accounts/login-again.ts';
-import { loginCodeOperations } from './api/accounts/login-code.ts';
 import { preferenceOperations } from './api/accounts/preferences.ts';
-import { providerLoginOperations } from './api/accounts/provider-login.ts';
+import { loginWaysOperations, providerLoginOperations } from './api/accounts/provider-login.ts';
 import { tokenOperations } from './api/accounts/tokens.ts';
 import { userOperations } from './api/accounts/users.ts';
 import { alarmChangeOperations } from './api/alarms/alarm-changes.ts';
@@ -20,24 +19,17 @@ import { commandBreakerOperations } from './api/commands/command-breaker.ts';
 import { commandRecordOperations } from './api/commands/command-records.ts';
 import { commandOperations } from './api/commands/commands.ts';
 import { firmwareOperations } from './api/commands/firmware.ts';
-import { messageOperations } from './api/commands/messages.ts';
 import { addressOperations } from './api/devices/addresses.ts';
 import { deviceDeletionOperations } from './api/devices/device-deletion.ts';
 import { deviceImportOperations } from './api/devices/device-import.ts';
 import { deviceListOperations } from './api/devices/device-list.ts';
-import { deviceRequestOperations } from './api/devices/device-requests.ts';
 import { deviceSettingOperations } from './api/devices/device-settings.ts';
 import { deviceOperations } from './api/devices/devices.ts';
 import { diagnosticOperations } from './api/devices/diagnostics.ts';
-import { enrolmentOperations } from './api/devices/enrolment.ts';
-import { enrolmentCodeOperations } from './api/devices/enrolment-codes.ts';
 import { importSecretOperations } from './api/devices/import-secrets.ts';
-import { passengerOperations } from './api/devices/passengers.ts';
-import { quarantineOperations } from './api/devices/quarantine.ts';
 import { serviceCodeOperations } from './api/devices/service-code.ts';
 import { vehicleSettingOperations } from './api/devices/vehicle-settings.ts';
 import { eventOperations } from './api/events/events.ts';
-import { exportOperations } from './api/events/exports.ts';
 import { liveOperations } from './api/events/live.ts';
 import { reportOperations } from './api/events/reports.ts';
 import { geozoneQueryOperations } from './api/geozones/geozone-queries.ts';
@@ -79,7 +71,7 @@ const kernel = [
   authOperations,
   providerLoginOperations,
   loginAgainOperations,
-  loginCodeOperations,
+  loginWaysOperations,
   tokenOperations,
   accountOperations,
   userOperations,
@@ -95,22 +87,17 @@ const kernel = [
   deviceImportOperations,
   importSecretOperations,
   addressOperations,
-  enrolmentCodeOperations,
-  enrolmentOperations,
-  passengerOperations,
   vehicleSettingOperations,
   geozoneOperations,
   geozoneQueryOperations,
   eventOperations,
   reportOperations,
-  exportOperations,
   commandOperations,
   bulkCommandOperations,
   commandRecordOperations,
   approvalOperations,
   commandBreakerOperations,
   firmwareOperations,
-  messageOperations,
   liveOperations,
   alarmOperations,
   alarmChangeOperations,
@@ -122,8 +109,6 @@ const kernel = [
   ruleTrialOperations,
   deliveryOperations,
   diagnosticOperations,
-  quarantineOperations,
-  deviceRequestOperations,
   mapOperations,
   monitorOperations,
   auditOperations,
@@ -133,9 +118,17 @@ const kernel = [
 /** Each operation with its own types, for a client that is compiled beside it. */
 export type ServedOperation = (typeof kernel)[number][number] | FeatureOperation;
 
-const featuresAfter = (group: readonly Operation[]): readonly Operation[] =>
-  allFeatures.flatMap(({ follows, operations: own }) => (follows === group ? own : []));
+const served = (isPractice: boolean): readonly Operation[] =>
+  checked(
+    kernel.flatMap((group: readonly Operation[]) => [
+      ...group,
+      ...allFeatures
+        .filter((one) => one.follows === group && (isPractice || one.isPractice !== true))
+        .flatMap((one) => one.operations),
+    ]),
+  );
 
-export const operations: readonly Operation[] = checked(
-  kernel.flatMap((group: readonly Operation[]) => [...group, ...featuresAfter(group)]),
-);
+export const operations = served(false);
+
+/** Those of the broker of a demonstration. */
+export const demoOperations = served(true);

@@ -12,7 +12,6 @@ import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/accounts/login-throttle.ts';
 import type { Passwords } from './core/accounts/password.ts';
 import { createTextCache } from './core/events/text-cache.ts';
-import { createRates } from './core/scheduling/rate.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
 import { allFeatures, featureTables } from './features.ts';
 import { createLiveHub } from './live/hub.ts';
@@ -22,7 +21,7 @@ import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
-import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
+import { createExportLimit, createPageLimit, createTakeTurn } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
 import { bytesOfPage, type KeptPage } from './store/events/event-pages.ts';
@@ -80,15 +79,6 @@ function createEventTexts({ onCommit }: NotifyingDatabase) {
   });
   return { cache, pages, limits: eventTextLimits };
 }
-
-/** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */
-const webhookTestRate = { burst: 10, perS: 1 / 6 } as const;
-
-/** Steps of logins at the provider from one network: many people of a company may log in at once. */
-const providerLoginRate = { burst: 100, perS: 5 } as const;
-
-/** Login codes from one network. A code cannot be guessed; the limit keeps the database free of such requests. */
-const loginCodeRate = { burst: 60, perS: 1 } as const;
 
 const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };
 
@@ -162,10 +152,7 @@ export function createServices({
     firmwareHosts,
     throttle: createLoginThrottle(),
     identityProvider: identityProvider ?? null,
-    providerLogins: createRates(providerLoginRate),
-    loginCodes: createRates(loginCodeRate),
-    // The same object: what it reads anew at a reload must be seen here.
-    enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
+    enrolment,
     live,
     exportLimit: createExportLimit(),
     pageLimit: createPageLimit(),
@@ -177,7 +164,7 @@ export function createServices({
     maps: maps ?? noMaps,
     mapStyle: mapStyle ?? null,
     practice: practice ?? null,
-    webhookTests: createRates(webhookTestRate),
+    takeTurn: createTakeTurn(broker.clock),
     wakeDelivery: () => notices.wake(),
     lagMs,
     consoleUrl,

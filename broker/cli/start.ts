@@ -20,7 +20,6 @@ import { openPracticeWorld } from '../adapters/practice-channel.ts';
 import { sqliteDiskSizes } from '../adapters/storage/disk-sizes.ts';
 import { createOperatorCheck } from '../api/operator/admin-caller.ts';
 import { adminIntroduction, adminOperations } from '../api/operator/admin-operations.ts';
-import { practiceOperations } from '../api/service/practice.ts';
 import { type Broker, createBroker } from '../broker.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { isLoopback } from '../config/listener-config.ts';
@@ -29,7 +28,7 @@ import { type EnrolmentOptions } from '../devices/enrolment.ts';
 import { prepareDatabase } from '../known-database.ts';
 import { createMeter, type Meter } from '../metrics/meter.ts';
 import { createServiceStatus, type ServerAccess } from '../metrics/service-status.ts';
-import { operations } from '../operations.ts';
+import { demoOperations, operations } from '../operations.ts';
 import type { IdentityProvider } from '../ports/identity-provider.ts';
 import type { ServiceStatus } from '../ports/service-status.ts';
 import { createServices, type Services } from '../services.ts';
@@ -171,7 +170,7 @@ async function openHttp(
   const { practice } = services.api;
   return createHttpServer({
     services: services.api,
-    operations: practice === null ? operations : [...operations, ...practiceOperations],
+    operations: practice === null ? operations : demoOperations,
     practiceAccount: practice?.accountID ?? null,
     ...given.files,
     version: readVersion(),

@@ -1,12 +1,10 @@
 // Requests for a report of a unit: recorded, signed, and sent when the unit is connected, otherwise kept for its next hello until they expire.
 // Separate from the command ledger: nothing here can move a relay. There are never two open requests where one is allowed, and one that has ended is
 // never sent.
-
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { RequestBody, RequestKind } from '../../src/core/wire/device-request.ts';
 import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire/wire.ts';
-import type { Entropy } from '../../src/ports.ts';
 import type { DeviceRef } from '../core/device-key.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import { createQueues } from '../scheduling/queues.ts';
@@ -27,11 +25,7 @@ import {
 } from '../store/devices/device-requests.ts';
 import { presentBoot } from '../store/devices/devices.ts';
 import type { RecordAction } from './command-request.ts';
-import type { SenderOptions } from './command-sender.ts';
-
-export interface DeviceRequestsOptions extends SenderOptions {
-  readonly entropy: Entropy;
-}
+import type { LedgerOptions } from './ledger-options.ts';
 
 /** Seconds for which a request waits for the unit. */
 export const requestLifeS = {
@@ -55,32 +49,16 @@ export interface DeviceRequest {
   readonly record: RecordAction;
 }
 
-export interface DeviceRequests {
-  /**
-   * Records a request and sends it at once when the unit is connected. An open request for the same is returned instead.
-   * @throws AppError `conflict` while another request to the unit is open, `not_found` when it was deleted.
-   */
-  ask(request: DeviceRequest): Promise<RequestRow>;
-  /** Sends the requests that the unit has not answered. */
-  onHello(device: DeviceRef, hello: Pick<Hello, 'boot'>): Promise<void>;
-  /** Expires requests. Runs by itself every few seconds. */
-  expireDue(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const expiryPeriodMs = 5000;
 
-interface Envelope {
-  readonly boot: string;
-  /** True: sent only if no other process has sent it. */
-  readonly isFirst: boolean;
-}
-
-/** Sends one request, bound to a boot, unless it has ended in the meantime. */
+/**
+ * Sends one request, bound to a boot, unless it has ended in the meantime.
+ * @param envelope `isFirst`: only if no other process has sent it.
+ */
 async function send(
-  options: DeviceRequestsOptions,
+  options: LedgerOptions,
   row: RequestRow,
-  { boot, isFirst }: Envelope,
+  { boot, isFirst }: { readonly boot: string; readonly isFirst: boolean },
 ): Promise<void> {
   const { db, clock, signer, log, publish } = options;
   const { accountID, deviceID, requestID, requestNo, kind, issuedMs, expiresMs } = row;
@@ -92,7 +70,7 @@ async function send(
   log.info('request_sent', { accountID, deviceID, requestID, kind, left });
 }
 
-async function ask(options: DeviceRequestsOptions, request: DeviceRequest): Promise<RequestRow> {
+async function ask(options: LedgerOptions, request: DeviceRequest): Promise<RequestRow> {
   const { db, clock, entropy, log } = options;
   const { device, kind, issuer, ttlS = requestLifeS.standard[kind] } = request;
   const { accountID, deviceID, deviceNo } = device;
@@ -128,14 +106,14 @@ async function ask(options: DeviceRequestsOptions, request: DeviceRequest): Prom
   return (await findRequest(db, scope, requestID)) ?? row;
 }
 
-async function handleHello(options: DeviceRequestsOptions, device: DeviceRef, boot: string): Promise<void> {
+async function handleHello(options: LedgerOptions, device: DeviceRef, boot: string): Promise<void> {
   const { db, clock } = options;
   for (const row of await unansweredOf(db, device.deviceNo, clock.utcMs()))
     await send(options, row, { boot, isFirst: false });
 }
 
 /** Sends requests that were recorded but not sent: their process ended, or the store failed in between. */
-async function sendUnsent(options: DeviceRequestsOptions): Promise<void> {
+async function sendUnsent(options: LedgerOptions): Promise<void> {
   const { db, clock } = options;
   for (const row of await unsentRequests(db, clock.utcMs())) {
     const boot = await presentBoot(db, row.deviceNo);
@@ -143,14 +121,14 @@ async function sendUnsent(options: DeviceRequestsOptions): Promise<void> {
   }
 }
 
-async function expire({ db, clock, log }: DeviceRequestsOptions): Promise<void> {
+async function expire({ db, clock, log }: LedgerOptions): Promise<void> {
   const nowMs = Math.round(clock.utcMs());
   const [ended] = await db.write([expireRequests(nowMs), forgetRequests(nowMs)]);
   for (const row of ended?.rows ?? []) log.info('request_expired', { requestID: textOf(row, 'request_id') });
 }
 
 /** Its background task runs until `close`. */
-export function createDeviceRequests(options: DeviceRequestsOptions): DeviceRequests {
+export function createDeviceRequests(options: LedgerOptions) {
   const { clock, log } = options;
   const queues = createQueues();
   const task = createPeriodicTask({
@@ -166,8 +144,15 @@ export function createDeviceRequests(options: DeviceRequestsOptions): DeviceRequ
     },
   });
   return {
-    ask: (request) => queues.run(request.device.deviceNo, () => ask(options, request)),
-    onHello: (device, { boot }) => queues.run(device.deviceNo, () => handleHello(options, device, boot)),
+    /**
+     * Records a request and sends it at once when the unit is connected. An open request for the same is returned instead.
+     * @throws AppError `conflict` while another request to the unit is open, `not_found` when it was deleted.
+     */
+    ask: (request: DeviceRequest) => queues.run(request.device.deviceNo, () => ask(options, request)),
+    /** Sends the requests that the unit has not answered. */
+    onHello: (device: DeviceRef, { boot }: Pick<Hello, 'boot'>) =>
+      queues.run(device.deviceNo, () => handleHello(options, device, boot)),
+    /** Runs by itself every few seconds. */
     expireDue: () => expire(options),
     async close() {
       void task.close();
@@ -175,3 +160,5 @@ export function createDeviceRequests(options: DeviceRequestsOptions): DeviceRequ
     },
   };
 }
+
+export type DeviceRequests = ReturnType<typeof createDeviceRequests>;

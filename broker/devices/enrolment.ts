@@ -1,6 +1,5 @@
 // One-time enrolment codes: making one, for users and for the operator at the command line, and what the service needs to
 // honour it. A code is shown once; only the public half of the key that it gives is kept.
-
 import { AppError } from '../../src/core/errors.ts';
 import type { EnrolmentCrypto } from '../../src/core/wire/enrolment.ts';
 import {
@@ -9,7 +8,6 @@ import {
   formatEnrolmentCode,
 } from '../../src/core/wire/enrolment-code.ts';
 import type { Clock, Database, Entropy } from '../../src/ports.ts';
-import type { LoginThrottle } from '../core/accounts/login-throttle.ts';
 import { type DeviceKey } from '../core/device-key.ts';
 import { insertAudit } from '../store/accounts/audit.ts';
 import { insertCode, isCode } from '../store/devices/enrolment-codes.ts';
@@ -30,7 +28,7 @@ export interface CertificateAuthority {
   ): IssuedCertificate | null;
 }
 
-/** What the program gives. */
+/** What the program gives; read anew at a reload, so the same object is kept. */
 export interface EnrolmentOptions {
   readonly crypto: EnrolmentCrypto;
   /** Null: vehicles get no certificates. */
@@ -40,12 +38,6 @@ export interface EnrolmentOptions {
   readonly mqttUrls: readonly string[];
   readonly ca: string | null;
   readonly publicKey: string;
-}
-
-/** What the operations use. */
-export interface EnrolmentService extends EnrolmentOptions {
-  /** Wrong proofs by code and by source; apart from that of logins. */
-  readonly throttle: LoginThrottle;
 }
 
 interface CodePorts {

@@ -16,6 +16,8 @@ export interface Feature {
   readonly operations: readonly Operation[];
   /** Operations of the kernel that its own stand after, in routes and documents. */
   readonly follows: readonly Operation[];
+  /** True: only the broker of a demonstration serves its operations. */
+  readonly isPractice?: true;
   /** Its services and background work. */
   readonly slice?: Slice<FeatureService>;
   /** Sends the mails that its deliveries carry; of one feature, which alone fills `mail_no` of deliveries. */

@@ -2,6 +2,8 @@
 // built a few at a time, in fair turns. Exports and reports run a few at a time.
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/ports.ts';
+import { createRates, type RateLimit, type Rates } from '../core/scheduling/rate.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createShares, createSlots, type Owner, ownerText, type SlotLimits } from './slots.ts';
 
@@ -32,6 +34,26 @@ export interface PageLimit {
   runBusy<T>(owner: Owner, until: AbortSignal, work: () => Promise<T>): Promise<T>;
   /** Counts a long answer until the signal aborts. @throws AppError `throttled` when too many are in progress. */
   begin(owner: Owner, until: AbortSignal): void;
+}
+
+/** How often a key may do something; `refusal` says that it was too often. */
+export interface TurnLimit extends RateLimit {
+  readonly refusal: string;
+}
+
+/** Takes a turn of a key. @throws AppError `throttled`. */
+export type TakeTurn = (limit: TurnLimit, key: string) => void;
+
+export function createTakeTurn(clock: Clock): TakeTurn {
+  const rates = new Map<TurnLimit, Rates>();
+  return (limit, key) => {
+    const turns = rates.get(limit) ?? createRates(limit);
+    rates.set(limit, turns);
+    const nowMs = clock.monoMs();
+    if (turns.take(key, nowMs)) return;
+    const retryAfterS = Math.ceil(turns.stateOf(key, nowMs).waitMs / 1000);
+    throw new AppError('throttled', limit.refusal, { retryAfterS });
+  };
 }
 
 /** Error of work for an answer that has ended: it reaches no client and is no fault. */

@@ -1,8 +1,8 @@
 // The world of a practice fleet over HTTP: no service for vehicles has it, one account reaches it, and all that is done there is recorded.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPracticeWorld } from '../../broker/adapters/practice-channel.ts';
-import { practiceOperations } from '../../broker/api/service/practice.ts';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
+import { practiceOperations } from '../../broker/features/practice/practice.ts';
 import type { PracticeWorld } from '../../broker/ports/practice-world.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';

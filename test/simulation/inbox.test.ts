@@ -2,8 +2,8 @@
 // virtual clock. Each is answered once, over lost connections, replays and crashes.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
+import { insertMessage } from '../../broker/features/messages/message-statements.ts';
 import { supersedeAndInsert } from '../../broker/store/commands/commands.ts';
-import { insertMessage } from '../../broker/store/commands/messages.ts';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { sql } from '../../src/sql.ts';
 import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';

@@ -1,7 +1,7 @@
 // A feature of the broker goes with its folder and its line in `broker/features.ts`: the Node programs compile without it, and the broker
 // starts and answers. The screens of the console are a program of their own and are not compiled here.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
@@ -15,6 +15,10 @@ const started: { killAll(): void }[] = [];
 afterAll(() => {
   for (const one of started) one.killAll();
 });
+
+const names = readdirSync(join(root, 'broker/features'), { withFileTypes: true })
+  .filter((one) => one.isDirectory())
+  .map(({ name }) => name);
 
 /** The tracked tree without the feature, compiled. */
 function treeWithout(name: string): string {
@@ -34,15 +38,11 @@ function treeWithout(name: string): string {
   for (const folder of ['build', 'node_modules']) symlinkSync(join(root, folder), join(tree, folder));
   rmSync(join(tree, 'broker/features', name), { recursive: true });
   const list = join(tree, 'broker/features.ts');
-  const lines = readFileSync(list, 'utf8').split('\n');
-  const imported = lines.find((line) => line.includes(`./features/${name}/`)) ?? '';
+  const before = readFileSync(list, 'utf8');
+  const imported = before.split('\n').find((line) => line.includes(`./features/${name}/`)) ?? '';
   const variable = /\{ (\w+) \}/.exec(imported)?.[1] ?? '';
-  const rest = lines
-    .filter((line) => line !== imported)
-    .map((line) =>
-      line.startsWith('const features = ') ? line.replace(new RegExp(`\\b${variable}(, )?\\b`), '') : line,
-    );
-  writeFileSync(list, rest.join('\n'));
+  const entry = new RegExp(`(const features = \\[[^\\]]*?)\\b${variable}\\b,?\\s*`);
+  writeFileSync(list, before.replace(`${imported}\n`, '').replace(entry, '$1'));
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'];
   expect(spawnSync(process.execPath, compiler, { cwd: tree, encoding: 'utf8' })).toMatchObject({
     status: 0,
@@ -51,7 +51,7 @@ function treeWithout(name: string): string {
   return tree;
 }
 
-it.each(['releases', 'reports', 'routes', 'shares'])(
+it.each(names)(
   'the broker compiles, starts and answers without the feature %s',
   async (name) => {
     const tree = treeWithout(name);

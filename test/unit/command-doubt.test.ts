@@ -4,7 +4,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import { createDeviceRequests, type DeviceRequestsOptions } from '../../broker/commands/device-requests.ts';
+import { createDeviceRequests } from '../../broker/commands/device-requests.ts';
+import type { LedgerOptions } from '../../broker/commands/ledger-options.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
@@ -52,7 +53,7 @@ async function bench() {
     },
   };
   let requestsSent = 0;
-  const parts: DeviceRequestsOptions = {
+  const parts: LedgerOptions = {
     db,
     clock,
     entropy: createBenchEntropy(),

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { CommandRequest } from '../../broker/commands/command-request.ts';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
 import type { DeviceRef } from '../../broker/core/device-key.ts';
+import { insertMessage } from '../../broker/features/messages/message-statements.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
 import type { Downlink } from '../../broker/ports/mqtt-server.ts';
 import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
@@ -15,7 +16,6 @@ import {
   unfinishedCommands,
   unfinishedOf,
 } from '../../broker/store/commands/commands.ts';
-import { insertMessage } from '../../broker/store/commands/messages.ts';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { type Verdict, verdictAttributes, verdictOf } from '../../src/core/verdict/verdict.ts';
 import {

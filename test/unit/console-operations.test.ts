@@ -1,12 +1,8 @@
 // Each operation of the service is called by the console, or this file says why not. A new operation fails here until then.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { practiceOperations } from '../../broker/api/service/practice.ts';
 import { routes } from '../../broker/console/api/operations.ts';
-import { operations as served } from '../../broker/operations.ts';
-
-/** Those of a practice fleet, too: the console has a screen for it. */
-const operations = [...served, ...practiceOperations];
+import { demoOperations as operations } from '../../broker/operations.ts';
 
 const root = new URL('../../broker/console/', import.meta.url).pathname;
 

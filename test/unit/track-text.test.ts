@@ -8,7 +8,7 @@ import {
   geojsonPoint,
   gpxHead,
   gpxPoint,
-} from '../../broker/core/events/track-text.ts';
+} from '../../broker/features/exports/core/track-text.ts';
 import { csvText } from '../../src/core/reports/csv.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();

@@ -3,45 +3,26 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { passwordMost } from '../../core/accounts/password.ts';
-import { formatToken, tokenRandomBytes } from '../../core/accounts/session.ts';
-import { insertAudit } from '../../store/accounts/audit.ts';
-import {
-  beginSession,
-  endSession,
-  hashToken,
-  loginsMost,
-  tokenIDOf,
-  userAgentMost,
-} from '../../store/accounts/sessions.ts';
+import { endSession, loginsMost, tokenIDOf } from '../../store/accounts/sessions.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
+import { openSession } from './opened-session.ts';
 import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
 
-async function logIn(credentials: Credentials, userAgent: string, services: ApiServices): Promise<string> {
-  const { db, clock, entropy, log } = services;
+async function logIn(
+  credentials: Credentials,
+  userAgent: string | null,
+  services: ApiServices,
+): Promise<string> {
   const { accountID, userID, address: source } = credentials;
   const passwordHash = await provePassword(credentials, services);
-  const token = formatToken({ accountID, userID }, entropy.bytes(tokenRandomBytes));
-  const tokenHash = hashToken(token);
-  const atMs = Math.round(clock.utcMs());
-  const atS = Math.floor(atMs / 1000);
-  const detail = { tokenID: tokenIDOf(tokenHash) };
-  const [begun] = await db.write([
-    ...beginSession({ accountID, userID, tokenHash, passwordHash, userAgent, atS, expiresS: null }),
-    insertAudit({ accountID, atMs, actor: userID, source, action: 'login', object: userID, detail }),
-  ]);
-  // The user was deleted or its password changed after the check.
-  if (begun?.changes !== 1) throw loginFailed();
-  log.info('login', { accountID, userID, source });
+  const proven = { accountID, userID, passwordHash, source, userAgent, expiresS: null };
+  const token = await openSession(services, proven);
+  if (token === null) throw loginFailed();
+  services.log.info('login', { accountID, userID, source });
   return token;
 }
-
-/** What a client calls itself, printable and of bounded length. */
-export const shortened = (userAgent: string | null): string =>
-  Array.from((userAgent ?? '').replace(/[\p{C}\s]+/gu, ' ').trim())
-    .slice(0, userAgentMost)
-    .join('');
 
 const login = operation({
   id: 'login',
@@ -83,7 +64,7 @@ A wrong account, user and password all answer 401 \`login_failed\`. After some f
     result: { token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0' },
   },
   async run({ body, source, userAgent }, services) {
-    return { ...ok, token: await logIn({ ...body, address: source }, shortened(userAgent), services) };
+    return { ...ok, token: await logIn({ ...body, address: source }, userAgent, services) };
   },
 });
 

@@ -6,19 +6,18 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { type Claims, decideIdentity } from '../../core/accounts/provider-identity.ts';
-import { formatToken, tokenRandomBytes } from '../../core/accounts/session.ts';
+import { tokenRandomBytes } from '../../core/accounts/session.ts';
 import { networkOf } from '../../core/accounts/source-network.ts';
 import type { IdentityProvider, LoginSecrets } from '../../ports/identity-provider.ts';
-import { insertAudit } from '../../store/accounts/audit.ts';
 import {
   beginProviderLogin,
   consumeProviderLogin,
   providerLoginS,
 } from '../../store/accounts/provider-logins.ts';
-import { beginSession, hashToken, tokenIDOf } from '../../store/accounts/sessions.ts';
+import { hashToken } from '../../store/accounts/sessions.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
-import { shortened } from './auth.ts';
+import { openSession } from './opened-session.ts';
 import { userOfClaims } from './provider-user.ts';
 
 /** State, nonce and PKCE verifier, each an HMAC of the secret: none of them can be computed from another. */
@@ -32,22 +31,18 @@ export function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(hashToken(one), 'hex'), Buffer.from(hashToken(other), 'hex'));
 }
 
+/** Steps of logins from one network: many people of a company may log in at once. */
+const loginLimit = { burst: 100, perS: 5, refusal: 'Too many logins from this network' } as const;
+
 /** @throws AppError `not_found` without a provider; `throttled`. */
-export function admitted(
-  { identityProvider, providerLogins, clock }: ApiServices,
-  source: string,
-): IdentityProvider {
+export function admitted({ identityProvider, takeTurn }: ApiServices, source: string): IdentityProvider {
   if (identityProvider === null) {
     throw new AppError('not_found', 'This service has no login provider', {
       hint: 'Log in with a password: `login`.',
     });
   }
-  const network = networkOf(source);
-  const nowMs = clock.monoMs();
-  if (providerLogins.take(network, nowMs)) return identityProvider;
-  throw new AppError('throttled', 'Too many logins from this network', {
-    retryAfterS: Math.ceil(providerLogins.stateOf(network, nowMs).waitMs / 1000),
-  });
+  takeTurn(loginLimit, networkOf(source));
+  return identityProvider;
 }
 
 /** What finishes a login. @param begunBy the operation that began it. */
@@ -153,7 +148,7 @@ const namesOf = (claims: Claims): readonly string[] =>
     .map((name) => name.slice(0, 64));
 
 async function finishLogin(services: ApiServices, body: Finishing, { source, userAgent }: From) {
-  const { db, clock, entropy, log } = services;
+  const { db, clock, log } = services;
   const provider = admitted(services, source);
   const { loginSecret, state, code, iss } = body;
   const secrets = secretsOf(loginSecret);
@@ -169,27 +164,12 @@ async function finishLogin(services: ApiServices, body: Finishing, { source, use
     log.warn('provider_user_refused', { reason: decision.reason, source, claims: namesOf(claims) });
   }
   const { accountID, userID, passwordHash } = await userOfClaims(services, decision, source);
-  const token = formatToken({ accountID, userID }, entropy.bytes(tokenRandomBytes));
-  const tokenHash = hashToken(token);
-  const atMs = Math.round(clock.utcMs());
-  const atS = Math.floor(atMs / 1000);
-  const expiresS = atS + provider.rules.sessionS;
-  const detail = { tokenID: tokenIDOf(tokenHash), provider: provider.rules.issuer };
-  const session = {
-    accountID,
-    userID,
-    tokenHash,
-    passwordHash,
-    userAgent: shortened(userAgent),
-    atS,
-    expiresS,
-  };
-  const [begun] = await db.write([
-    ...beginSession(session),
-    insertAudit({ accountID, atMs, actor: userID, source, action: 'login', object: userID, detail }),
-  ]);
+  const { issuer, sessionS } = provider.rules;
+  const expiresS = Math.floor(clock.utcMs() / 1000) + sessionS;
+  const proven = { accountID, userID, passwordHash, source, userAgent, expiresS };
+  const token = await openSession(services, { ...proven, detail: { provider: issuer } });
   // The user was deleted meanwhile.
-  if (begun?.changes !== 1) throw notBegun();
+  if (token === null) throw notBegun();
   log.info('login', { accountID, userID, source, isByProvider: true });
   return { token, accountID, userID, expires: expiresS, logoutURL };
 }
@@ -247,3 +227,30 @@ hours that the operator of the service has set, 12 at most; it makes no API toke
 });
 
 export const providerLoginOperations = [begin, finish] as const;
+
+const loginWays = operation({
+  id: 'loginWays',
+  method: 'GET',
+  path: '/auth/login/ways',
+  forms: ['versioned'],
+  access: 'public',
+  tag: 'Authentication',
+  summary: 'Read how users can log in',
+  description: `Our addition, for pages that offer a login: \`provider\` is the host of the login provider, for which there is \`beginProviderLogin\`;
+empty: users log in with a password only. It says nothing of accounts or users.`,
+  params: Type.Object({}),
+  body: null,
+  result: Type.Object({
+    ...envelope,
+    provider: Type.String({ description: 'Host name of the login provider; empty: there is none' }),
+  }),
+  errors: [],
+  effects: false,
+  examples: { result: { provider: 'login.example.com' } },
+  async run(_input, { identityProvider }) {
+    return { ...ok, provider: identityProvider === null ? '' : new URL(identityProvider.rules.issuer).host };
+  },
+});
+
+/** They stand behind the other ways to log in. */
+export const loginWaysOperations = [loginWays] as const;

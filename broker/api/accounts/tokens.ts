@@ -21,6 +21,7 @@ import { listRegistrations, type RegistrationRow } from '../../store/notificatio
 import type { NamedDevices } from '../../store/schema/accounts.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
@@ -120,9 +121,7 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
     const atS = Math.floor(services.clock.utcMs() / 1000);
     const expiresS = body.expires ?? atS + defaultLifeS;
     if (expiresS <= atS || expiresS > atS + sessionLimits.apiTokenS) {
-      throw new AppError('invalid_content', '/expires must lie ahead, by at most 366 days', {
-        details: [{ pointer: '/expires', message: 'must lie ahead, by at most 366 days' }],
-      });
+      throw invalidAt('/expires', 'must lie ahead, by at most 366 days');
     }
     const token = formatToken({ accountID, userID }, services.entropy.bytes(tokenRandomBytes));
     const tokenHash = hashToken(token);

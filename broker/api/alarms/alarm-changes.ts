@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { alarmLimits } from '../../core/alarms/alarm.ts';
 import { addNote, assign, close, release, shelve, take, unshelve } from '../../store/alarms/alarm-changes.ts';
-import { lineText } from '../base/input-members.ts';
+import { invalidAt, lineText } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
 import { actorOf, changeOne, needReason, nowOf } from './alarm-handling.ts';
 import {
@@ -49,9 +49,7 @@ the caller has already stays as it is. With \`takeOver\` it is taken from the us
   async run({ body, caller, source }, services) {
     const { takeOver = false } = body;
     if (takeOver && body.version === undefined) {
-      throw new AppError('invalid_content', '/version is required with takeOver', {
-        details: [{ pointer: '/version', message: 'is required with takeOver' }],
-      });
+      throw invalidAt('/version', 'is required with takeOver');
     }
     const alarm = await needAlarm(services, caller, body.alarmID);
     if (alarm.state === 'taken' && alarm.owner === caller.userID) return viewAnswer(alarm);
@@ -162,9 +160,7 @@ meanwhile; of a critical alarm the next one brings it back at once. ${common}`,
     const nowS = nowOf(services) / 1000;
     if (body.until <= nowS || body.until > nowS + alarmLimits.shelvedS) {
       const message = `must lie within the next ${alarmLimits.shelvedS / 3600} hours`;
-      throw new AppError('invalid_content', `/until ${message}`, {
-        details: [{ pointer: '/until', message }],
-      });
+      throw invalidAt('/until', message);
     }
     const { until, text } = body;
     const change = shelve(actorOf(caller), { untilMs: until * 1000, text });

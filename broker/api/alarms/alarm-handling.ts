@@ -6,6 +6,7 @@ import type { Alarm } from '../../core/alarms/alarm.ts';
 import { type AlarmActor, type Change, changeAlarm } from '../../store/alarms/alarm-changes.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import type { Caller } from '../base/caller.ts';
+import { invalidAt } from '../base/input-members.ts';
 import type { ApiServices } from '../base/operation.ts';
 import { needAlarm, viewAnswer } from './alarm-shapes.ts';
 
@@ -100,7 +101,5 @@ export async function changeOne(services: ApiServices, request: AlarmRequest, ma
 /** @throws AppError `invalid_content` for `other` without a text. */
 export function needReason({ reason, text }: { readonly reason: string; readonly text?: string }): void {
   if (reason !== 'other' || (text ?? '').trim() !== '') return;
-  throw new AppError('invalid_content', '/text is required with the reason other', {
-    details: [{ pointer: '/text', message: 'is required with the reason other' }],
-  });
+  throw invalidAt('/text', 'is required with the reason other');
 }

@@ -5,6 +5,7 @@ import { type Alarm, alarmLimits, viewAlarm } from '../../core/alarms/alarm.ts';
 import { type Change, close, statementsOfChange, take } from '../../store/alarms/alarm-changes.ts';
 import { findAlarms } from '../../store/alarms/alarms.ts';
 import { bulkMembers, countItems, itemError, itemMembers } from '../base/bulk.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
@@ -51,9 +52,7 @@ function needEachOnce(targets: readonly Target[]): void {
   for (const [at, { alarmID }] of targets.entries()) {
     const message = 'is there twice';
     if (seen.has(Number(alarmID))) {
-      throw new AppError('invalid_content', `/alarms/${at} ${message}`, {
-        details: [{ pointer: `/alarms/${at}`, message }],
-      });
+      throw invalidAt(`/alarms/${at}`, message);
     }
     seen.add(Number(alarmID));
   }

@@ -110,19 +110,25 @@ export const sentFields = (
     textNames.flatMap((name) => (sent[name] === undefined ? [] : [[deviceTexts[name].field, sent[name]]])),
   );
 
-function invalid(pointer: string, message: string): AppError {
-  return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
+/** The refusal of one member; `message` goes on after its pointer. */
+export function invalidAt(pointer: string, message: string, hint?: string): AppError {
+  const details = [{ pointer, message }];
+  return new AppError(
+    'invalid_content',
+    `${pointer} ${message}`,
+    hint === undefined ? { details } : { details, hint },
+  );
 }
 
 /** @throws AppError `invalid_content` when the platform knows no such time zone. */
 export function needTimeZone(name: string | undefined): void {
   if (name === undefined) return;
   // An offset is a zone to some versions of the platform and none to others.
-  if (!/^[A-Za-z]/.test(name)) throw invalid('/timeZone', 'is no IANA time zone');
+  if (!/^[A-Za-z]/.test(name)) throw invalidAt('/timeZone', 'is no IANA time zone');
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
   } catch {
-    throw invalid('/timeZone', 'is no IANA time zone');
+    throw invalidAt('/timeZone', 'is no IANA time zone');
   }
 }
 
@@ -133,7 +139,7 @@ export function needStrongPassword(
   pointer = '/password',
 ): void {
   const weakness = weaknessOf(password, owner);
-  if (weakness !== null) throw invalid(pointer, weakness);
+  if (weakness !== null) throw invalidAt(pointer, weakness);
 }
 
 /** @throws AppError `invalid_content` with a pointer to each item of a list that names nothing. */

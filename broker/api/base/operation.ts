@@ -12,8 +12,7 @@ import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { Passwords } from '../../core/accounts/password.ts';
 import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
-import type { Rates } from '../../core/scheduling/rate.ts';
-import type { EnrolmentService } from '../../devices/enrolment.ts';
+import type { EnrolmentOptions } from '../../devices/enrolment.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { LiveHub } from '../../live/hub.ts';
 import type { Senders } from '../../notify/senders.ts';
@@ -23,7 +22,7 @@ import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';
-import type { ExportLimit, PageLimit } from '../../scheduling/per-account-limits.ts';
+import type { ExportLimit, PageLimit, TakeTurn } from '../../scheduling/per-account-limits.ts';
 import type { KeptPage } from '../../store/events/event-pages.ts';
 import type { Caller, LinkCaller } from './caller.ts';
 import type { ReadyJson } from './ready-json.ts';
@@ -56,11 +55,7 @@ export interface ApiServices {
   readonly throttle: LoginThrottle;
   /** Where users log in who have no password; null: nowhere. */
   readonly identityProvider: IdentityProvider | null;
-  /** How often a source may begin and finish logins there. */
-  readonly providerLogins: Rates;
-  /** How often a source may send login codes. */
-  readonly loginCodes: Rates;
-  readonly enrolment: EnrolmentService;
+  readonly enrolment: EnrolmentOptions;
   readonly live: Pick<LiveHub, 'open'>;
   readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey' | 'webhook'>;
   /** The operator's map files. */
@@ -69,8 +64,7 @@ export interface ApiServices {
   readonly mapStyle: MapStyle | null;
   /** The world of a practice fleet; null at every service but that of a demonstration. */
   readonly practice: PracticeWorld | null;
-  /** How often an account may test its webhooks. */
-  readonly webhookTests: Rates;
+  readonly takeTurn: TakeTurn;
   /** Deliveries may be due. */
   wakeDelivery(): void;
   readonly exportLimit: ExportLimit;

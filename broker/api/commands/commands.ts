@@ -7,7 +7,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { viewDevice } from '../answers/views.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import { lineText, passwordAgain } from '../base/input-members.ts';
+import { invalidAt, lineText, passwordAgain } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { device as deviceShape, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
@@ -117,9 +117,7 @@ export async function orderFeature(
 ): Promise<CommandView> {
   if (confirm === false) {
     const message = 'is false: nothing was done';
-    throw new AppError('invalid_content', `/confirm ${message}`, {
-      details: [{ pointer: '/confirm', message }],
-    });
+    throw invalidAt('/confirm', message);
   }
   return orderCommand(services, actor, {
     deviceID,

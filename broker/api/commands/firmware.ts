@@ -9,6 +9,7 @@ import { lockAccount } from '../../store/accounts/accounts.ts';
 import { findCapFacts, isPermitted } from '../../store/commands/command-caps.ts';
 import { isRecorded, newestCommand, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { auditEntry } from '../base/audit-entry.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
 import { ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
@@ -61,10 +62,11 @@ export function needAllowed(url: string, hosts: readonly string[]): void {
   const isPlain = parsed !== null && parsed.hash === '';
   if (isPlain && parsed.protocol === 'https:' && hosts.map(withPort).includes(withPort(parsed.host))) return;
   const message = 'must be an https address at a host and port that the service allows';
-  throw new AppError('invalid_content', `/url ${message}`, {
-    details: [{ pointer: '/url', message }],
-    hint: 'The operator of the service lists them in the setting firmware.hosts, as host for port 443 or as host:port; none are listed at first.',
-  });
+  throw invalidAt(
+    '/url',
+    message,
+    'The operator of the service lists them in the setting firmware.hosts, as host for port 443 or as host:port; none are listed at first.',
+  );
 }
 
 const firmware = operation({

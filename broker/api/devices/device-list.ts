@@ -1,7 +1,6 @@
 // The list of all devices, complete unless the caller limits it. It is read and sent in pages, so that a large fleet blocks
 // no other request; it must never omit a device silently.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { DevicePage } from '../../store/devices/device-page.ts';
 import { listDeviceIDs } from '../../store/devices/devices.ts';
@@ -9,6 +8,7 @@ import { fleetRevisions, needsWholeList, noRevisions } from '../../store/devices
 import { exampleDevice } from '../answers/examples.ts';
 import { type DeviceDetails, mayUpdateDevices, narrowDevice, viewDevice } from '../answers/views.ts';
 import { type Caller } from '../base/caller.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { type ReadyJson, readyJson } from '../base/ready-json.ts';
 import { envelope, type ListedDevice, listedDevice, ok } from '../base/shapes.ts';
@@ -33,23 +33,19 @@ async function* viewPages(
   }
 }
 
-function invalid(pointer: string, message: string): AppError {
-  return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
-}
-
 /** The members asked for; null: all. */
 function membersOf(fields: string | undefined): ReadonlySet<string> | null {
   if (fields === undefined) return null;
   const names = fields.split(',');
   const unknown = names.find((name) => !Object.hasOwn(listedDevice.properties, name));
   if (unknown === undefined) return new Set(names);
-  throw invalid('/fields', `${JSON.stringify(unknown)} is no member of a device`);
+  throw invalidAt('/fields', `${JSON.stringify(unknown)} is no member of a device`);
 }
 
 function limitOf(limit: string | undefined): number | null {
   if (limit === undefined) return null;
   if (Number(limit) <= limitMost) return Number(limit);
-  throw invalid('/limit', `must be 1 to ${limitMost}`);
+  throw invalidAt('/limit', `must be 1 to ${limitMost}`);
 }
 
 interface Cut {

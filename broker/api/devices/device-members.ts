@@ -9,7 +9,7 @@ import { isDataFault } from '../../core/store-faults.ts';
 import { freeDevices } from '../../store/devices/device-limit.ts';
 import type { DeviceFields } from '../../store/devices/devices.ts';
 import { holderOfUniqueID } from '../../store/devices/unique-ids.ts';
-import { linesText, lineText, sentFields, sentTexts } from '../base/input-members.ts';
+import { invalidAt, linesText, lineText, sentFields, sentTexts } from '../base/input-members.ts';
 import type { ApiServices } from '../base/operation.ts';
 
 /** Id of a device that may be new. */
@@ -44,9 +44,7 @@ export function uniqueTextOf(sent: number | string | undefined): string | undefi
   const value = Number(sent);
   if (value <= uniqueMost) return String(value);
   const message = `must be at most ${uniqueMost}`;
-  throw new AppError('invalid_content', `/uniqueid ${message}`, {
-    details: [{ pointer: '/uniqueid', message }],
-  });
+  throw invalidAt('/uniqueid', message);
 }
 
 export const shortText = (description: string, maxLength = 128) => lineText(maxLength, description);

@@ -13,7 +13,7 @@ import { viewDevice } from '../answers/views.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { device, envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
+import { needDevice, unknownDevice } from '../base/visible-device.ts';
 import { readDevice } from './device-details.ts';
 import { changedMembers, fieldsOf, settingMembers } from './device-members.ts';
 
@@ -109,7 +109,7 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
 async function refusalOf(services: ApiServices, row: DeviceRow): Promise<AppError | null> {
   const hindrance = await deletionBlockerOf(services.db, row.deviceNo);
   const name = JSON.stringify(row.deviceID);
-  if (hindrance === null) return new AppError('not_found', `There is no device ${name}`);
+  if (hindrance === null) return unknownDevice(row.deviceID);
   if (hindrance.isCutOff) {
     return new AppError('conflict', `The engine of device ${name} is cut off`, {
       hint: 'Enable it again and wait until the vehicle has confirmed that.',

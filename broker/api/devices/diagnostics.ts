@@ -14,6 +14,7 @@ import { viewDevice } from '../answers/views.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { type DeviceView, device, envelope, epoch, ok } from '../base/shapes.ts';
+import { unknownDevice } from '../base/visible-device.ts';
 import { readDevice } from './device-details.ts';
 
 const said = (description: string) =>
@@ -160,9 +161,7 @@ const diagnostic = operation({
   examples: { result: example },
   async run({ params, caller }, { db }) {
     const row = await findDiagnostic(db, caller.scope, params.deviceID);
-    if (row === null) {
-      throw new AppError('not_found', `There is no device ${JSON.stringify(params.deviceID)}`);
-    }
+    if (row === null) throw unknownDevice(params.deviceID);
     return { ...ok, ...view(row) };
   },
 });

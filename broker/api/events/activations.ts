@@ -22,7 +22,7 @@ import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { count, envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
+import { needDevice, unknownDevice } from '../base/visible-device.ts';
 import {
   eventListAnswer,
   eventPages,
@@ -267,7 +267,7 @@ async function raise(
   const payload = new TextEncoder().encode(JSON.stringify(event));
   const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
   const eventNo = outcome.kind === 'stored' ? await eventNoOf(services.db, { deviceNo }, known) : null;
-  if (eventNo === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
+  if (eventNo === null) throw unknownDevice(deviceID);
   return eventNo;
 }
 

@@ -1,10 +1,10 @@
 // The live stream of fleet events, as server-sent events.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
 import { type LiveKind, liveKinds, liveMembers } from '../../core/live/live-kinds.ts';
 import { queueLimits } from '../../core/live/live-queue.ts';
 import { openingLimits } from '../../live/opening.ts';
 import { liveSlotLimits } from '../../scheduling/per-account-limits.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
 
 const hours = openingLimits.ageMs / 3_600_000;
@@ -29,10 +29,7 @@ function known(
   const unknown = values?.find((value) => !of.values.has(value));
   if (unknown === undefined) return values && new Set(values);
   const message = `${JSON.stringify(unknown)} is no ${of.what}`;
-  throw new AppError('invalid_content', `${of.pointer} ${message}`, {
-    details: [{ pointer: of.pointer, message }],
-    hint: `Choose among ${[...of.values].join(', ')}.`,
-  });
+  throw invalidAt(of.pointer, message, `Choose among ${[...of.values].join(', ')}.`);
 }
 
 interface Choice {

@@ -1,7 +1,6 @@
 // Push registrations of the caller's browsers and apps. A subscription does not fit into a path, so it is stored first and
 // then registered by its id. Registrations of other users are out of reach.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { faultOfEndpoint } from '../../core/notifications/delivery-targets.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../../store/notifications/push.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
+import { invalidAt } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
@@ -105,10 +105,11 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
     const { endpoint, keys } = body;
     const fault = faultOfEndpoint(endpoint, senders.targets);
     if (fault !== null) {
-      throw new AppError('invalid_content', `/endpoint ${fault}`, {
-        details: [{ pointer: '/endpoint', message: fault }],
-        hint: 'The operator of the service may add hosts of push services: notify.pushHosts.',
-      });
+      throw invalidAt(
+        '/endpoint',
+        fault,
+        'The operator of the service may add hosts of push services: notify.pushHosts.',
+      );
     }
     const known = await findByEndpoint(db, caller, endpoint);
     const id = known?.pushID ?? hexId(entropy.bytes(16));

@@ -11,6 +11,9 @@ import { auditEntry } from '../base/audit-entry.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
+/** 10 at once, then one in 6 seconds. */
+const testLimit = { burst: 10, perS: 1 / 6, refusal: 'The account tests its webhooks too often' } as const;
+
 /** The webhook of a rule. @throws AppError `not_found`, `conflict`. */
 async function needWebhook(services: ApiServices, key: RuleKey) {
   const { db, senders } = services;
@@ -81,16 +84,12 @@ too. A receiver that fails is no error of this call: \`isDelivered\` is false an
     },
   },
   async run({ body, caller, source }, services) {
-    const { clock, entropy, senders, webhookTests, db } = services;
+    const { clock, entropy, senders, takeTurn, db } = services;
     const { accountID } = caller;
     const { ruleID } = body;
     const { url, secret } = await needWebhook(services, { accountID, ruleID });
+    takeTurn(testLimit, accountID);
     const startMs = clock.monoMs();
-    if (!webhookTests.take(accountID, startMs)) {
-      throw new AppError('throttled', 'The account tests its webhooks too often', {
-        retryAfterS: Math.ceil(webhookTests.stateOf(accountID, startMs).waitMs / 1000),
-      });
-    }
     const messageID = `test-${hexId(entropy.bytes(8))}`;
     const target = hostOf(url);
     const atMs = Math.round(clock.utcMs());

@@ -1,7 +1,6 @@
 // Account operations of the service's operator, on a listener of its own. They reach accounts only: no device, no position,
 // no command.
 import { type Static, Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import {
   type AdministrationPorts,
@@ -17,7 +16,14 @@ import {
   countDevices,
   listAccounts,
 } from '../../store/accounts/accounts.ts';
-import { lineText, needStrongPassword, needTimeZone, newPassword, timeZone } from '../base/input-members.ts';
+import {
+  invalidAt,
+  lineText,
+  needStrongPassword,
+  needTimeZone,
+  newPassword,
+  timeZone,
+} from '../base/input-members.ts';
 import { type ApiServices, operation, type Pages } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needOperator } from './admin-caller.ts';
@@ -317,9 +323,7 @@ Deleting it again while it is being deleted changes nothing.`,
   async run({ body, caller, source }, services) {
     needOperator(caller);
     if (body.confirm !== body.accountID) {
-      throw new AppError('invalid_content', '/confirm must repeat the accountID', {
-        details: [{ pointer: '/confirm', message: 'must repeat the accountID' }],
-      });
+      throw invalidAt('/confirm', 'must repeat the accountID');
     }
     await beginAccountDeletion(portsOf(services, source), body.accountID);
     return ok;

@@ -2,10 +2,7 @@
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static, TObject } from 'typebox';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
-import type { practiceOperations } from '../../api/service/practice.ts';
-import type { ServedOperation } from '../../operations.ts';
-
-type Served = ServedOperation | (typeof practiceOperations)[number];
+import type { ServedOperation as Served } from '../../operations.ts';
 
 /** One id that is no literal would let every route pass: then none does. */
 type ServedID = string extends Served['id'] ? never : Served['id'];

@@ -6,7 +6,8 @@ import { firmwareContent, shownUrl } from '../../core/commands/firmware-file.ts'
 import { createPeriodicTask, type PeriodicTask } from '../../scheduling/periodic-task.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
 import { isRecorded, supersedeAndInsert } from '../../store/commands/commands.ts';
-import { endRelease, mayStop, type ReleaseRow, stopRelease } from './release-statements.ts';
+import { endRelease, mayStop, stopRelease } from './release-statements.ts';
+import type { ReleaseRow } from './release-tables.ts';
 import {
   countUnits,
   failedStates,
@@ -36,17 +37,17 @@ const isFailed = (state: string): boolean => (failedStates as readonly string[])
 async function orderUnit(
   { db, clock, ledger }: Kernel,
   release: ReleaseRow,
-  { device, agentVersion, startedBy, source }: WaitingUnit,
+  unit: WaitingUnit,
 ): Promise<void> {
   const { releaseNo, releaseID, accountID, version, url, sha256, ttlS } = release;
-  const { deviceNo, deviceID } = device;
+  const { deviceNo, deviceID, startedBy } = unit;
   const key = { releaseNo, deviceNo };
-  if (agentVersion === version) {
+  if (unit.agentVersion === version) {
     await db.write([recordCurrent(key, Math.round(clock.utcMs()))]);
     return;
   }
   await ledger.enact({
-    device,
+    device: unit,
     statements({ commandID, issuedMs }) {
       const job = {
         deviceNo,
@@ -66,7 +67,7 @@ async function orderUnit(
         accountID,
         atMs: issuedMs,
         actor: startedBy,
-        source,
+        source: unit.startedFrom,
         action: 'command.firmware',
         object: deviceID,
         detail: { commandID, version, url: shownUrl(url), sha256, releaseID },
@@ -122,7 +123,7 @@ async function withdrawJobs(kernel: Kernel, release: ReleaseRow): Promise<boolea
 async function advance(kernel: Kernel, release: ReleaseRow): Promise<boolean> {
   const { db, clock, log } = kernel;
   const { releaseNo, releaseID, accountID } = release;
-  if (release.state === 'stopping') {
+  if (release.releaseState === 'stopping') {
     if (await withdrawJobs(kernel, release)) return true;
   } else {
     if (await stopIfFailing(kernel, release)) return true;

@@ -1,8 +1,10 @@
 // Statements on releases and their stages. Every change carries its condition, so that of two administrators at once the second one changes
 // nothing.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../../store/base/row.ts';
+import { numberOrNull } from '../../store/base/row.ts';
+import { type Infer, shape } from '../../store/base/table.ts';
+import { type ReleaseRow, releaseStages, releases } from './release-tables.ts';
 
 export const releaseLimits = {
   /** Releases of an account that have not ended. */
@@ -12,99 +14,43 @@ export const releaseLimits = {
   stagesMost: 20,
 } as const;
 
-export type ReleaseState = 'ready' | 'running' | 'stopping' | 'stopped' | 'done';
+export type ReleaseKey = Pick<ReleaseRow, 'accountID' | 'releaseID'>;
 
-export interface ReleaseKey {
-  readonly accountID: string;
-  readonly releaseID: string;
-}
-
-export interface NewRelease extends ReleaseKey {
-  readonly version: string;
-  readonly url: string;
-  readonly sha256: string;
-  readonly note: string;
-  readonly ttlS: number;
-  readonly stopAfter: number;
-  readonly createdBy: string;
-  readonly createdMs: number;
+export interface NewRelease
+  extends Omit<ReleaseRow, 'releaseNo' | 'releaseState' | 'stoppedBy' | 'stopReason' | 'endedMs'> {
   /** Group ids, in the order of the stages. */
   readonly groups: readonly string[];
 }
 
-export interface ReleaseRow extends Omit<NewRelease, 'groups'> {
-  readonly releaseNo: number;
-  readonly state: ReleaseState;
-  /** User; '' for the service itself, null while it goes on. */
-  readonly stoppedBy: string | null;
-  readonly stopReason: string;
-  readonly endedMs: number;
-}
-
-export interface StageRow {
-  readonly releaseNo: number;
-  readonly stage: number;
-  readonly groupID: string;
-  readonly startedBy: string | null;
-  /** 0: it has not begun. */
-  readonly startedMs: number;
+const stages = shape({
+  ...releaseStages.columns,
   /** Devices that the group has now; null: there is no such group any more. */
-  readonly groupDevices: number | null;
-}
-
-/** A row of `releases`. */
-export const toRelease = (row: Row): ReleaseRow => ({
-  releaseNo: numberOf(row, 'release_no'),
-  releaseID: textOf(row, 'release_id'),
-  accountID: textOf(row, 'account_id'),
-  version: textOf(row, 'version'),
-  url: textOf(row, 'url'),
-  sha256: textOf(row, 'sha256'),
-  note: textOf(row, 'note'),
-  ttlS: numberOf(row, 'ttl_s'),
-  stopAfter: numberOf(row, 'stop_after'),
-  state: textOf(row, 'release_state') as ReleaseState,
-  createdBy: textOf(row, 'created_by'),
-  createdMs: numberOf(row, 'created_ms'),
-  stoppedBy: textOrNull(row, 'stopped_by'),
-  stopReason: textOf(row, 'stop_reason'),
-  endedMs: numberOf(row, 'ended_ms'),
+  groupDevices: numberOrNull,
 });
-
-const toStage = (row: Row): StageRow => ({
-  releaseNo: numberOf(row, 'release_no'),
-  stage: numberOf(row, 'stage'),
-  groupID: textOf(row, 'group_id'),
-  startedBy: textOrNull(row, 'started_by'),
-  startedMs: numberOf(row, 'started_ms'),
-  groupDevices: numberOrNull(row, 'group_devices'),
-});
+export type StageRow = Infer<typeof stages>;
 
 const isOpen = sql`release_state NOT IN ('stopped', 'done')`;
 
 /** One release of an account, or null. */
-export async function findRelease(db: Database, key: ReleaseKey): Promise<ReleaseRow | null> {
-  const [row] = await db.read(
+export function findRelease(db: Database, key: ReleaseKey): Promise<ReleaseRow | null> {
+  return releases.first(db)(
     sql`SELECT * FROM releases WHERE account_id = ${key.accountID} AND release_id = ${key.releaseID}`,
   );
-  return row === undefined ? null : toRelease(row);
 }
 
 /** Releases of an account, the newest first. */
-export async function listReleases(db: Database, accountID: string): Promise<readonly ReleaseRow[]> {
-  const rows = await db.read(sql`SELECT * FROM releases WHERE account_id = ${accountID}
+export function listReleases(db: Database, accountID: string): Promise<readonly ReleaseRow[]> {
+  return releases.all(db)(sql`SELECT * FROM releases WHERE account_id = ${accountID}
     ORDER BY release_no DESC LIMIT ${releaseLimits.keptMost}`);
-  return rows.map(toRelease);
 }
 
 /** Stages of the releases of an account, in their order. */
-export async function listStages(db: Database, accountID: string): Promise<readonly StageRow[]> {
-  const rows = await db.read(sql`SELECT s.*, CASE WHEN g.group_no IS NULL THEN NULL ELSE (
+export function listStages(db: Database, accountID: string): Promise<readonly StageRow[]> {
+  return stages.all(db)(sql`SELECT s.*, CASE WHEN g.group_no IS NULL THEN NULL ELSE (
       SELECT COUNT(*) FROM group_devices m WHERE m.group_no = g.group_no) END AS group_devices
     FROM release_stages s JOIN releases r ON r.release_no = s.release_no
     LEFT JOIN device_groups g ON g.account_id = r.account_id AND g.group_id = s.group_id
     WHERE r.account_id = ${accountID} ORDER BY s.release_no, s.stage`);
-  return rows.map(toStage);
 }
 
 /** Condition: the release is recorded. For later statements of its batch. */
@@ -184,10 +130,10 @@ export function stopRelease(
 
 /** Records that nothing of a release is left to do. */
 export function endRelease(
-  { releaseNo, state }: Pick<ReleaseRow, 'releaseNo' | 'state'>,
+  { releaseNo, releaseState }: Pick<ReleaseRow, 'releaseNo' | 'releaseState'>,
   atMs: number,
 ): Statement {
-  return state === 'stopping'
+  return releaseState === 'stopping'
     ? sql`UPDATE releases SET release_state = 'stopped' WHERE release_no = ${releaseNo}
         AND release_state = 'stopping'`
     : sql`UPDATE releases SET release_state = 'done', ended_ms = ${atMs} WHERE release_no = ${releaseNo}

@@ -5,7 +5,8 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { ApiServices } from '../../api/base/operation.ts';
 import { count, epoch, text } from '../../api/base/shapes.ts';
 import { shownUrl } from '../../core/commands/firmware-file.ts';
-import { findRelease, type ReleaseRow, type StageRow } from './release-statements.ts';
+import { findRelease, type StageRow } from './release-statements.ts';
+import type { ReleaseRow } from './release-tables.ts';
 import type { StateCount, UnitState } from './release-units.ts';
 
 /** Where a unit is in its stage, for counts and filters. */
@@ -92,7 +93,7 @@ function membersOf(row: ReleaseRow) {
     note: row.note,
     ttl: row.ttlS,
     stopAfter: row.stopAfter,
-    releaseState: row.state,
+    releaseState: row.releaseState,
     createdBy: row.createdBy,
     created: epochSeconds(row.createdMs),
     stoppedBy: row.stoppedBy ?? '',

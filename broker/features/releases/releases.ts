@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
-import { lineText } from '../../api/base/input-members.ts';
+import { invalidAt, lineText } from '../../api/base/input-members.ts';
 import { type ApiServices, operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { defaultTtlS, needAllowed, releaseMembers } from '../../api/commands/firmware.ts';
@@ -33,7 +33,7 @@ async function needGroups({ db }: ApiServices, accountID: string, groups: readon
           : null;
     if (message === null) continue;
     const pointer = `/stages/${at}`;
-    throw new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
+    throw invalidAt(pointer, message);
   }
 }
 

@@ -2,15 +2,11 @@
 import { dayMs } from '../../../src/core/durations.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Kernel } from '../../api/base/operation.ts';
-import { createRates } from '../../core/scheduling/rate.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
 import { scheduleLimits } from './core/report-schedule.ts';
 import { createReportMailer } from './report-mailer.ts';
 import { dropOldMails } from './report-mails.ts';
 import { createReportReader } from './report-reading.ts';
-
-/** Reports that one account asks to be mailed now: 5 at once, then one a minute. */
-const requestRate = { burst: 5, perS: 1 / 60 } as const;
 
 const clearEveryMs = 10 * 60_000;
 /** The first clearing does not compete with the start. */
@@ -40,8 +36,6 @@ export const mailedReports = {
     });
     return {
       ...mailer,
-      /** How often an account may ask for a report at once. */
-      requests: createRates(requestRate),
       async close() {
         await Promise.all([mailer.close(), clearing.close()]);
       },

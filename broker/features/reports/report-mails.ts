@@ -5,9 +5,10 @@ import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
-import { bytesOf, numberOf, textOf, textOrNull } from '../../store/base/row.ts';
+import { bytesOf, numberOf, numberOrNull, textOf, textOrNull } from '../../store/base/row.ts';
+import { type Infer, shape } from '../../store/base/table.ts';
 import type { ScheduleKey, ScheduleRow } from './report-schedules.ts';
-import { type Owner, scopeOfOwner, toOwner } from './report-sight.ts';
+import { type Owner, owners, scopeOfOwner } from './report-sight.ts';
 
 export interface NewReportMail {
   readonly schedule: ScheduleRow;
@@ -74,7 +75,7 @@ export async function reportMailOf(db: Database, deliveryNo: number): Promise<Re
       LEFT JOIN users u ON u.account_id = m.account_id AND u.user_id = m.owner
     WHERE y.delivery_no = ${deliveryNo} AND m.body <> ''`);
   if (row === undefined) return null;
-  const owner: Owner | null = textOrNull(row, 'role') === null ? null : toOwner(row);
+  const owner: Owner | null = textOrNull(row, 'role') === null ? null : owners.toRecord(row);
   const accountID = textOf(row, 'account_id');
   const kind = numberOf(row, 'is_asked') === 1 ? 'asked' : 'due';
   return {
@@ -120,14 +121,15 @@ export function dropOldMails(emptyBeforeMs: number, dropBeforeMs: number): reado
   ];
 }
 
+const mailDeliveries = shape({
+  mailNo: numberOf,
+  target: textOf,
+  state: (row) => textOf(row, 'state') as 'pending' | 'sent' | 'dead',
+  endedMs: numberOrNull,
+  fault: textOf,
+});
 /** How the mail to one recipient stands. */
-export interface MailDelivery {
-  readonly mailNo: number;
-  readonly target: string;
-  readonly state: 'pending' | 'sent' | 'dead';
-  readonly endedMs: number | null;
-  readonly fault: string;
-}
+export type MailDelivery = Infer<typeof mailDeliveries>;
 
 /** Deliveries of the mails (at most 100), in the order of their recipients. */
 export async function deliveriesOfMails(
@@ -135,13 +137,6 @@ export async function deliveriesOfMails(
   mailNos: readonly number[],
 ): Promise<readonly MailDelivery[]> {
   if (mailNos.length === 0) return [];
-  const rows = await db.read(sql`SELECT mail_no, target, state, ended_ms, fault FROM deliveries
+  return mailDeliveries.all(db)(sql`SELECT mail_no, target, state, ended_ms, fault FROM deliveries
     WHERE mail_no IN (${fixedList(mailNos)}) ORDER BY delivery_no`);
-  return rows.map((row) => ({
-    mailNo: numberOf(row, 'mail_no'),
-    target: textOf(row, 'target'),
-    state: textOf(row, 'state') as MailDelivery['state'],
-    endedMs: row['ended_ms'] === null ? null : numberOf(row, 'ended_ms'),
-    fault: textOf(row, 'fault'),
-  }));
 }

@@ -1,8 +1,8 @@
 // Statements on report schedules. Each change by the service carries the condition that the schedule is as it was read, so that of two
 // processes, or of a user and the service, the second one changes nothing.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { numberOf, numberOrNull, textOf } from '../../store/base/row.ts';
+import type { Infer } from '../../store/base/table.ts';
 import {
   type CutReason,
   type MissReason,
@@ -10,80 +10,29 @@ import {
   type StopReason,
   scheduleLimits,
 } from './core/report-schedule.ts';
+import { reportSchedules } from './report-tables.ts';
 
-export interface ScheduleKey {
-  readonly accountID: string;
-  readonly scheduleID: string;
-}
-
-export interface ScheduleRow extends ScheduleKey {
-  readonly scheduleNo: number;
-  /** User whose rights decide what it contains. */
-  readonly owner: string;
-  readonly definition: ScheduleDefinition;
-  readonly changedMs: number;
-  /** Null: off or stopped. */
-  readonly nextMs: number | null;
-  /** Since when a user wants one sent now; null: none does. */
-  readonly askedMs: number | null;
-  readonly attemptMs: number | null;
-  /** Failed tries of what is due. */
-  readonly failures: number;
-  readonly stopped: StopReason | '';
-  /** When the last one was mailed or given up; null before the first. */
-  readonly lastMs: number | null;
-  readonly lastDueMs: number | null;
-  readonly lastFault: StopReason | MissReason | '';
-  readonly lastMailNo: number | null;
-  readonly lastRows: number;
-  readonly lastCut: CutReason;
-}
-
-function toSchedule(row: Row): ScheduleRow {
-  return {
-    scheduleNo: numberOf(row, 'schedule_no'),
-    accountID: textOf(row, 'account_id'),
-    scheduleID: textOf(row, 'schedule_id'),
-    owner: textOf(row, 'owner'),
-    // Only the statements below write these columns.
-    definition: JSON.parse(textOf(row, 'definition')) as ScheduleDefinition,
-    stopped: textOf(row, 'stopped') as ScheduleRow['stopped'],
-    lastFault: textOf(row, 'last_fault') as ScheduleRow['lastFault'],
-    lastCut: textOf(row, 'last_cut') as CutReason,
-    changedMs: numberOf(row, 'changed_ms'),
-    nextMs: numberOrNull(row, 'next_ms'),
-    askedMs: numberOrNull(row, 'asked_ms'),
-    attemptMs: numberOrNull(row, 'attempt_ms'),
-    failures: numberOf(row, 'failures'),
-    lastMs: numberOrNull(row, 'last_ms'),
-    lastDueMs: numberOrNull(row, 'last_due_ms'),
-    lastMailNo: numberOrNull(row, 'last_mail_no'),
-    lastRows: numberOf(row, 'last_rows'),
-  };
-}
+export type ScheduleRow = Infer<typeof reportSchedules>;
+export type ScheduleKey = Pick<ScheduleRow, 'accountID' | 'scheduleID'>;
 
 /** Schedules of the account in the order of their ids. @param owner only those of this user; null: all. */
-export async function listSchedules(
+export function listSchedules(
   db: Database,
   accountID: string,
   owner: string | null,
 ): Promise<readonly ScheduleRow[]> {
   const own = owner === null ? sql`` : sql` AND owner = ${owner}`;
-  const rows = await db.read(sql`SELECT * FROM report_schedules WHERE account_id = ${accountID}${own}
+  return reportSchedules.all(db)(sql`SELECT * FROM report_schedules WHERE account_id = ${accountID}${own}
     ORDER BY schedule_id`);
-  return rows.map(toSchedule);
 }
 
 /** One schedule, or null. */
-export async function findSchedule(db: Database, key: ScheduleKey): Promise<ScheduleRow | null> {
-  const [row] = await db.read(sql`SELECT * FROM report_schedules
+export function findSchedule(db: Database, key: ScheduleKey): Promise<ScheduleRow | null> {
+  return reportSchedules.first(db)(sql`SELECT * FROM report_schedules
     WHERE account_id = ${key.accountID} AND schedule_id = ${key.scheduleID}`);
-  return row === undefined ? null : toSchedule(row);
 }
 
-interface OwnedKey extends ScheduleKey {
-  readonly owner: string;
-}
+type OwnedKey = Pick<ScheduleRow, 'accountID' | 'scheduleID' | 'owner'>;
 
 /** Condition: the schedule is there and belongs to that user. @param owner null: to any user. */
 export function isOwned({
@@ -130,16 +79,12 @@ export function askSchedule(
 }
 
 /** Schedules with something to do, the longest due first; those of accounts that are closed wait. */
-export async function dueSchedules(
-  db: Database,
-  nowMs: number,
-  limit: number,
-): Promise<readonly ScheduleRow[]> {
-  const rows =
-    await db.read(sql`SELECT s.* FROM report_schedules s JOIN accounts a ON a.account_id = s.account_id
+export function dueSchedules(db: Database, nowMs: number, limit: number): Promise<readonly ScheduleRow[]> {
+  return reportSchedules.all(
+    db,
+  )(sql`SELECT s.* FROM report_schedules s JOIN accounts a ON a.account_id = s.account_id
     WHERE s.attempt_ms <= ${nowMs} AND a.is_active = 1 AND (a.expires_s IS NULL OR a.expires_s * 1000 > ${nowMs})
     ORDER BY s.attempt_ms, s.schedule_no LIMIT ${limit}`);
-  return rows.map(toSchedule);
 }
 
 const isSame = ({ scheduleNo, changedMs, attemptMs }: ScheduleRow): Statement =>

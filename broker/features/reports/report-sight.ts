@@ -4,33 +4,24 @@ import { createHash } from 'node:crypto';
 import type { Database, Row } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
-import { parseRole, type Role } from '../../core/accounts/session.ts';
+import { parseRole } from '../../core/accounts/session.ts';
+import type { UserKey } from '../../store/accounts/accounts.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
-import { numberOf, textOf } from '../../store/base/row.ts';
+import { flagOf, textOf } from '../../store/base/row.ts';
 import { visible } from '../../store/base/scope.ts';
+import { type Infer, shape } from '../../store/base/table.ts';
 
-export interface Owner {
-  readonly role: Role;
-  readonly seesAll: boolean;
-  readonly isActive: boolean;
-}
-
-interface UserKey {
-  readonly accountID: string;
-  readonly userID: string;
-}
-
-export const toOwner = (row: Row): Owner => ({
-  role: parseRole(textOf(row, 'role')),
-  seesAll: numberOf(row, 'sees_all') === 1,
-  isActive: numberOf(row, 'is_active') === 1,
+export const owners = shape({
+  role: (row) => parseRole(textOf(row, 'role')),
+  seesAll: flagOf,
+  isActive: flagOf,
 });
+export type Owner = Infer<typeof owners>;
 
 /** The owner of a schedule; null: there is no such user. */
-export async function findOwner(db: Database, { accountID, userID }: UserKey): Promise<Owner | null> {
-  const [row] = await db.read(sql`SELECT role, sees_all, is_active FROM users
+export function findOwner(db: Database, { accountID, userID }: UserKey): Promise<Owner | null> {
+  return owners.first(db)(sql`SELECT role, sees_all, is_active FROM users
     WHERE account_id = ${accountID} AND user_id = ${userID}`);
-  return row === undefined ? null : toOwner(row);
 }
 
 /** The devices that an owner may have in a report; null: none, as the user is not there, suspended, or a viewer. */

@@ -1,34 +1,53 @@
 // Reports that are mailed: their schedules, and the mails that wait for their deliveries.
 import { ddl } from '../../../src/migrate.ts';
-import type { Statement } from '../../../src/ports.ts';
+import type { Row, Statement } from '../../../src/ports.ts';
+import { textOf } from '../../store/base/row.ts';
+import { column, table } from '../../store/base/table.ts';
 import { trigger } from '../../store/schema/trigger.ts';
-import type { StopReason } from './core/report-schedule.ts';
+import type { CutReason, MissReason, ScheduleDefinition, StopReason } from './core/report-schedule.ts';
+
+/** Only the statements of schedules write it. */
+const as =
+  <T>() =>
+  (row: Row, name: string): T =>
+    textOf(row, name) as T;
+
+export const reportSchedules = table(
+  'report_schedules',
+  {
+    scheduleNo: 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT',
+    accountID: 'TEXT NOT NULL REFERENCES accounts (account_id)',
+    scheduleID: 'TEXT NOT NULL',
+    /** User whose rights decide what it contains; no reference, so that a deleted user's schedule can say why it stopped. */
+    owner: 'TEXT NOT NULL',
+    /** What users set, as JSON. */
+    definition: column('TEXT NOT NULL', (row, name) => JSON.parse(textOf(row, name)) as ScheduleDefinition),
+    changedMs: 'BIGINT NOT NULL',
+    /** The next due time; null: off or stopped. */
+    nextMs: 'BIGINT',
+    /** Since when a user wants one sent now; null: none does. */
+    askedMs: 'BIGINT',
+    /** When there is something to do, a try after a failure included; null: nothing. */
+    attemptMs: 'BIGINT',
+    /** Failed tries of what is due. */
+    failures: 'INTEGER NOT NULL DEFAULT 0',
+    /** Why the service stopped it; '' when it did not. */
+    stopped: column("TEXT NOT NULL DEFAULT ''", as<StopReason | ''>()),
+    /** When the last one was mailed or given up; null before the first. */
+    lastMs: 'BIGINT',
+    lastDueMs: 'BIGINT',
+    /** Why the last one was not mailed; '' when it was. */
+    lastFault: column("TEXT NOT NULL DEFAULT ''", as<StopReason | MissReason | ''>()),
+    lastMailNo: 'BIGINT',
+    lastRows: 'BIGINT NOT NULL DEFAULT 0',
+    /** Why no file was attached to the last one. */
+    lastCut: column("TEXT NOT NULL DEFAULT ''", as<CutReason>()),
+  },
+  'UNIQUE (account_id, schedule_id)',
+);
 
 export const reportTables: readonly Statement[] = [
-  // `owner`: the user who made it, whose rights decide what it contains; no reference, so that a deleted user's schedule can say why it
-  // stopped. `definition`: what users set, as JSON. `next_ms`: the next due time; NULL: off or stopped. `asked_ms`: a user wants one sent
-  // now, since then. `attempt_ms`: when there is something to do, a try after a failure included; NULL: nothing. `stopped`: why the
-  // service stopped it; '' when it did not. `last_*`: the last report that was due or asked for. `last_fault`: why it was not mailed;
-  // '' when it was. `last_cut`: why no file was attached.
-  ddl(`CREATE TABLE report_schedules (
-    schedule_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    schedule_id TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    definition TEXT NOT NULL,
-    changed_ms BIGINT NOT NULL,
-    next_ms BIGINT,
-    asked_ms BIGINT,
-    attempt_ms BIGINT,
-    failures INTEGER NOT NULL DEFAULT 0,
-    stopped TEXT NOT NULL DEFAULT '',
-    last_ms BIGINT,
-    last_due_ms BIGINT,
-    last_fault TEXT NOT NULL DEFAULT '',
-    last_mail_no BIGINT,
-    last_rows BIGINT NOT NULL DEFAULT 0,
-    last_cut TEXT NOT NULL DEFAULT '',
-    UNIQUE (account_id, schedule_id))`),
+  reportSchedules.create,
   ddl('CREATE INDEX report_schedules_due ON report_schedules (attempt_ms) WHERE attempt_ms IS NOT NULL'),
   ddl('CREATE INDEX report_schedules_by_owner ON report_schedules (account_id, owner)'),
   // One row for each due time or request of a schedule. `sight`: what its owner could see when it was read; with another one it is not

@@ -32,6 +32,13 @@ import {
   viewSchedule,
 } from './schedule-shapes.ts';
 
+/** Reports that one account asks to be mailed now: 5 at once, then one a minute. */
+const requestLimit = {
+  burst: 5,
+  perS: 1 / 60,
+  refusal: 'The account asks for reports by mail too often',
+} as const;
+
 const keyBody = Type.Object(
   { scheduleID: Type.String({ pattern: idPatternSource, description: 'The schedule' }) },
   { additionalProperties: false },
@@ -237,22 +244,16 @@ then once a minute (503 \`throttled\`).`,
   examples: { body: { scheduleID: 'weekly-trips' } },
   async run({ body, caller, source }, services) {
     const { db, clock } = services;
-    const { requests, wake } = services.of(mailedReports);
     const { accountID } = caller;
     const { scheduleID } = body;
     const onlyIf = isOwned({ accountID, scheduleID, owner: reachOf(caller) });
-    const atMs = clock.monoMs();
-    if (!requests.take(accountID, atMs)) {
-      throw new AppError('throttled', 'The account asks for reports by mail too often', {
-        retryAfterS: Math.ceil(requests.stateOf(accountID, atMs).waitMs / 1000),
-      });
-    }
+    services.takeTurn(requestLimit, accountID);
     const results = await db.write([
       auditEntry(services, { caller, source }, { action: 'reportschedule.send', object: scheduleID, onlyIf }),
       askSchedule({ accountID, scheduleID }, { nowMs: Math.round(clock.utcMs()), onlyIf }),
     ]);
     if (results.at(-1)?.changes !== 1) throw notThere(scheduleID);
-    wake();
+    services.of(mailedReports).wake();
     return ok;
   },
 });

@@ -1,13 +1,14 @@
 // Statements on routes and the devices they are planned for. Rights over a route follow these devices: a caller limited to
 // groups sees a route with at least one visible device, and changes one with visible devices only.
-import type { Point } from '../../../src/core/geo/geo.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { followed } from '../../store/base/live-topic.ts';
-import { numberOf, textOf } from '../../store/base/row.ts';
+import { numberOf, readNumber, readTexts, textOf } from '../../store/base/row.ts';
 import { visible } from '../../store/base/scope.ts';
-import { pointsOf, pointsText } from '../../store/geozones/geozones.ts';
+import type { Infer } from '../../store/base/table.ts';
+import { pointsText } from '../../store/geozones/geozones.ts';
+import { routes } from './route-tables.ts';
 
 /** Most routes of one account. */
 export const routesMost = 1000;
@@ -17,28 +18,8 @@ export interface RouteKey {
   readonly routeID: string;
 }
 
-export interface RouteContent {
-  readonly displayName: string;
-  readonly radiusM: number;
-  /** Along the way. */
-  readonly points: readonly Point[];
-}
-
-export interface RouteRow extends RouteContent {
-  readonly routeNo: number;
-  readonly routeID: string;
-  /** Another one after every change, that no other change has. */
-  readonly version: number;
-}
-
-const toRoute = (row: Row): RouteRow => ({
-  routeNo: numberOf(row, 'route_no'),
-  routeID: textOf(row, 'route_id'),
-  displayName: textOf(row, 'display_name'),
-  radiusM: numberOf(row, 'radius_m'),
-  points: pointsOf(row),
-  version: numberOf(row, 'version'),
-});
+export type RouteRow = Infer<typeof routes>;
+export type RouteContent = Pick<RouteRow, 'displayName' | 'radiusM' | 'points'>;
 
 /** Condition on `routes r`: planned for a visible device, or the caller is not limited to groups. */
 function isShown(scope: Scope): Statement {
@@ -56,34 +37,30 @@ function isOwn(scope: Scope): Statement {
 }
 
 /** One route that the caller sees, or null. */
-export async function findRoute(db: Database, scope: Scope, routeID: string): Promise<RouteRow | null> {
-  const [row] = await db.read(
-    sql`SELECT r.* FROM routes r WHERE ${isShown(scope)} AND r.route_id = ${routeID}`,
-  );
-  return row === undefined ? null : toRoute(row);
+export function findRoute(db: Database, scope: Scope, routeID: string): Promise<RouteRow | null> {
+  return routes.first(db)(sql`SELECT r.* FROM routes r WHERE ${isShown(scope)} AND r.route_id = ${routeID}`);
 }
 
 /** Routes that the caller sees, by id. */
-export async function listRoutes(
+export function listRoutes(
   db: Database,
   scope: Scope,
   page: { readonly after: string; readonly limit: number },
 ): Promise<readonly RouteRow[]> {
-  const rows = await db.read(sql`
+  return routes.all(db)(sql`
     SELECT r.* FROM routes r WHERE ${isShown(scope)} AND r.route_id > ${page.after}
     ORDER BY r.route_id LIMIT ${page.limit}`);
-  return rows.map(toRoute);
 }
 
 /** Which of the routes the caller may change, by number. */
 export async function listOwnRoutes(
   db: Database,
   scope: Scope,
-  routes: readonly Pick<RouteRow, 'routeNo'>[],
+  of: readonly Pick<RouteRow, 'routeNo'>[],
 ): Promise<ReadonlySet<number>> {
-  if (scope.limitedTo === null) return new Set(routes.map(({ routeNo }) => routeNo));
-  if (routes.length === 0) return new Set();
-  const numbers = valueList(routes.map(({ routeNo }) => routeNo));
+  if (scope.limitedTo === null) return new Set(of.map(({ routeNo }) => routeNo));
+  if (of.length === 0) return new Set();
+  const numbers = valueList(of.map(({ routeNo }) => routeNo));
   const rows = await db.read(sql`SELECT r.route_no FROM routes r
     WHERE ${isOwn(scope)} AND r.route_no IN (${numbers})`);
   return new Set(rows.map((row) => numberOf(row, 'route_no')));
@@ -91,20 +68,21 @@ export async function listOwnRoutes(
 
 /** Number of routes of the account. */
 export async function countRoutes(db: Database, accountID: string): Promise<number> {
-  const [row] = await db.read(sql`SELECT COUNT(*) AS count FROM routes WHERE account_id = ${accountID}`);
-  return row === undefined ? 0 : numberOf(row, 'count');
+  return (
+    (await readNumber(db)(sql`SELECT COUNT(*) AS count FROM routes WHERE account_id = ${accountID}`)) ?? 0
+  );
 }
 
 /** Devices of the routes that the caller may see, by id: route number -> device ids. */
 export async function listRouteDevices(
   db: Database,
   scope: Scope,
-  routes: readonly Pick<RouteRow, 'routeNo'>[],
+  of: readonly Pick<RouteRow, 'routeNo'>[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  if (routes.length === 0) return new Map();
+  if (of.length === 0) return new Map();
   const rows = await db.read(sql`
     SELECT rd.route_no, d.device_id FROM route_devices rd JOIN devices d ON d.device_no = rd.device_no
-    WHERE rd.route_no IN (${valueList(routes.map(({ routeNo }) => routeNo))}) AND ${visible(scope)}
+    WHERE rd.route_no IN (${valueList(of.map(({ routeNo }) => routeNo))}) AND ${visible(scope)}
     ORDER BY rd.route_no, d.device_id`);
   const devices = new Map<number, string[]>();
   for (const row of rows) {
@@ -123,9 +101,10 @@ export async function listVisibleIDs(
   deviceIDs: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (deviceIDs.length === 0) return new Set();
-  const rows = await db.read(sql`SELECT d.device_id FROM devices d
-    WHERE ${visible(scope)} AND d.device_id IN (${valueList(deviceIDs)})`);
-  return new Set(rows.map((row) => textOf(row, 'device_id')));
+  return new Set(
+    await readTexts(db)(sql`SELECT d.device_id FROM devices d
+      WHERE ${visible(scope)} AND d.device_id IN (${valueList(deviceIDs)})`),
+  );
 }
 
 const noRoute = ({ accountID, routeID }: RouteKey): Statement =>

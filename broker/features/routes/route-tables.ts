@@ -1,19 +1,28 @@
 // Planned routes and their vehicles.
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
+import { column, table } from '../../store/base/table.ts';
+import { pointsOf } from '../../store/geozones/geozones.ts';
+
+export const routes = table(
+  'routes',
+  {
+    routeNo: 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT',
+    accountID: column('TEXT NOT NULL REFERENCES accounts (account_id)', 'hidden'),
+    routeID: 'TEXT NOT NULL',
+    displayName: 'TEXT NOT NULL',
+    radiusM: 'INTEGER NOT NULL',
+    /** Along the way; kept as a JSON list of [latitude, longitude]. */
+    points: column('TEXT NOT NULL', pointsOf),
+    /** Another one after every change, that no other change has. */
+    version: 'BIGINT NOT NULL',
+    changedMs: column('BIGINT NOT NULL', 'hidden'),
+  },
+  'UNIQUE (account_id, route_id)',
+);
 
 export const routeTables: readonly Statement[] = [
-  // `points`: JSON list of [latitude, longitude] along the way.
-  ddl(`CREATE TABLE routes (
-    route_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    account_id TEXT NOT NULL REFERENCES accounts (account_id),
-    route_id TEXT NOT NULL,
-    display_name TEXT NOT NULL,
-    radius_m INTEGER NOT NULL,
-    points TEXT NOT NULL,
-    version BIGINT NOT NULL,
-    changed_ms BIGINT NOT NULL,
-    UNIQUE (account_id, route_id))`),
+  routes.create,
   ddl(`CREATE TABLE route_devices (
     route_no INTEGER NOT NULL REFERENCES routes (route_no) ON DELETE CASCADE,
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,

@@ -4,69 +4,55 @@ import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { fixedList } from '../../store/base/fixed-list.ts';
-import { numberOf, numberOrNull, textOf } from '../../store/base/row.ts';
+import { findsRow, numberOf, numberOrNull, textOf } from '../../store/base/row.ts';
 import { visible } from '../../store/base/scope.ts';
+import { deviceRef, type Infer, shape } from '../../store/base/table.ts';
+import { shares } from './share-tables.ts';
 
 /** Shares of an account that have not ended. */
 export const sharesMost = 100;
 /** How long ended shares are listed, in seconds. */
 const keptS = 30 * 24 * 3600;
 
-export type ShareKind = 'live' | 'trip';
-
-interface ShareContent {
-  readonly kind: ShareKind;
-  /** For people, from its maker; the only text of the account that a holder sees. */
-  readonly title: string;
-  /** Event time of a trip, both ends included; null for a live share. */
-  readonly fromMs: number | null;
-  readonly toMs: number | null;
-  readonly expiresS: number;
-}
-
+const listed = shape({ ...shares.columns, deviceID: textOf });
 /** A share in answers to users of the account. */
-export interface ShareRow extends ShareContent {
-  readonly shareID: string;
-  readonly deviceID: string;
-  /** User who made it. */
-  readonly createdBy: string;
-  readonly createdS: number;
-  /** Seconds in which it was opened. */
-  readonly uses: number;
-  /** 0: never. */
-  readonly lastUsedS: number;
-  /** When it was revoked; null: it was not. */
-  readonly revokedS: number | null;
+export type ShareRow = Infer<typeof listed>;
+
+function positionOf(row: Row) {
+  const fixMs = numberOf(row, 'fix_ms');
+  const place = {
+    latitude: numberOf(row, 'latitude'),
+    longitude: numberOf(row, 'longitude'),
+    /** km/h. */
+    speed: numberOrNull(row, 'speed'),
+    heading: numberOrNull(row, 'heading'),
+  };
+  return fixMs === 0 ? null : { fixMs, ...place };
 }
 
-/** A share as its holder reaches it. */
-export interface OpenShare extends ShareContent {
-  readonly shareID: string;
-  readonly tokenHash: string;
-  readonly accountID: string;
-  readonly deviceID: string;
-  readonly deviceNo: number;
+const { columns } = shares;
+const open = shape({
+  shareID: columns.shareID,
+  kind: columns.kind,
+  title: columns.title,
+  fromMs: columns.fromMs,
+  toMs: columns.toMs,
+  expiresS: columns.expiresS,
+  ...deviceRef,
+  tokenHash: textOf,
   /** Last known position; null before the first. */
-  readonly position: SharedPosition | null;
-}
+  position: positionOf,
+});
+/** A share as its holder reaches it. */
+export type OpenShare = Infer<typeof open>;
 
-export interface SharedPosition {
-  readonly fixMs: number;
-  readonly latitude: number;
-  readonly longitude: number;
-  /** km/h. */
-  readonly speed: number | null;
-  readonly heading: number | null;
-}
-
-export interface NewShare extends ShareContent {
-  readonly shareID: string;
-  readonly tokenHash: string;
+export interface NewShare
+  extends Pick<OpenShare, 'shareID' | 'kind' | 'title' | 'fromMs' | 'toMs' | 'expiresS' | 'tokenHash'> {
   readonly scope: Scope;
   readonly userID: string;
   readonly deviceID: string;
   readonly createdS: number;
-  /** The API token that makes it, with which it ends; null: a login. */
+  /** The API token that makes it; null: a login. */
   readonly byTokenHash: string | null;
 }
 
@@ -98,21 +84,10 @@ const isOfVisible = (scope: Scope): Statement =>
   sql`EXISTS (SELECT 1 FROM devices d WHERE d.device_no = s.device_no AND ${visible(scope)})`;
 
 /** Shares of the devices that the caller sees, newest first; at most `most`. */
-export async function listShares(db: Database, scope: Scope, most: number): Promise<readonly ShareRow[]> {
-  const rows =
-    await db.read(sql`SELECT s.*, v.device_id FROM shares s JOIN devices v ON v.device_no = s.device_no
+export function listShares(db: Database, scope: Scope, most: number): Promise<readonly ShareRow[]> {
+  return listed.all(db)(sql`SELECT s.*, v.device_id FROM shares s JOIN devices v ON v.device_no = s.device_no
     WHERE s.account_id = ${scope.accountID} AND ${isOfVisible(scope)}
     ORDER BY s.share_no DESC LIMIT ${most}`);
-  return rows.map((row) => ({
-    ...contentOf(row),
-    shareID: textOf(row, 'share_id'),
-    deviceID: textOf(row, 'device_id'),
-    createdBy: textOf(row, 'user_id'),
-    createdS: numberOf(row, 'created_s'),
-    uses: numberOf(row, 'uses'),
-    lastUsedS: numberOf(row, 'last_used_s'),
-    revokedS: numberOrNull(row, 'revoked_s'),
-  }));
 }
 
 /** Condition: there is such a share that is not revoked, of a device that the caller sees. */
@@ -130,10 +105,9 @@ export function revokeShare(
 }
 
 /** True when the account has a share of this id whose device the caller sees. */
-export async function seesShare(db: Database, scope: Scope, shareID: string): Promise<boolean> {
-  const rows = await db.read(sql`SELECT 1 AS there FROM shares s
+export function seesShare(db: Database, scope: Scope, shareID: string): Promise<boolean> {
+  return findsRow(db)(sql`SELECT 1 AS there FROM shares s
     WHERE s.account_id = ${scope.accountID} AND s.share_id = ${shareID} AND ${isOfVisible(scope)}`);
-  return rows.length > 0;
 }
 
 /** Counts a use, at most one in a second. */
@@ -142,27 +116,16 @@ export function countUse(tokenHash: string, atS: number): Statement {
     WHERE token_hash = ${tokenHash} AND last_used_s < ${atS}`;
 }
 
-function contentOf(row: Row): ShareContent {
-  return {
-    kind: textOf(row, 'kind') === 'trip' ? 'trip' : 'live',
-    title: textOf(row, 'title'),
-    fromMs: numberOrNull(row, 'from_ms'),
-    toMs: numberOrNull(row, 'to_ms'),
-    expiresS: numberOf(row, 'expires_s'),
-  };
-}
-
 /**
  * The shares of these tokens (1 to 100) that are open: neither revoked nor expired, the account is active, and their maker may
  * still act, is at least an operator, and sees the device.
  */
-export async function openShares(
+export function openShares(
   db: Database,
   tokenHashes: readonly string[],
   nowS: number,
 ): Promise<readonly OpenShare[]> {
-  const rows =
-    await db.read(sql`SELECT s.token_hash, s.share_id, s.kind, s.title, s.from_ms, s.to_ms, s.expires_s,
+  return open.all(db)(sql`SELECT s.token_hash, s.share_id, s.kind, s.title, s.from_ms, s.to_ms, s.expires_s,
       d.account_id, d.device_id, d.device_no, d.fix_ms, d.latitude, d.longitude, d.speed, d.heading
     FROM shares s JOIN devices d ON d.device_no = s.device_no AND d.account_id = s.account_id
       JOIN users u ON u.account_id = s.account_id AND u.user_id = s.user_id
@@ -175,22 +138,4 @@ export async function openShares(
         WHERE gd.device_no = d.device_no AND gu.account_id = s.account_id AND gu.user_id = s.user_id))
       AND (s.by_token_hash IS NULL OR EXISTS (SELECT 1 FROM sessions t
         WHERE t.token_hash = s.by_token_hash AND t.expires_s > ${nowS}))`);
-  return rows.map((row) => {
-    const fixMs = numberOf(row, 'fix_ms');
-    const place = {
-      latitude: numberOf(row, 'latitude'),
-      longitude: numberOf(row, 'longitude'),
-      speed: numberOrNull(row, 'speed'),
-      heading: numberOrNull(row, 'heading'),
-    };
-    return {
-      ...contentOf(row),
-      shareID: textOf(row, 'share_id'),
-      tokenHash: textOf(row, 'token_hash'),
-      accountID: textOf(row, 'account_id'),
-      deviceID: textOf(row, 'device_id'),
-      deviceNo: numberOf(row, 'device_no'),
-      position: fixMs === 0 ? null : { fixMs, ...place },
-    };
-  });
 }

@@ -4,7 +4,7 @@ import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
-import { lineText } from '../../api/base/input-members.ts';
+import { invalidAt, lineText } from '../../api/base/input-members.ts';
 import { type ApiServices, operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { needDevice } from '../../api/base/visible-device.ts';
@@ -16,8 +16,8 @@ import {
   isRevocable,
   isShared,
   listShares,
+  type OpenShare,
   revokeShare,
-  type ShareKind,
   type ShareRow,
   seesShare,
   sharesMost,
@@ -76,16 +76,12 @@ function view(row: ShareRow): Static<typeof listed> {
     startTime: epochSeconds(row.fromMs),
     endTime: epochSeconds(row.toMs),
     expires: row.expiresS,
-    createdBy: row.createdBy,
+    createdBy: row.userID,
     createdOn: row.createdS,
     uses: row.uses,
     lastUsedOn: row.lastUsedS,
     revokedOn: row.revokedS ?? 0,
   };
-}
-
-function invalid(pointer: string, message: string): AppError {
-  return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
 interface Asked {
@@ -97,13 +93,13 @@ interface Asked {
 /** The span of a trip; null for a live share. @throws AppError `invalid_content`. */
 function tripOf({ expires, startTime, endTime }: Asked, nowS: number) {
   if (expires <= nowS || expires > nowS + lifeMostS)
-    throw invalid('/expires', 'must lie ahead, by at most 7 days');
+    throw invalidAt('/expires', 'must lie ahead, by at most 7 days');
   if (startTime === undefined && endTime === undefined) return null;
-  if (startTime === undefined) throw invalid('/startTime', 'is missing beside endTime');
-  if (endTime === undefined) throw invalid('/endTime', 'is missing beside startTime');
+  if (startTime === undefined) throw invalidAt('/startTime', 'is missing beside endTime');
+  if (endTime === undefined) throw invalidAt('/endTime', 'is missing beside startTime');
   if (endTime < startTime || endTime - startTime > tripMostS)
-    throw invalid('/endTime', 'must be after startTime, by at most 7 days');
-  if (endTime > nowS) throw invalid('/endTime', 'must not lie ahead: a trip is over when it is shared');
+    throw invalidAt('/endTime', 'must be after startTime, by at most 7 days');
+  if (endTime > nowS) throw invalidAt('/endTime', 'must not lie ahead: a trip is over when it is shared');
   return { fromMs: startTime * 1000, toMs: endTime * 1000 + 999 };
 }
 
@@ -161,7 +157,7 @@ has at most ${sharesMost} open shares. Making and revoking stand in the audit lo
     await needDevice(services, caller, deviceID);
     const token = formatShareToken(entropy.bytes(tokenRandomBytes));
     const shareID = hexId(entropy.bytes(16));
-    const kind: ShareKind = trip === null ? 'live' : 'trip';
+    const kind: OpenShare['kind'] = trip === null ? 'live' : 'trip';
     const { fromMs, toMs } = trip ?? { fromMs: null, toMs: null };
     const detail = { shareID, kind, expires: expiresS };
     const audited = { action: 'share.create', object: deviceID, detail, onlyIf: isShared(shareID) };

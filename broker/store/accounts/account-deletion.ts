@@ -15,7 +15,6 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['idempotency_keys', 'key_hash'],
   ['notification_views', 'account_id, user_id, notification_no'],
   ['push_registrations', 'registration_no'],
-  ['message_reads', 'account_id, user_id'],
   ['user_preferences', 'account_id, user_id'],
   ['deliveries', 'delivery_no'],
   ['alarms', 'alarm_no'],

@@ -3,6 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { isOpen } from '../devices/credentials.ts';
 import type { UserKey } from './accounts.ts';
 
@@ -43,20 +44,16 @@ export function insertLoginCode(
 export const isLoginCode = (codeHash: string): Statement =>
   sql`EXISTS (SELECT 1 FROM login_codes WHERE code_hash = ${codeHash})`;
 
+const owners = shape({ accountID: textOf, userID: textOf, passwordHash: textOf });
+
 /** Whose code it is, and the password hash that it was made for; null when no code may be used. */
-export async function findLoginCode(
+export function findLoginCode(
   db: Database,
   codeHash: string,
   nowS: number,
-): Promise<(UserKey & { readonly passwordHash: string }) | null> {
-  const [row] = await db.read(sql`SELECT account_id, user_id, password_hash FROM login_codes
+): Promise<Infer<typeof owners> | null> {
+  return owners.first(db)(sql`SELECT account_id, user_id, password_hash FROM login_codes
     WHERE code_hash = ${codeHash} AND ${isUsable(nowS)}`);
-  if (row === undefined) return null;
-  return {
-    accountID: textOf(row, 'account_id'),
-    userID: textOf(row, 'user_id'),
-    passwordHash: textOf(row, 'password_hash'),
-  };
 }
 
 /** Uses a code up; changes 1 row for one request, and 0 rows for every other and once it is over. */

@@ -258,7 +258,6 @@ export const userTables = [
   'notification_views',
   'push_registrations',
   'idempotency_keys',
-  'message_reads',
   'user_preferences',
 ] as const;
 

@@ -6,13 +6,13 @@ import {
   type RequestKind,
   requestLimits,
 } from '../../../src/core/wire/device-request.ts';
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
-import type { DeviceRef } from '../../core/device-key.ts';
 import type { Answer } from '../../core/events/answers.ts';
-import { numberOf, textOf, textOrNull } from '../base/row.ts';
+import { flagOf, numberOf, textOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
+import { deviceRef, type Infer, shape } from '../base/table.ts';
 
 export const deviceRequestLimits = {
   /** Requests kept per device. */
@@ -21,45 +21,26 @@ export const deviceRequestLimits = {
   keptMs: 30 * 86_400_000,
 } as const;
 
-export type RequestState = 'requested' | 'sent' | 'answering' | 'answered' | 'refused' | 'expired';
+type RequestState = 'requested' | 'sent' | 'answering' | 'answered' | 'refused' | 'expired';
 
-export interface RequestRow extends DeviceRef {
-  readonly requestNo: number;
-  readonly requestID: string;
-  readonly kind: RequestKind;
-  readonly issuer: string;
-  readonly issuedMs: number;
-  readonly expiresMs: number;
-  readonly requestState: RequestState;
-  readonly isOpen: boolean;
+const requests = shape({
+  ...deviceRef,
+  requestNo: numberOf,
+  requestID: textOf,
+  kind: (row) => textOf(row, 'kind') as RequestKind,
+  issuer: textOf,
+  issuedMs: numberOf,
+  expiresMs: numberOf,
+  requestState: (row) => textOf(row, 'request_state') as RequestState,
+  isOpen: flagOf,
   /** Why it was refused; empty otherwise. */
-  readonly detail: string;
+  detail: textOf,
   /** Parts of the answer; 0 while unknown. */
-  readonly parts: number;
+  parts: numberOf,
   /** Broker's time of the newest part; 0 before the first. */
-  readonly answeredMs: number;
-  readonly sentBoot: string | null;
-}
-
-function toRequest(row: Row): RequestRow {
-  return {
-    requestNo: numberOf(row, 'request_no'),
-    requestID: textOf(row, 'request_id'),
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    deviceNo: numberOf(row, 'device_no'),
-    kind: textOf(row, 'kind') as RequestKind,
-    issuer: textOf(row, 'issuer'),
-    issuedMs: numberOf(row, 'issued_ms'),
-    expiresMs: numberOf(row, 'expires_ms'),
-    requestState: textOf(row, 'request_state') as RequestState,
-    isOpen: numberOf(row, 'is_open') === 1,
-    detail: textOf(row, 'detail'),
-    parts: numberOf(row, 'parts'),
-    answeredMs: numberOf(row, 'answered_ms'),
-    sentBoot: textOrNull(row, 'sent_boot'),
-  };
-}
+  answeredMs: numberOf,
+});
+export type RequestRow = Infer<typeof requests>;
 
 const laneOf = (kind: RequestKind): 'position' | RehearsalKind | 'report' =>
   kind === 'position' || isRehearsal(kind) ? kind : 'report';
@@ -67,17 +48,10 @@ const laneOf = (kind: RequestKind): 'position' | RehearsalKind | 'report' =>
 const selectRequest = sql`SELECT r.*, d.account_id, d.device_id FROM device_requests r
   JOIN devices d ON d.device_no = r.device_no`;
 
-export interface NewRequest {
-  readonly requestID: string;
-  readonly deviceNo: number;
-  readonly kind: RequestKind;
-  readonly issuer: string;
-  readonly issuedMs: number;
-  readonly expiresMs: number;
-}
-
 /** Records a request; changes 0 rows when the device was deleted or one is open in its lane. */
-export function insertRequest(request: NewRequest): Statement {
+export function insertRequest(
+  request: Pick<RequestRow, 'requestID' | 'deviceNo' | 'kind' | 'issuer' | 'issuedMs' | 'expiresMs'>,
+): Statement {
   const { requestID, deviceNo, kind, issuer, issuedMs, expiresMs } = request;
   const lane = laneOf(kind);
   return sql`INSERT INTO device_requests (request_id, device_no, kind, lane, issuer, issued_ms, expires_ms, request_state)
@@ -111,37 +85,29 @@ export function forgetRequests(atMs: number): Statement {
 }
 
 /** One request for a device that the caller may see, or null. */
-export async function findRequest(db: Database, scope: Scope, requestID: string): Promise<RequestRow | null> {
-  const [row] = await db.read(sql`${selectRequest} WHERE ${visible(scope)} AND r.request_id = ${requestID}`);
-  return row === undefined ? null : toRequest(row);
+export function findRequest(db: Database, scope: Scope, requestID: string): Promise<RequestRow | null> {
+  return requests.first(db)(sql`${selectRequest} WHERE ${visible(scope)} AND r.request_id = ${requestID}`);
 }
 
 /** Requests to one device, newest first. */
-export async function listRequests(db: Database, deviceNo: number): Promise<readonly RequestRow[]> {
-  const rows = await db.read(sql`${selectRequest} WHERE r.device_no = ${deviceNo}
+export function listRequests(db: Database, deviceNo: number): Promise<readonly RequestRow[]> {
+  return requests.all(db)(sql`${selectRequest} WHERE r.device_no = ${deviceNo}
     ORDER BY r.request_no DESC LIMIT ${deviceRequestLimits.kept}`);
-  return rows.map(toRequest);
 }
 
 /** The open request that blocks one of that kind, or null. */
-export async function openRequest(
+export function openRequest(
   db: Database,
   of: { readonly deviceNo: number; readonly kind: RequestKind },
 ): Promise<RequestRow | null> {
-  const [row] = await db.read(sql`${selectRequest}
+  return requests.first(db)(sql`${selectRequest}
     WHERE r.device_no = ${of.deviceNo} AND r.lane = ${laneOf(of.kind)} AND r.is_open = 1`);
-  return row === undefined ? null : toRequest(row);
 }
 
 /** Requests that the device has not begun to answer, oldest first. */
-export async function unansweredOf(
-  db: Database,
-  deviceNo: number,
-  nowMs: number,
-): Promise<readonly RequestRow[]> {
-  const rows = await db.read(sql`${selectRequest} WHERE r.device_no = ${deviceNo} AND r.is_open = 1
+export function unansweredOf(db: Database, deviceNo: number, nowMs: number): Promise<readonly RequestRow[]> {
+  return requests.all(db)(sql`${selectRequest} WHERE r.device_no = ${deviceNo} AND r.is_open = 1
     AND r.request_state IN ('requested', 'sent') AND r.expires_ms > ${nowMs} ORDER BY r.request_no`);
-  return rows.map(toRequest);
 }
 
 /** Age at which a recorded, unsent request counts as abandoned by its process, in ms. */
@@ -149,12 +115,11 @@ const unsentMs = 2000;
 const unsentMost = 100;
 
 /** Unsent requests to connected devices. */
-export async function unsentRequests(db: Database, nowMs: number): Promise<readonly RequestRow[]> {
-  const rows = await db.read(sql`${selectRequest}
+export function unsentRequests(db: Database, nowMs: number): Promise<readonly RequestRow[]> {
+  return requests.all(db)(sql`${selectRequest}
     WHERE r.is_open = 1 AND r.request_state = 'requested' AND r.issued_ms <= ${nowMs - unsentMs}
       AND r.expires_ms > ${nowMs} AND d.is_online = 1 AND d.boot IS NOT NULL
     ORDER BY r.request_no LIMIT ${unsentMost}`);
-  return rows.map(toRequest);
 }
 
 /**
@@ -198,12 +163,10 @@ export function answerStatements(deviceNo: number, answer: Answer, atMs: number)
   ];
 }
 
+const answers = shape({ part: numberOf, content: textOf });
+
 /** The received parts of an answer, in order. */
-export async function answersFor(
-  db: Database,
-  requestNo: number,
-): Promise<readonly { readonly part: number; readonly content: string }[]> {
-  const rows = await db.read(sql`SELECT part, content FROM device_answers WHERE request_no = ${requestNo}
+export function answersFor(db: Database, requestNo: number): Promise<readonly Infer<typeof answers>[]> {
+  return answers.all(db)(sql`SELECT part, content FROM device_answers WHERE request_no = ${requestNo}
     ORDER BY part LIMIT ${requestLimits.parts}`);
-  return rows.map((row) => ({ part: numberOf(row, 'part'), content: textOf(row, 'content') }));
 }

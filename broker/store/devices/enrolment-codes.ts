@@ -1,11 +1,12 @@
 // Statements on enrolment codes. A code is used by one statement that can change one row once; whatever else belongs to the
 // use stands in the same batch under the condition that it was this one. The verifier must never reach an answer or a log.
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { type DeviceKey } from '../../core/device-key.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { flagOf, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
 import { isOpen } from './credentials.ts';
 
 /** A code that is over is remembered for a month, so that people can see what became of it. */
@@ -53,40 +54,30 @@ export function isCode(codeID: string, verifier: string): Statement {
   return sql`EXISTS (SELECT 1 FROM enrolment_codes WHERE code_id = ${codeID} AND verifier = ${verifier})`;
 }
 
-/** A code as a vehicle that uses it meets it. */
-export interface CodeRow extends DeviceKey {
-  readonly codeID: string;
-  readonly verifier: string;
-  readonly expiresMs: number;
-  readonly revokedMs: number | null;
-  readonly usedMs: number | null;
+const codes = shape({
+  accountID: textOf,
+  deviceID: textOf,
+  codeID: textOf,
+  verifier: textOf,
+  expiresMs: numberOf,
+  revokedMs: numberOrNull,
+  usedMs: numberOrNull,
   /** Of the request that used it; null while none did. */
-  readonly requestHash: string | null;
-  readonly answer: string | null;
-  readonly isAccountActive: boolean;
-}
+  requestHash: textOrNull,
+  answer: textOrNull,
+  isAccountActive: flagOf,
+});
+/** A code as a vehicle that uses it meets it. */
+export type CodeRow = Infer<typeof codes>;
 
 /** For a vehicle that has no account yet: the proof must be checked before anything of it is returned. */
-export async function findCode(db: Database, codeID: string, nowS: number): Promise<CodeRow | null> {
-  const [row] = await db.read(sql`
-    SELECT c.*, d.account_id, d.device_id, CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END AS account_active
+export function findCode(db: Database, codeID: string, nowS: number): Promise<CodeRow | null> {
+  return codes.first(db)(sql`
+    SELECT c.*, d.account_id, d.device_id, CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END AS is_account_active
     FROM enrolment_codes c
       JOIN devices d ON d.device_no = c.device_no
       JOIN accounts a ON a.account_id = d.account_id
     WHERE c.code_id = ${codeID}`);
-  if (row === undefined) return null;
-  return {
-    codeID,
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    verifier: textOf(row, 'verifier'),
-    expiresMs: numberOf(row, 'expires_ms'),
-    revokedMs: numberOrNull(row, 'revoked_ms'),
-    usedMs: numberOrNull(row, 'used_ms'),
-    requestHash: textOrNull(row, 'request_hash'),
-    answer: textOrNull(row, 'answer'),
-    isAccountActive: numberOf(row, 'account_active') === 1,
-  };
 }
 
 export interface CodeUse {
@@ -128,51 +119,34 @@ export function revokeCode(scope: Scope, codeID: string, nowMs: number): Stateme
     WHERE code_id = ${codeID} AND ${isUsable(nowMs)} AND ${isVisible(scope)}`;
 }
 
-/** A code as people see it. */
-export interface ListedCode {
-  readonly codeNo: number;
-  readonly codeID: string;
-  readonly deviceID: string;
-  readonly createdMs: number;
-  readonly createdBy: string;
-  readonly expiresMs: number;
-  readonly revokedMs: number | null;
-  readonly usedMs: number | null;
-  readonly usedFrom: string;
-}
-
-const toListed = (row: Row): ListedCode => ({
-  codeNo: numberOf(row, 'code_no'),
-  codeID: textOf(row, 'code_id'),
-  deviceID: textOf(row, 'device_id'),
-  createdMs: numberOf(row, 'created_ms'),
-  createdBy: textOf(row, 'created_by'),
-  expiresMs: numberOf(row, 'expires_ms'),
-  revokedMs: numberOrNull(row, 'revoked_ms'),
-  usedMs: numberOrNull(row, 'used_ms'),
-  usedFrom: textOf(row, 'used_from'),
+const listed = shape({
+  codeNo: numberOf,
+  codeID: textOf,
+  deviceID: textOf,
+  createdMs: numberOf,
+  createdBy: textOf,
+  expiresMs: numberOf,
+  revokedMs: numberOrNull,
+  usedMs: numberOrNull,
+  usedFrom: textOf,
 });
+/** A code as people see it. */
+export type ListedCode = Infer<typeof listed>;
 
-const listedColumns = sql`c.code_no, c.code_id, d.device_id, c.created_ms, c.created_by, c.expires_ms, c.revoked_ms,
-  c.used_ms, c.used_from`;
+const selectListed = sql`SELECT c.code_no, c.code_id, d.device_id, c.created_ms, c.created_by, c.expires_ms, c.revoked_ms,
+  c.used_ms, c.used_from FROM enrolment_codes c JOIN devices d ON d.device_no = c.device_no`;
 
-/** Codes of the devices that the caller sees, newest first. @param page `before` is a `codeNo`; null begins. */
-export async function listCodes(
+/** Codes of the devices that the caller sees, newest first, with numbers below `before`. */
+export function listCodes(
   db: Database,
   scope: Scope,
-  page: { readonly before: number | null; readonly limit: number },
+  page: { readonly before: number; readonly limit: number },
 ): Promise<readonly ListedCode[]> {
-  const older = page.before === null ? sql`1 = 1` : sql`c.code_no < ${page.before}`;
-  const rows = await db.read(sql`
-    SELECT ${listedColumns} FROM enrolment_codes c JOIN devices d ON d.device_no = c.device_no
-    WHERE ${visible(scope)} AND ${older} ORDER BY c.code_no DESC LIMIT ${page.limit}`);
-  return rows.map(toListed);
+  return listed.all(db)(sql`${selectListed}
+    WHERE ${visible(scope)} AND c.code_no < ${page.before} ORDER BY c.code_no DESC LIMIT ${page.limit}`);
 }
 
 /** One code of a device that the caller sees; null when there is none of that name. */
-export async function findListedCode(db: Database, scope: Scope, codeID: string): Promise<ListedCode | null> {
-  const [row] = await db.read(sql`
-    SELECT ${listedColumns} FROM enrolment_codes c JOIN devices d ON d.device_no = c.device_no
-    WHERE ${visible(scope)} AND c.code_id = ${codeID}`);
-  return row === undefined ? null : toListed(row);
+export function findListedCode(db: Database, scope: Scope, codeID: string): Promise<ListedCode | null> {
+  return listed.first(db)(sql`${selectListed} WHERE ${visible(scope)} AND c.code_id = ${codeID}`);
 }

@@ -1,11 +1,12 @@
 // Payloads and events that could not be read: kept as received, counted and listed, never dropped but by age or by a person. Bounded for
 // each device in number and in bytes: beyond that nothing more is taken, and what is not kept must not be acknowledged.
-import type { Database, Row, Statement, WriteResult } from '../../../src/ports.ts';
+import type { Database, Statement, WriteResult } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { type DeviceKey } from '../../core/device-key.ts';
 import { bytesOf, numberOf, textOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
+import { type Infer, shape } from '../base/table.ts';
 
 /** Payloads kept per device. */
 export const quarantineMost = 1000;
@@ -16,19 +17,26 @@ export const quarantineBytesMost = 4 * 1024 * 1024;
 /** Longest reason kept, in characters. */
 const reasonMost = 500;
 
-export interface QuarantineRow {
-  readonly quarantineNo: number;
-  readonly topic: string;
-  readonly receivedMs: number;
-  readonly reason: string;
-  readonly payload: Uint8Array;
-}
+const entries = shape({
+  quarantineNo: numberOf,
+  deviceID: textOf,
+  topic: textOf,
+  receivedMs: numberOf,
+  reason: textOf,
+  /** Length of the payload. */
+  bytes: numberOf,
+});
+/** A kept payload without its bytes. */
+export type QuarantineEntry = Infer<typeof entries>;
+
+const payloads = shape({ ...entries.columns, payload: bytesOf });
+export type QuarantineRow = Infer<typeof payloads>;
 
 /** Between two occurrences about one device, in ms. */
 const noticeRestMs = 3_600_000;
 
 /** A payload to keep. */
-export interface QuarantineDraft extends Omit<QuarantineRow, 'quarantineNo'> {
+export interface QuarantineDraft extends Omit<QuarantineRow, 'quarantineNo' | 'deviceID' | 'bytes'> {
   /** True: it was acknowledged already, and is kept whatever the limits. */
   readonly isForced?: boolean;
 }
@@ -60,67 +68,35 @@ export function insertQuarantine(deviceNo: number, entry: QuarantineDraft): read
 export const isKept = (results: readonly WriteResult[]): boolean => (results[2]?.changes ?? 0) > 0;
 
 /** The kept payloads of a device, newest first. */
-export async function listQuarantine(
+export function listQuarantine(
   db: Database,
   key: DeviceKey & { readonly limit: number },
 ): Promise<readonly QuarantineRow[]> {
-  const rows = await db.read(sql`
-    SELECT q.* FROM quarantine q JOIN devices d ON d.device_no = q.device_no
+  return payloads.all(
+    db,
+  )(sql`SELECT q.*, d.device_id FROM quarantine q JOIN devices d ON d.device_no = q.device_no
     WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}
     ORDER BY q.quarantine_no DESC LIMIT ${key.limit}`);
-  return rows.map((row) => ({
-    quarantineNo: numberOf(row, 'quarantine_no'),
-    topic: textOf(row, 'topic'),
-    receivedMs: numberOf(row, 'received_ms'),
-    reason: textOf(row, 'reason'),
-    payload: bytesOf(row, 'payload'),
-  }));
 }
-
-/** A kept payload without its bytes. */
-export interface QuarantineEntry {
-  readonly quarantineNo: number;
-  readonly deviceID: string;
-  readonly topic: string;
-  readonly receivedMs: number;
-  readonly reason: string;
-  /** Length of the payload. */
-  readonly bytes: number;
-}
-
-const toEntry = (row: Row): QuarantineEntry => ({
-  quarantineNo: numberOf(row, 'quarantine_no'),
-  deviceID: textOf(row, 'device_id'),
-  topic: textOf(row, 'topic'),
-  receivedMs: numberOf(row, 'received_ms'),
-  reason: textOf(row, 'reason'),
-  bytes: numberOf(row, 'bytes'),
-});
 
 /** Entries of the devices that the scope shows, newest first, with numbers below `before`. */
-export async function listEntries(
+export function listEntries(
   db: Database,
   scope: Scope,
   page: { readonly deviceID: string | null; readonly before: number; readonly limit: number },
 ): Promise<readonly QuarantineEntry[]> {
   const ofDevice = page.deviceID === null ? sql`` : sql` AND d.device_id = ${page.deviceID}`;
-  const rows = await db.read(sql`
+  return entries.all(db)(sql`
     SELECT q.quarantine_no, d.device_id, q.topic, q.received_ms, q.reason, q.bytes
     FROM devices d JOIN quarantine q ON q.device_no = d.device_no
     WHERE ${visible(scope)}${ofDevice} AND q.quarantine_no < ${page.before}
     ORDER BY q.quarantine_no DESC LIMIT ${page.limit}`);
-  return rows.map(toEntry);
 }
 
 /** One entry with its payload, or null, also when the scope does not show its device. */
-export async function findEntry(
-  db: Database,
-  scope: Scope,
-  quarantineNo: number,
-): Promise<(QuarantineEntry & { readonly payload: Uint8Array }) | null> {
-  const [row] = await db.read(sql`SELECT q.*, d.device_id FROM quarantine q
+export function findEntry(db: Database, scope: Scope, quarantineNo: number): Promise<QuarantineRow | null> {
+  return payloads.first(db)(sql`SELECT q.*, d.device_id FROM quarantine q
     JOIN devices d ON d.device_no = q.device_no WHERE ${visible(scope)} AND q.quarantine_no = ${quarantineNo}`);
-  return row === undefined ? null : { ...toEntry(row), payload: bytesOf(row, 'payload') };
 }
 
 /** What to drop: one entry of a device, or with null all of them. */
@@ -144,15 +120,12 @@ export function dropEntries(drop: Drop): Statement {
   return sql`DELETE FROM quarantine WHERE ${isDropped(drop)}`;
 }
 
+const totals = shape({ payloads: numberOf, bytes: numberOf });
+
 /** Totals of all accounts, from an index without payloads. */
-export async function quarantineTotals(
-  db: Database,
-): Promise<{ readonly payloads: number; readonly bytes: number }> {
-  const [row] = await db.read(
+export async function quarantineTotals(db: Database): Promise<Infer<typeof totals>> {
+  const found = await totals.first(db)(
     sql`SELECT COUNT(*) AS payloads, COALESCE(SUM(bytes), 0) AS bytes FROM quarantine`,
   );
-  return {
-    payloads: row === undefined ? 0 : numberOf(row, 'payloads'),
-    bytes: row === undefined ? 0 : numberOf(row, 'bytes'),
-  };
+  return found ?? { payloads: 0, bytes: 0 };
 }

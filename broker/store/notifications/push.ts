@@ -1,18 +1,14 @@
 // Statements on push registrations: the browsers and apps of a user. Every statement on behalf of a user takes the user id, so
 // registrations of other users are out of reach.
-
-import type { Database, Row, Statement } from '../../../src/ports.ts';
+import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import type { UserKey } from '../accounts/accounts.ts';
+import { flagOf, numberOf, textOf } from '../base/row.ts';
+import { type Infer, shape } from '../base/table.ts';
 
 /** Registrations of one user; the oldest give way. */
 export const registrationsMost = 20;
-
-export interface PushOwner {
-  readonly accountID: string;
-  readonly userID: string;
-}
 
 /** A session of the owner; see `schema/notifications.ts`. */
 interface PushSession {
@@ -20,7 +16,7 @@ interface PushSession {
   readonly nowS: number;
 }
 
-export interface PushKey extends PushOwner {
+export interface PushKey extends UserKey {
   readonly pushID: string;
 }
 
@@ -32,54 +28,37 @@ export interface Subscription {
   readonly auth: string;
 }
 
-export interface RegistrationRow {
-  readonly pushID: string;
-  readonly endpoint: string;
-  readonly isRegistered: boolean;
-  readonly sessionHash: string;
-  readonly createdS: number;
-}
-
-const toRegistration = (row: Row): RegistrationRow => ({
-  pushID: textOf(row, 'push_id'),
-  endpoint: textOf(row, 'endpoint'),
-  isRegistered: numberOf(row, 'is_registered') === 1,
-  sessionHash: textOf(row, 'session_hash'),
-  createdS: numberOf(row, 'created_s'),
+const registrations = shape({
+  pushID: textOf,
+  endpoint: textOf,
+  isRegistered: flagOf,
+  sessionHash: textOf,
+  createdS: numberOf,
 });
+export type RegistrationRow = Infer<typeof registrations>;
+
+const selectOwn = ({ accountID, userID }: UserKey): Statement =>
+  sql`SELECT push_id, endpoint, is_registered, session_hash, created_s FROM push_registrations
+    WHERE account_id = ${accountID} AND user_id = ${userID}`;
 
 /** All registrations of a user, newest first. */
-export async function listRegistrations(
-  db: Database,
-  { accountID, userID }: PushOwner,
-): Promise<readonly RegistrationRow[]> {
-  const rows = await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s
-    FROM push_registrations WHERE account_id = ${accountID} AND user_id = ${userID} ORDER BY registration_no DESC`);
-  return rows.map(toRegistration);
-}
+export const listRegistrations = (db: Database, owner: UserKey): Promise<readonly RegistrationRow[]> =>
+  registrations.all(db)(sql`${selectOwn(owner)} ORDER BY registration_no DESC`);
 
 /** A user's registration of that id, or null. */
-export async function findRegistration(db: Database, key: PushKey): Promise<RegistrationRow | null> {
-  const [row] =
-    await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s FROM push_registrations
-    WHERE account_id = ${key.accountID} AND user_id = ${key.userID} AND push_id = ${key.pushID}`);
-  return row === undefined ? null : toRegistration(row);
-}
+export const findRegistration = (db: Database, key: PushKey): Promise<RegistrationRow | null> =>
+  registrations.first(db)(sql`${selectOwn(key)} AND push_id = ${key.pushID}`);
 
 /** A user's registration of that endpoint, or null. */
-export async function findByEndpoint(
+export const findByEndpoint = (
   db: Database,
-  owner: PushOwner,
+  owner: UserKey,
   endpoint: string,
-): Promise<RegistrationRow | null> {
-  const [row] =
-    await db.read(sql`SELECT push_id, endpoint, is_registered, session_hash, created_s FROM push_registrations
-    WHERE endpoint = ${endpoint} AND account_id = ${owner.accountID} AND user_id = ${owner.userID}`);
-  return row === undefined ? null : toRegistration(row);
-}
+): Promise<RegistrationRow | null> =>
+  registrations.first(db)(sql`${selectOwn(owner)} AND endpoint = ${endpoint}`);
 
 /** Removes what is beyond the newest registrations of the user. */
-function trim({ accountID, userID }: PushOwner): Statement {
+function trim({ accountID, userID }: UserKey): Statement {
   return sql`DELETE FROM push_registrations WHERE registration_no IN (
     SELECT registration_no FROM push_registrations WHERE account_id = ${accountID} AND user_id = ${userID}
     ORDER BY registration_no DESC LIMIT 1000 OFFSET ${registrationsMost})`;

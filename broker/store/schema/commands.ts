@@ -1,5 +1,4 @@
 // The command ledger, approvals by a second user, messages to and from vehicles.
-
 import type { CommandState, FeatureName } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import { ddl } from '../../../src/migrate.ts';
@@ -96,13 +95,6 @@ export const commandTables: readonly Statement[] = [
     expires_ms BIGINT NOT NULL,
     delivered_ms BIGINT)`),
   ddl('CREATE INDEX messages_by_device ON messages (device_no, message_no)'),
-  // Messages of vehicles up to this event number count as read by the user.
-  ddl(`CREATE TABLE message_reads (
-    account_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
-    read_up_to BIGINT NOT NULL,
-    PRIMARY KEY (account_id, user_id),
-    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id) ON DELETE CASCADE)`),
   ddl('CREATE INDEX commands_by_change ON commands (updated_ms)'),
   ddl('CREATE INDEX approvals_by_change ON approvals (COALESCE(decided_ms, requested_ms), approval_id)'),
   // The newest firmware job of a device.

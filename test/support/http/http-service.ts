@@ -1,21 +1,19 @@
 // A whole broker in this process for tests of the HTTP service: real store, ingest, ledger and host, in memory, on a
 // clock that the test may move. Requests go in without a socket. With FLEETWARD_TEST_BRIDGES=2 (or more) and PostgreSQL so many
 // brokers on one database behind one cluster, and each request goes to the next of them.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount, createDevice } from '../../../broker/accounts/administration.ts';
 import { createHttpServer } from '../../../broker/adapters/http/fastify.ts';
 import type { ConnectionLimits } from '../../../broker/adapters/http/http-connections.ts';
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import { createPasswords } from '../../../broker/adapters/passwords.ts';
-import { practiceOperations } from '../../../broker/api/service/practice.ts';
 import { createBroker } from '../../../broker/broker.ts';
 import type { Role } from '../../../broker/core/accounts/session.ts';
 import { type RequestRates } from '../../../broker/core/scheduling/request-rates.ts';
 import type { EnrolmentOptions } from '../../../broker/devices/enrolment.ts';
 import { mailedReports } from '../../../broker/features/reports/mailed-reports.ts';
 import type { Senders } from '../../../broker/notify/senders.ts';
-import { operations } from '../../../broker/operations.ts';
+import { demoOperations, operations } from '../../../broker/operations.ts';
 import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
 import type { IdentityProvider } from '../../../broker/ports/identity-provider.ts';
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
@@ -164,7 +162,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
     });
     const http = await createHttpServer({
       services: services.api,
-      operations: limits.practice == null ? operations : [...operations, ...practiceOperations],
+      operations: limits.practice == null ? operations : demoOperations,
       practiceAccount: limits.practice?.accountID ?? null,
       rates: wideRates,
       ...hostLimits,

@@ -4,7 +4,7 @@ import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 
 const rollout = 'broker/rollout/config-rollout.js';
 const vehicleZones = 'agent/core/zones/zones-module.js';
-const messages = 'broker/store/commands/messages.js';
+const messages = 'broker/features/messages/message-statements.js';
 const vehicleMessages = 'agent/core/messages/messages-module.js';
 const webhook = 'broker/adapters/delivery/webhook.js';
 const serviceCode = 'agent/core/protection/service-code.js';

@@ -47,7 +47,7 @@ export const operationMutants: readonly TruthMutant[] = [
   }),
   broker({
     fault: 'a dropped payload stays in quarantine',
-    file: 'broker/api/devices/quarantine.js',
+    file: 'broker/features/quarantine/quarantine.js',
     find: 'dropEntries(selection)',
     put: 'lockAccount(accountID)',
     found,

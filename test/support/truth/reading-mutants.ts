@@ -2,7 +2,7 @@
 // records themselves are right; a value, a time or a place is not.
 import { broker, type TruthMutant } from './truth-mutant.ts';
 
-const exports = 'broker/core/events/track-text.js';
+const exports = 'broker/features/exports/core/track-text.js';
 const reports = 'broker/api/events/reports.js';
 const commandView = 'broker/api/commands/command-view.js';
 const hourMs = 3_600_000;

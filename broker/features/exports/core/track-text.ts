@@ -1,8 +1,13 @@
 // Texts of exported tracks: GPX 1.1, CSV (RFC 4180) and GeoJSON (RFC 7946), per event. Pure. The text is well formed
 // whatever an event carries, and a spreadsheet never reads a cell as a formula.
-import { statusText } from '../../../src/core/events/status-codes.ts';
-import { byteOrderMark, type CsvSeparator, csvSeparators, csvText } from '../../../src/core/reports/csv.ts';
-import { escapeXml } from '../../../src/core/xml-text.ts';
+import { statusText } from '../../../../src/core/events/status-codes.ts';
+import {
+  byteOrderMark,
+  type CsvSeparator,
+  csvSeparators,
+  csvText,
+} from '../../../../src/core/reports/csv.ts';
+import { escapeXml } from '../../../../src/core/xml-text.ts';
 
 /** An event as exports write it. */
 export interface TrackPoint {

@@ -14,6 +14,10 @@ import {
   transcriptOf,
 } from '../../../src/core/wire/enrolment.ts';
 import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
+import { invalidAt } from '../../api/base/input-members.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { createLoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { IssuedCertificate } from '../../devices/enrolment.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
 import { recordCertificate, revokeAllCertificates } from '../../store/devices/certificates.ts';
@@ -26,8 +30,11 @@ import {
   isUsedBy,
   useCode,
 } from '../../store/devices/enrolment-codes.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
+
+/** Wrong proofs by code and by source; apart from those of logins. */
+export const enrolmentGuesses = {
+  create: () => ({ throttle: createLoginThrottle(), close: async () => undefined }),
+};
 
 interface Attempt {
   readonly request: EnrolmentRequest;
@@ -53,10 +60,11 @@ function recordFailure(services: ApiServices, row: CodeRow, { source, atMs }: At
  */
 async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeRow> {
   const { db, clock, log, enrolment } = services;
+  const { throttle } = services.of(enrolmentGuesses);
   const { request, source } = attempt;
   // No account has an empty id, so these counters are separate from logins.
   const guess = { accountID: '', userID: request.codeID, address: source };
-  const decision = enrolment.throttle.begin(guess, clock.monoMs());
+  const decision = throttle.begin(guess, clock.monoMs());
   if (!decision.isAllowed) {
     log.warn('enrolment_throttled', { codeID: request.codeID, source });
     throw new AppError('throttled', 'Too many wrong enrolment codes; wait before the next attempt', {
@@ -67,12 +75,12 @@ async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeR
   try {
     row = await findCode(db, request.codeID, Math.floor(attempt.atMs / 1000));
   } catch (thrown) {
-    enrolment.throttle.release(guess);
+    throttle.release(guess);
     throw thrown;
   }
   const isRight = enrolment.crypto.verify(row?.verifier ?? null, request);
   if (row !== null && isRight) {
-    enrolment.throttle.succeed(guess);
+    throttle.succeed(guess);
     return row;
   }
   log.warn('enrolment_failed', { codeID: request.codeID, source });
@@ -115,9 +123,7 @@ function certify({ enrolment }: ApiServices, row: CodeRow, attempt: Attempt): Is
   });
   if (issued !== null) return issued;
   const message = 'is no signed PKCS #10 request for a P-256 key, or the authority is over';
-  throw new AppError('invalid_content', `/certificateRequest ${message}`, {
-    details: [{ pointer: '/certificateRequest', message }],
-  });
+  throw invalidAt('/certificateRequest', message);
 }
 
 interface Granted {
@@ -144,9 +150,7 @@ function grant(services: ApiServices, row: CodeRow, attempt: Attempt): Granted {
   });
   const answer = crypto.seal({ verifier, request: attempt.request }, plain);
   if (answer !== null) return { answer, secretHash: hashSecret(secret), certificate };
-  throw new AppError('invalid_content', '/deviceKey is no X25519 public key', {
-    details: [{ pointer: '/deviceKey', message: 'is no X25519 public key' }],
-  });
+  throw invalidAt('/deviceKey', 'is no X25519 public key');
 }
 
 /** Uses the code. @returns false when another request was faster, or the code was ended meanwhile. */

@@ -4,24 +4,32 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
+import { type Caller } from '../../api/base/caller.ts';
+import { invalidAt } from '../../api/base/input-members.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import {
+  pageMembers,
+  pageOf,
+  pageQuery,
+  pageSize,
+  pageText,
+  parsePageCursor,
+} from '../../api/base/paging.ts';
+import { envelope, epoch, numberOrDigits, ok } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
+import { type MessageRow, waitingMost } from '../../store/commands/messages.ts';
+import type { DeviceRow } from '../../store/devices/devices.ts';
+import { lastEventNo } from '../../store/slices/slices.ts';
 import {
   insertMessage,
   isWritten,
   listMessages,
-  type MessageRow,
   markRead,
   messageLimits,
   trimMessages,
   unreadMessages,
-} from '../../store/commands/messages.ts';
-import type { DeviceRow } from '../../store/devices/devices.ts';
-import { lastEventNo } from '../../store/slices/slices.ts';
-import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
-import { envelope, epoch, numberOrDigits, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
+} from './message-statements.ts';
 
 const vehicleMessage = Type.Object({
   messageNo: Type.Integer({ description: 'Grows; pass the highest one to `readMessages`' }),
@@ -68,13 +76,7 @@ message of a vehicle is an event with status code 4392 and the text in the attri
       sinceMs,
       limit: most + 1,
     });
-    const messages = rows.slice(0, most).map((row) => ({
-      messageNo: row.eventNo,
-      deviceID: row.deviceID,
-      message: row.text,
-      timestamp: epochSeconds(row.timestampMs),
-    }));
-    return { ...ok, messages, more: rows.length > most };
+    return { ...ok, messages: rows.slice(0, most), more: rows.length > most };
   },
 });
 
@@ -116,10 +118,6 @@ interface OutgoingMessage {
   readonly text: string;
 }
 
-function invalid(pointer: string, message: string): AppError {
-  return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
-}
-
 interface MessageBody {
   readonly deviceID?: string;
   readonly deviceIDs?: readonly string[];
@@ -135,8 +133,8 @@ async function readMessage(
   const { deviceID, deviceIDs = [], message } = body;
   const ids = [...new Set([...(deviceID === undefined ? [] : [deviceID]), ...deviceIDs])];
   if (ids.length === 0 && message === undefined) return null;
-  if (message === undefined) throw invalid('/message', 'is missing');
-  if (ids.length === 0) throw invalid('/deviceID', 'is missing: name deviceID or deviceIDs');
+  if (message === undefined) throw invalidAt('/message', 'is missing');
+  if (ids.length === 0) throw invalidAt('/deviceID', 'is missing: name deviceID or deviceIDs');
   const devices: DeviceRow[] = [];
   for (const id of ids) devices.push(await needDevice(services, caller, id));
   return { devices, text: message };
@@ -188,7 +186,7 @@ the other answers 422; a device that the caller does not see answers 404, and th
 
 The answer means that the message is kept, not that the vehicle has it: it is delivered signed, at once or when the vehicle
 connects within 7 days, and \`sentMessages\` shows when the vehicle confirmed it (event 4393 Message_Received). At most
-${messageLimits.waiting} messages wait for a vehicle: those that have so many are listed in \`refused\`, and when all have, the answer is
+${waitingMost} messages wait for a vehicle: those that have so many are listed in \`refused\`, and when all have, the answer is
 422 \`conflict\`. Texts stand in no log and in no audit entry of the service.`,
   params: Type.Object({}),
   body: Type.Object(
@@ -230,10 +228,7 @@ ${messageLimits.waiting} messages wait for a vehicle: those that have so many ar
     if (message === null) return { ...ok, messages: [], refused: [] };
     const outcome = await write(services, { caller, source }, message);
     if (outcome.messages.length > 0) return { ...ok, ...outcome };
-    throw new AppError(
-      'conflict',
-      `${messageLimits.waiting} messages wait already for each of these vehicles`,
-    );
+    throw new AppError('conflict', `${waitingMost} messages wait already for each of these vehicles`);
   },
 });
 

@@ -3,7 +3,22 @@
 import { Type } from 'typebox';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { CsvSeparator } from '../../../src/core/reports/csv.ts';
+import { type Caller } from '../../api/base/caller.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
+import { calendarParams, calendarQuery, calendarText, inSeconds } from '../../api/events/calendar-range.ts';
+import { periodOf, spanOf } from '../../api/events/event-list.ts';
+import { pointsOf, pointsQuery, pointsText, thinnedTrack } from '../../api/events/thinned.ts';
 import { fixOf } from '../../core/events/belief.ts';
+import { exportLimits } from '../../scheduling/per-account-limits.ts';
+import type { DeviceRow } from '../../store/devices/devices.ts';
+import {
+  firstEventMs,
+  type NumberedTrackEvent,
+  numberedTrackEvents,
+  type TrackEvent,
+  type TrackSpan,
+} from '../../store/events/trip-events.ts';
 import {
   csvHead,
   csvLine,
@@ -15,22 +30,7 @@ import {
   gpxTail,
   type LinePoint,
   lineGapMs,
-} from '../../core/events/track-text.ts';
-import { exportLimits } from '../../scheduling/per-account-limits.ts';
-import type { DeviceRow } from '../../store/devices/devices.ts';
-import {
-  firstEventMs,
-  type NumberedTrackEvent,
-  numberedTrackEvents,
-  type TrackEvent,
-  type TrackSpan,
-} from '../../store/events/trip-events.ts';
-import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation, type StreamType } from '../base/operation.ts';
-import { needDevice } from '../base/visible-device.ts';
-import { calendarParams, calendarQuery, calendarText, inSeconds } from './calendar-range.ts';
-import { periodOf, spanOf } from './event-list.ts';
-import { pointsOf, pointsQuery, pointsText, thinnedTrack } from './thinned.ts';
+} from './core/track-text.ts';
 
 const daysMost = 366;
 const separatorQuery = {
@@ -69,9 +69,6 @@ type IsGap = (event: NumberedTrackEvent, beforeMs: number) => boolean;
 
 const isTimeGap: IsGap = ({ event, line }, beforeMs) =>
   line === 'anew' || event.timestampMs - beforeMs > lineGapMs;
-
-/** The position that the line leads through; null: there is none, or it is not believed. */
-const drawnAt = ({ event, line }: NumberedTrackEvent) => (line === 'off' ? null : fixOf(event));
 
 /** The end of the line after a record that is not drawn. */
 const afterUndrawn = (lineEnd: LineEnd | null, { statusCode }: TrackEvent): LineEnd | null =>
@@ -118,7 +115,8 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
     for (const one of events) {
       const { event } = one;
       features.push(geojsonPoint(deviceID, event, isoTime));
-      const at = drawnAt(one);
+      // The line leads through positions that are believed.
+      const at = one.line === 'off' ? null : fixOf(event);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
       if (lineEnd !== null && (lineEnd.isLost || isGap(one, lineEnd.atMs))) {
@@ -138,16 +136,6 @@ async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): Asy
   }
   const rest = drawn();
   yield `${rest.length > 0 ? separator : ''}${rest.join()}]}\n`;
-}
-
-interface Format {
-  readonly id: 'exportGpx' | 'exportCsv' | 'exportGeojson';
-  readonly path: 'gpx' | 'csv' | 'geojson';
-  readonly produces: StreamType;
-  readonly summary: string;
-  readonly formatText: string;
-  readonly example: string;
-  readonly write: (device: Device, track: Track) => AsyncGenerator<string>;
 }
 
 const samplePoint = { latitude: 43.65107, longitude: -79.34702 };
@@ -172,7 +160,7 @@ const sample: TrackEvent = {
 };
 const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };
 
-const formats: readonly Format[] = [
+const formats = [
   {
     id: 'exportGpx',
     path: 'gpx',
@@ -206,7 +194,7 @@ Each line follows the points that it joins; it leaves out those that are not bel
     example: `{"type":"FeatureCollection","features":[${geojsonPoint(sampleDevice.deviceID, sample, isoTime)}]}\n`,
     write: writeGeojson,
   },
-];
+] as const;
 
 /**
  * Name of a file without its ending, `truck-17_20251121T000000Z_now`: 0 is the beginning as `startTime` and now as
@@ -224,12 +212,8 @@ function nameOf({ deviceID = '', startTime = '0', endTime = '0' }: Readonly<Reco
 
 interface ExportRequest {
   readonly params: { readonly deviceID: string; readonly startTime: string; readonly endTime: string };
-  readonly query: {
-    readonly points?: string;
-    readonly timeZone?: string;
-    readonly separator?: CsvSeparator;
-  };
-  readonly write: Format['write'];
+  readonly query: { readonly points?: string; readonly timeZone?: string; readonly separator?: CsvSeparator };
+  readonly write: typeof writeCsv;
   readonly until: AbortSignal;
 }
 

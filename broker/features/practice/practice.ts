@@ -3,13 +3,13 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { practiceActions } from '../../../src/core/practice.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import type { Caller } from '../../api/base/caller.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';
 import { findVisibleDevice } from '../../store/devices/devices.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import type { Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
 
 const strict = { additionalProperties: false } as const;
 const deviceID = Type.String({ minLength: 1, maxLength: 64, description: 'The vehicle' });

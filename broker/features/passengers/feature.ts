@@ -1,9 +1,16 @@
-// The passenger count as the vehicle reported it.
+// The passenger count as the vehicle reported it; the kernel keeps it with the present state of the device.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
-import { findPassengers } from '../../store/devices/passengers.ts';
-import { operation } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
+import { sql } from '../../../src/sql.ts';
+import { operation } from '../../api/base/operation.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { unknownDevice } from '../../api/base/visible-device.ts';
+import { addressOperations } from '../../api/devices/addresses.ts';
+import { numberOf, numberOrNull } from '../../store/base/row.ts';
+import { visible } from '../../store/base/scope.ts';
+import { shape } from '../../store/base/table.ts';
+import { feature } from '../feature.ts';
+
+const counts = shape({ passengers: numberOrNull, passengersMs: numberOf, maxPassengers: numberOrNull });
 
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
@@ -37,16 +44,18 @@ reported, \`maxPassengers\` while it is not set.`,
   effects: false,
   examples: { result: { deviceID: 'truck-17', passengerCount: 2, maxPassengers: 3, timestamp: 1763683200 } },
   async run({ params: { deviceID }, caller }, services) {
-    const found = await findPassengers(services.db, caller.scope, deviceID);
-    if (found === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
+    const found = await counts.first(services.db)(sql`
+      SELECT d.passengers, d.passengers_ms, d.max_passengers FROM devices d
+      WHERE ${visible(caller.scope)} AND d.device_id = ${deviceID}`);
+    if (found === null) throw unknownDevice(deviceID);
     return {
       deviceID,
-      passengerCount: found.count,
-      maxPassengers: found.most,
-      timestamp: Math.floor(found.countedMs / 1000),
+      passengerCount: found.passengers,
+      maxPassengers: found.maxPassengers,
+      timestamp: Math.floor(found.passengersMs / 1000),
       ...ok,
     };
   },
 });
 
-export const passengerOperations = [passengerCount] as const;
+export const passengers = feature({ operations: [passengerCount], follows: addressOperations });

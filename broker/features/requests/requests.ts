@@ -6,6 +6,11 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { isRehearsal, requestKinds } from '../../../src/core/wire/device-request.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { type Caller } from '../../api/base/caller.ts';
+import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { envelope, epoch, ok, text, verdict } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
 import { requestLifeS } from '../../commands/device-requests.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
 import {
@@ -15,11 +20,6 @@ import {
   listRequests,
   type RequestRow,
 } from '../../store/devices/device-requests.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
-import { envelope, epoch, ok, text, verdict } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
 
 const members = {
   requestID: text('Names the request'),

@@ -3,6 +3,12 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { type Caller } from '../../api/base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
+import { allPages } from '../../api/base/paging.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
 import { codeHoursMost } from '../../config/enrolment-config.ts';
 import { makeEnrolmentCode } from '../../devices/enrolment.ts';
 import {
@@ -12,13 +18,6 @@ import {
   listCodes,
   revokeCode,
 } from '../../store/devices/enrolment-codes.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
-
-const codesAtOnce = 200;
 
 const onlineWarning =
   'the unit of this device is connected now: when the code is used, its secret is worth nothing and it is cut off';
@@ -113,8 +112,11 @@ function stateOf({ usedMs, revokedMs, expiresMs }: ListedCode, nowMs: number) {
 }
 
 async function* viewCodes({ db, clock }: ApiServices, { scope }: Caller): Pages<Static<typeof listedCode>> {
-  for (let before: number | null = null; ; ) {
-    const codes: readonly ListedCode[] = await listCodes(db, scope, { before, limit: codesAtOnce });
+  const pages = allPages<ListedCode>({
+    read: (span) => listCodes(db, scope, span),
+    numberOf: ({ codeNo }) => codeNo,
+  });
+  for await (const codes of pages)
     yield codes.map((code) => ({
       codeID: code.codeID,
       deviceID: code.deviceID,
@@ -125,9 +127,6 @@ async function* viewCodes({ db, clock }: ApiServices, { scope }: Caller): Pages<
       usedOn: code.usedMs === null ? null : epochSeconds(code.usedMs),
       usedFrom: code.usedFrom,
     }));
-    if (codes.length < codesAtOnce) return;
-    before = codes.at(-1)?.codeNo ?? 0;
-  }
 }
 
 const listOfCodes = operation({

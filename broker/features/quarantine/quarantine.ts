@@ -3,6 +3,11 @@
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { decodeEvents } from '../../../src/core/wire/wire.ts';
+import { auditEntry } from '../../api/base/audit-entry.ts';
+import { operation } from '../../api/base/operation.ts';
+import { numberedPage, numberedQuery, pageMembers, pageText } from '../../api/base/paging.ts';
+import { envelope, ok } from '../../api/base/shapes.ts';
+import { needDevice } from '../../api/base/visible-device.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
   dropEntries,
@@ -15,11 +20,6 @@ import {
   quarantineBytesMost,
   quarantineMost,
 } from '../../store/events/quarantine.ts';
-import { auditEntry } from '../base/audit-entry.ts';
-import { operation } from '../base/operation.ts';
-import { numberedPage, numberedQuery, pageMembers, pageText } from '../base/paging.ts';
-import { envelope, ok } from '../base/shapes.ts';
-import { needDevice } from '../base/visible-device.ts';
 
 const members = {
   quarantineID: Type.String({ description: 'Grows with every payload; decimal text' }),
