@@ -114,15 +114,23 @@ function streetsAlong(
     const [first, last] = isThrough ? [-countryBlocks, gridSize + countryBlocks] : ends;
     // A street without a bridge ends at one bank and goes on at the other.
     const { row, bridges } = given.river;
-    const isCut = given.isAcross && !bridges.includes(line) && first < row && row + 1 < last;
-    const parts = isCut ? [first, row, row + 1, last] : [first, last];
-    return range(0, parts.length / 2 - 1).map((at) => {
-      const along = range(parts[2 * at] ?? 0, parts[2 * at + 1] ?? 0, 0.25);
-      return pen.line(
-        along.map((place) => given.at(line, place)),
-        properties,
-      );
-    });
+    const isCut = given.isAcross && !bridges.includes(line) && first <= row && row < last;
+    const parts = isCut
+      ? [
+          [first, row],
+          [row + 1, last],
+        ]
+      : [[first, last]];
+    return parts.flatMap(([from = 0, to = 0]) =>
+      from < to
+        ? [
+            pen.line(
+              range(from, to, 0.25).map((along) => given.at(line, along)),
+              properties,
+            ),
+          ]
+        : [],
+    );
   });
 }
 
