@@ -63,7 +63,40 @@ function worldLayers(colours: Colours): LayerSpecification[] {
     },
     { id: 'borders', type: 'line', source: 'countries', minzoom: 3, paint: line },
     { id: 'graticule', type: 'line', source: 'graticule', paint: { ...line, 'line-opacity': 0.5 } },
+    ...wayLayers(colours),
     ...worldNames(colours),
+  ];
+}
+
+/** Where the fleet has driven, as the streets of other maps look. */
+function wayLayers(colours: Colours): LayerSpecification[] {
+  const layout = { 'line-cap': 'round', 'line-join': 'round' } as const;
+  const width = (one: number): ExpressionSpecification => [
+    'interpolate',
+    ['exponential', 1.5],
+    ['zoom'],
+    8,
+    0.8 + one,
+    13,
+    2 + one,
+    17,
+    9 + one,
+  ];
+  return [
+    {
+      id: 'ways-edge',
+      type: 'line',
+      source: 'ways',
+      layout,
+      paint: { 'line-color': colours['map-casing'], 'line-width': width(1.2) },
+    },
+    {
+      id: 'ways',
+      type: 'line',
+      source: 'ways',
+      layout,
+      paint: { 'line-color': colours['map-street'], 'line-width': width(0) },
+    },
   ];
 }
 
@@ -295,6 +328,8 @@ const belowOthers: ReadonlySet<string> = new Set([
   'lakes',
   'rivers',
   'borders',
+  'ways-edge',
+  'ways',
   'towns',
 ]);
 
@@ -323,6 +358,7 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       waters: { type: 'geojson', data: empty as never },
       towns: { type: 'geojson', data: empty as never },
       graticule: { type: 'geojson', data: empty as never },
+      ways: { type: 'geojson', data: empty as never, tolerance: 0.5 },
       [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       [draftSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       track: { type: 'geojson', data: empty as never },
