@@ -20,7 +20,7 @@ describe('the nearest town', () => {
     ['between two, the nearer', 43.72, -79.37, '4 km NE of Toronto'],
     ['north-west', 44, -79.7, '40 km NW of Toronto'],
     ['south', 42.9, -79.416, '89 km S of Toronto'],
-    ['across the date line', -17.9, -179.9, '178 km E of Suva'],
+    ['across the date line', -17.9, -179.9, '177 km E of Suva'],
     ['where degrees of longitude are short', 69.649, 24, '195 km E of Tromsø'],
     ['too far for words', 47, -79.4, null],
     ['at sea', 0, -30, null],

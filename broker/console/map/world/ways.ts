@@ -53,8 +53,9 @@ export function wayTiles(map: Pick<LibreMap, 'getZoom' | 'getBounds'>): readonly
   const [top, bottom] = [bounds.getNorth(), bounds.getSouth()].map((one) => rowOf(one, side));
   const tiles: WayTile[] = [];
   for (let x = west ?? 0; x <= (east ?? 0); x += 1)
-    for (let y = top ?? 0; y <= (bottom ?? 0); y += 1) tiles.push({ zoom, x: ((x % side) + side) % side, y });
-  return tiles.slice(0, tilesMost);
+    for (let y = top ?? 0; y <= (bottom ?? 0) && tiles.length < tilesMost; y += 1)
+      tiles.push({ zoom, x: ((x % side) + side) % side, y });
+  return tiles;
 }
 
 interface KeptTile {
