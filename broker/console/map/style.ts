@@ -10,6 +10,7 @@ import type { BaseMap } from './base-map.ts';
 import type { Colours } from './colour-names.ts';
 import { nameImage, nameText } from './joined-names.ts';
 import { fonts as localFonts } from './labels.ts';
+import { noImage } from './mark-layers.ts';
 import { draftLayers, draftSource, zoneLayers, zoneSource } from './zones.ts';
 
 const empty = { type: 'FeatureCollection', features: [] } as const;
@@ -187,6 +188,10 @@ function clusterLayers(colours: Colours): LayerSpecification[] {
         'text-font': fonts,
         'text-size': 12,
         'text-allow-overlap': true,
+        // The circle is no symbol: this keeps names away from it.
+        'icon-image': noImage,
+        'icon-text-fit': 'both',
+        'icon-text-fit-padding': [11, 13, 11, 13],
         'icon-allow-overlap': true,
       },
       paint: { 'text-color': colours.text },
@@ -223,22 +228,47 @@ function trackLayers(colours: Colours): LayerSpecification[] {
   ];
 }
 
+/** Drawn over all, and names may lie on it. */
 const always = { 'icon-allow-overlap': true, 'icon-ignore-placement': true } as const;
 
-/** @param source also names the layers. */
-function vehicleLayers(colours: Colours, source: 'vehicles' | 'gliding'): LayerSpecification[] {
-  const own = source === 'vehicles' ? '' : `${source}-`;
-  const names = { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 };
+type VehicleSource = 'vehicles' | 'gliding';
+const ownID = (source: VehicleSource, name: string): string =>
+  source === 'vehicles' ? name : `${source}-${name}`;
+
+/** Names give way to marks, which are placed first: a layer is placed before those below it. */
+function nameLayer(colours: Colours, source: VehicleSource): LayerSpecification {
+  return {
+    id: ownID(source, 'names'),
+    type: 'symbol',
+    source,
+    filter: isVehicle,
+    layout: {
+      'text-field': nameText,
+      'icon-image': nameImage,
+      'icon-offset': [0, 26],
+      'text-font': fonts,
+      'text-size': 12,
+      'text-offset': [0, 1.6],
+      'text-padding': 0,
+      'text-anchor': 'top',
+      'symbol-sort-key': ['-', 0, worst],
+      'text-optional': true,
+    },
+    paint: { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 },
+  };
+}
+
+function markLayersOf(source: VehicleSource): LayerSpecification[] {
   return [
     {
-      id: `${own}rings`,
+      id: ownID(source, 'rings'),
       type: 'symbol',
       source,
       filter: ['all', isVehicle, ['!=', ['get', 'ring'], '']] as FilterSpecification,
       layout: { 'icon-image': ['get', 'ring'], ...always },
     },
     {
-      id: `${own}marks`,
+      id: ownID(source, 'marks'),
       type: 'symbol',
       source,
       filter: isVehicle,
@@ -246,26 +276,9 @@ function vehicleLayers(colours: Colours, source: 'vehicles' | 'gliding'): LayerS
         'icon-image': ['get', 'mark'],
         'icon-rotate': ['get', 'turn'],
         'icon-rotation-alignment': 'map',
-        ...always,
+        'icon-allow-overlap': true,
+        'icon-padding': 0,
       },
-    },
-    {
-      id: `${own}names`,
-      type: 'symbol',
-      source,
-      filter: isVehicle,
-      layout: {
-        'text-field': nameText,
-        'icon-image': nameImage,
-        'icon-offset': [0, 26],
-        'text-font': fonts,
-        'text-size': 12,
-        'text-offset': [0, 1.5],
-        'text-anchor': 'top',
-        'symbol-sort-key': ['-', 0, worst],
-        'text-optional': true,
-      },
-      paint: names,
     },
   ];
 }
@@ -382,9 +395,11 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       ...zoneLayers(colours, fonts),
       ...draftLayers(colours),
       ...trackLayers(colours),
+      nameLayer(colours, 'vehicles'),
+      nameLayer(colours, 'gliding'),
       ...clusterLayers(colours),
-      ...vehicleLayers(colours, 'vehicles'),
-      ...vehicleLayers(colours, 'gliding'),
+      ...markLayersOf('vehicles'),
+      ...markLayersOf('gliding'),
       ...selectedLayers(colours),
     ],
   };
