@@ -190,10 +190,15 @@ function drawGrid(map: LibreMap): void {
   setData(map, 'graticule', graticule(lng, lat, step));
 }
 
-async function drawWorld(map: LibreMap, ground: Ground): Promise<void> {
+async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Promise<void> {
   if (!ground.hasWorld()) return;
   const { worldData } = await import('./world/world.ts');
-  for (const [name, data] of worldData(ground)) setData(map, name, await data);
+  for (const [name, data] of worldData(ground)) {
+    setData(map, name, await data);
+    // There is land now: the rest is sea.
+    if (map.getLayer('water') !== undefined && ground.sea())
+      map.setPaintProperty('water', 'background-color', coloursOf(host)['map-water']);
+  }
 }
 
 /** The fleet's own ways, once they are wanted and the first style stands. */
@@ -302,7 +307,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     // Vehicles come first: the world is drawn once they stand.
     map.once('idle', () => {
       host.dataset['isDrawn'] = 'true';
-      void drawWorld(map, ground).catch(() => undefined);
+      void drawWorld(map, ground, host).catch(() => undefined);
       ways.begin();
     });
   };

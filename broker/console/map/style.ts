@@ -32,11 +32,15 @@ const byWorst = (act: string, look: string, none: string): ExpressionSpecificati
 const watersZoomMost = 9;
 const watersFade: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], 8, 1, watersZoomMost, 0];
 
-function worldLayers(colours: Colours): LayerSpecification[] {
+function worldLayers(colours: Colours, hasLand: boolean): LayerSpecification[] {
   const fill = { 'fill-color': colours['map-land'] };
   const line = { 'line-color': colours['map-casing'], 'line-width': 1 };
   return [
-    { id: 'water', type: 'background', paint: { 'background-color': colours['map-water'] } },
+    {
+      id: 'water',
+      type: 'background',
+      paint: { 'background-color': colours[hasLand ? 'map-water' : 'map-land'] },
+    },
     { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
     { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
     { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
@@ -346,20 +350,27 @@ const belowOthers: ReadonlySet<string> = new Set([
   'towns',
 ]);
 
+interface GroundLook {
+  /** Of the labels of a base map. */
+  readonly language: string;
+  /** The world that ships was read; until then nothing is drawn as sea. */
+  readonly hasLand: boolean;
+}
+
 /** What lies below zones and vehicles. */
 function groundLayers(
   colours: Colours,
   base: BaseMap | null,
-  language: string,
+  { language, hasLand }: GroundLook,
 ): readonly LayerSpecification[] {
-  const world = worldLayers(colours);
+  const world = worldLayers(colours, hasLand);
   if (base === null) return world;
   const kept = (id: string): boolean => (base.bounds === null ? id === 'water' : belowOthers.has(id));
   return [...world.filter(({ id }) => kept(id)), ...base.layers(colours, language)];
 }
 
-/** @param base null: the world that ships. @param language of the labels of a base map. */
-export function styleOf(colours: Colours, base: BaseMap | null, language: string): StyleSpecification {
+/** @param base null: the world that ships. */
+export function styleOf(colours: Colours, base: BaseMap | null, look: GroundLook): StyleSpecification {
   return {
     version: 8,
     ...(base?.sprite === undefined ? {} : { sprite: base.sprite }),
@@ -391,7 +402,7 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       selected: { type: 'geojson', data: empty as never, promoteId: 'id' },
     },
     layers: [
-      ...groundLayers(colours, base, language),
+      ...groundLayers(colours, base, look),
       ...zoneLayers(colours, fonts),
       ...draftLayers(colours),
       ...trackLayers(colours),
