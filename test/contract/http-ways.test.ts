@@ -224,10 +224,19 @@ describe('the worker', () => {
     expect(service.logLines.filter((line) => line.includes('ways_failed'))).toEqual([]);
   });
 
-  it('drops what is older than it keeps', async () => {
+  it('hides what is older than events are kept, and drops what is older than ways are', async () => {
     await drive('van-1', 0, nowS - 600);
     await make();
-    await service.sql('UPDATE ways SET period = $1', [oldestPeriod(nowS * 1000) - 1]);
+    const period = oldestPeriod(nowS * 1000);
+    await service.sql('UPDATE ways SET period = $1', [period]);
+    expect(await seen(admin)).toEqual([0]);
+    await service.sql("UPDATE accounts SET retained_days = 29 WHERE account_id = 'acme'");
     expect(await seen(admin)).toEqual([]);
+    expect(await seen(await limitedUser('one', 'van-1'))).toEqual([]);
+    await service.sql('UPDATE ways SET period = $1', [period - 1]);
+    const worker = startWorker();
+    await worker.runNow();
+    await worker.close();
+    expect(await service.rows('SELECT 1 AS left_over FROM ways')).toEqual([]);
   });
 });

@@ -184,7 +184,7 @@ async function makeAgain({ db, archive }: Kernel, nowMs: number): Promise<boolea
 
 /** A run of `createWays`: goes through the devices by number, round after round. True when there is more to do at once. */
 function createRounds(kernel: Kernel): (nowMs: number) => Promise<boolean> {
-  const { db, archive, log } = kernel;
+  const { db, archive, log, aging } = kernel;
   let afterNo = 0;
   /** No rows are left of periods before it. */
   let cleanedTo = 0;
@@ -200,7 +200,8 @@ function createRounds(kernel: Kernel): (nowMs: number) => Promise<boolean> {
       return false;
     }
   };
-  const clean = async (period: number): Promise<boolean> => {
+  const clean = async (): Promise<boolean> => {
+    const period = oldestPeriod((await aging.read()).nowMs);
     if (cleanedTo === period) return false;
     const [deleted] = await db.write([deleteOld(period)]);
     if ((deleted?.changes ?? 0) > 0) return true;
@@ -208,7 +209,7 @@ function createRounds(kernel: Kernel): (nowMs: number) => Promise<boolean> {
     return false;
   };
   return async (nowMs) => {
-    if ((await clean(oldestPeriod(nowMs))) || (await makeAgain(kernel, nowMs))) return true;
+    if ((await clean()) || (await makeAgain(kernel, nowMs))) return true;
     const devices = await listDevices(archive, afterNo, limits.devicesLooked);
     let read = 0;
     for (const device of devices) {

@@ -1,4 +1,5 @@
 // Statements on stored ways: for the worker that makes them, and for answers within a caller's scope.
+import { dayMs } from '../../../src/core/durations.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -7,6 +8,7 @@ import { visible } from '../../store/base/scope.ts';
 import { type Infer, shape } from '../../store/base/table.ts';
 import type { Tile } from './core/way-grid.ts';
 import { decodeLines, encodeLines, type Line } from './core/way-lines.ts';
+import { oldestPeriod, periodDays } from './core/way-tracks.ts';
 
 const wayDevice = shape({
   deviceNo: numberOf,
@@ -142,20 +144,33 @@ export function deleteOld(period: number): Statement {
   };
 }
 
-/** Rows that a caller sees in a tile: of the whole account, or of each device in the scope and never another. */
-function seenRows(scope: Scope, tile: Tile, fromPeriod: number): Statement {
-  const isShown = sql`${inTile(tile)} AND w.period >= ${fromPeriod} AND w.lines IS NOT NULL`;
+/** What a caller asks for. */
+export interface Asked {
+  readonly scope: Scope;
+  readonly tile: Tile;
+  readonly nowMs: number;
+}
+
+/**
+ * Rows that a caller sees in a tile: of the whole account, or of each device in the scope and never another. A period that began
+ * before the account's limit on events is hidden as they are.
+ */
+function seenRows({ scope, tile, nowMs }: Asked): Statement {
+  const today = Math.floor(nowMs / dayMs);
+  const isRetained = sql`w.period * ${periodDays} >= ${today} - COALESCE(a.retained_days, ${today})
+    AND w.period * ${periodDays} >= ${today} - COALESCE(a.retained_most_days, ${today})`;
+  const isShown = sql`${inTile(tile)} AND w.period >= ${oldestPeriod(nowMs)} AND w.lines IS NOT NULL AND ${isRetained}`;
   if (scope.limitedTo === null)
     return sql`accounts a JOIN ways w ON w.account_no = a.account_no AND w.device_no = 0
       WHERE a.account_id = ${scope.accountID} AND ${isShown}`;
-  return sql`devices d JOIN ways w ON w.account_no = d.account_no AND w.device_no = d.device_no
+  return sql`devices d JOIN accounts a ON a.account_no = d.account_no
+    JOIN ways w ON w.account_no = d.account_no AND w.device_no = d.device_no
     WHERE ${visible(scope)} AND ${isShown}`;
 }
 
 /** Changes with each change of what the caller sees in the tile. */
-export async function proofOf(db: Database, scope: Scope, tile: Tile, fromPeriod: number): Promise<string> {
-  const rows =
-    await db.read(sql`SELECT w.device_no, w.period, w.revision FROM ${seenRows(scope, tile, fromPeriod)}
+export async function proofOf(db: Database, asked: Asked): Promise<string> {
+  const rows = await db.read(sql`SELECT w.device_no, w.period, w.revision FROM ${seenRows(asked)}
     ORDER BY w.device_no, w.period`);
   return rows.map((row) => [row['device_no'], row['period'], row['revision']].join(':')).join();
 }
@@ -166,14 +181,12 @@ export const waysAtOnce = 100;
 /** The ways that the caller sees in the tile, some rows at a time. */
 export async function* seenWays(
   db: Database,
-  scope: Scope,
-  tile: Tile,
-  fromPeriod: number,
+  asked: Asked,
 ): AsyncGenerator<readonly StoredWays[], void, undefined> {
   let after: Pick<StoredWays, 'deviceNo' | 'period'> = { deviceNo: -1, period: 0 };
   for (;;) {
     const rows = await db.read(sql`SELECT w.device_no, w.period, w.lines, w.revision
-      FROM ${seenRows(scope, tile, fromPeriod)} AND (w.device_no, w.period) > (${after.deviceNo}, ${after.period})
+      FROM ${seenRows(asked)} AND (w.device_no, w.period) > (${after.deviceNo}, ${after.period})
       ORDER BY w.device_no, w.period LIMIT ${waysAtOnce}`);
     const page = rows.map(toStored);
     const last = page.at(-1);

@@ -1,15 +1,14 @@
 // The ways of the vehicles that a caller sees, tile by tile.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import type { Caller } from '../../api/base/caller.ts';
 import { type ApiServices, operation } from '../../api/base/operation.ts';
 import { readyJson } from '../../api/base/ready-json.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
-import { type Tile } from './core/way-grid.ts';
+import type { Tile } from './core/way-grid.ts';
 import { createMerging } from './core/way-thinning.ts';
-import { keptDays, oldestPeriod } from './core/way-tracks.ts';
+import { keptDays } from './core/way-tracks.ts';
 import { ways } from './way-maker.ts';
-import { proofOf, seenWays } from './way-statements.ts';
+import { type Asked, proofOf, seenWays } from './way-statements.ts';
 
 /** @throws AppError `invalid_content` for a number that the zoom has no tile of. */
 function tileIn({
@@ -30,10 +29,9 @@ function tileIn({
   throw new AppError('invalid_content', `${first.pointer} ${first.message}`, { details });
 }
 
-async function linesJson(services: ApiServices, { scope }: Caller, tile: Tile, fromPeriod: number) {
-  const merging = createMerging(tile);
-  for await (const rows of seenWays(services.archive, scope, tile, fromPeriod))
-    for (const { lines } of rows) merging.add(lines ?? []);
+async function linesJson({ archive }: ApiServices, asked: Asked): Promise<Buffer> {
+  const merging = createMerging(asked.tile);
+  for await (const rows of seenWays(archive, asked)) for (const { lines } of rows) merging.add(lines ?? []);
   return Buffer.from(JSON.stringify({ ...ok, lines: merging.lines() }));
 }
 
@@ -54,7 +52,8 @@ const getWays = operation({
 street about once: without times, and without the vehicles. Zoom 8 is for overviews, 12 for streets; tiles are those of Web
 Mercator. A line is a list of whole numbers, longitude before latitude, in steps of 0.00001 degrees: the first pair is the place, each further one the step
 from the one before. A tile without ways has none. New ways come some minutes after they were driven. A way of which too
-few positions came (more than a minute or 1,500 m apart) is not drawn.`,
+few positions came (more than a minute or 1,500 m apart) is not drawn, and ways of 15 days are hidden once the first of them is
+older than the account keeps events.`,
   params: Type.Object({
     zoom: Type.Union([Type.Literal('8'), Type.Literal('12')], { description: 'Zoom of the tile' }),
     x: number('Column'),
@@ -74,12 +73,11 @@ few positions came (more than a minute or 1,500 m apart) is not drawn.`,
     result: { lines: [[-7_938_700, 4_364_500, 120, -85, 310, 12]] },
   },
   async run({ params, caller, until }, services) {
-    const tile = tileIn(params);
-    const fromPeriod = oldestPeriod(services.clock.utcMs());
-    const proof = await proofOf(services.db, caller.scope, tile, fromPeriod);
-    const key = JSON.stringify([caller.scope, tile]);
+    const asked: Asked = { scope: caller.scope, tile: tileIn(params), nowMs: services.clock.utcMs() };
+    const proof = await proofOf(services.db, asked);
+    const key = JSON.stringify([asked.scope, asked.tile]);
     const { answers } = services.of(ways);
-    const make = () => linesJson(services, caller, tile, fromPeriod);
+    const make = () => linesJson(services, asked);
     const text = answers.find(key, proof) ?? (await services.pageLimit.runBusy(caller, until(), make));
     answers.keep(key, proof, text);
     return readyJson(() => [text], JSON.stringify([key, proof]));

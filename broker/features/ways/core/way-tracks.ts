@@ -7,7 +7,7 @@ import { besideLongitude, metresBetween, type Place, unitsPerDegree, zooms } fro
 import type { Track } from './way-thinning.ts';
 
 /** Days that are thinned together. */
-const periodDays = 15;
+export const periodDays = 15;
 /** Periods that are kept: 30 days at least. */
 const periodsKept = 3;
 export const keptDays = periodDays * (periodsKept - 1);
