@@ -5,8 +5,9 @@ import { releases } from './features/releases/feature.ts';
 import { reports } from './features/reports/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
+import { ways } from './features/ways/feature.ts';
 
-const features = [reports, releases, routes, shares] as const;
+const features = [reports, releases, routes, shares, ways] as const;
 
 /** Each operation of a feature with its own types. */
 export type FeatureOperation = (typeof features)[number]['operations'][number];
