@@ -10,7 +10,6 @@ import {
   MenuSection,
   MenuTrigger,
   Popover,
-  Separator,
   Text,
 } from 'react-aria-components';
 import { mapWords } from '../../../build/words/map.ts';
@@ -21,6 +20,7 @@ import { call } from '../service/call.ts';
 import { returns } from '../service/live.ts';
 import { baseMapChoice, chooseBaseMap } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
+import { readWays } from '../service/maps/ways.ts';
 import { useRole } from '../service/role.ts';
 import { session } from '../service/session.ts';
 import {
@@ -116,6 +116,7 @@ function useBaseMap(map: FleetMap | null): ShownBaseMap {
     };
   }, [isWanted, chosen, styleURL, attempt]);
   const { opened, fault } = state;
+  useEffect(() => map?.showWays(readWays), [map]);
   useEffect(() => map?.showBase(opened?.base ?? null, spoken), [map, opened, spoken]);
   const retry = useCallback(() => setAttempt((count) => count + 1), []);
   useEffect(() => {
@@ -211,12 +212,9 @@ function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
             ))}
           </MenuSection>
           {role === 'admin' && !isForAll ? (
-            <>
-              <Separator />
-              <MenuSection selectionMode="none">
-                <MenuItem id={forAll}>{baseMap.forAll}</MenuItem>
-              </MenuSection>
-            </>
+            <MenuSection selectionMode="none" aria-label={baseMap.forAll}>
+              <MenuItem id={forAll}>{baseMap.forAll}</MenuItem>
+            </MenuSection>
           ) : null}
         </Menu>
       </Popover>
