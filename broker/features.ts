@@ -13,6 +13,7 @@ import { reports } from './features/reports/feature.ts';
 import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
+import { ways } from './features/ways/feature.ts';
 
 const features = [
   loginCodes,
@@ -27,6 +28,7 @@ const features = [
   messages,
   routes,
   shares,
+  ways,
 ] as const;
 
 /** Each operation of a feature with its own types. */

@@ -32,7 +32,7 @@ function parseNumber(value: number, flag: string, limits: { low: number; high: n
   throw new AppError('usage', `--${flag} takes a whole number from ${low} to ${high}`);
 }
 
-const standardCity = '43.6511,-79.3470';
+const standardCity = '44.4200,-78.9800';
 const cityOption = {
   type: 'string',
   // No yargs default: one would conflict with --route.

@@ -4,6 +4,7 @@ import { createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { createAccount, generatePassword } from '../accounts/administration.ts';
 import { createAdminToken } from '../adapters/keys/admin-token-file.ts';
+import { mapNamePattern } from '../ports/map-folder.ts';
 import { runAccountCommand } from './account-commands.ts';
 import type { AccountAction, Flags } from './command-line.ts';
 import { needNoSignOfFleet } from './known-fleet.ts';
@@ -18,6 +19,17 @@ function readPassword(path: string): string {
   }
 }
 
+/** @throws AppError `usage` for a text that is no name of a map file. */
+function baseMapOf(flags: Flags): string | undefined {
+  const name = flags['base-map'];
+  if (name === undefined) return undefined;
+  if (mapNamePattern.test(String(name))) return `file:${String(name)}`;
+  throw new AppError(
+    'usage',
+    `--base-map ${JSON.stringify(name)} is no name of a map file, such as toronto.pmtiles`,
+  );
+}
+
 export async function runAccountCreate(flags: Flags): Promise<void> {
   const accountID = String(flags['accountID']);
   const userID = String(flags['admin']);
@@ -27,7 +39,7 @@ export async function runAccountCreate(flags: Flags): Promise<void> {
   await administer(config, async (ports) => {
     const generated = file === undefined ? generatePassword(ports.entropy) : undefined;
     const password = generated ?? readPassword(String(file));
-    await createAccount(ports, { accountID, userID, password });
+    await createAccount(ports, { accountID, userID, password, fields: { baseMap: baseMapOf(flags) } });
     const shown = generated === undefined ? {} : { password: generated };
     const line = generated === undefined ? '' : `\npassword: ${generated}   (shown once)`;
     print(flags, {

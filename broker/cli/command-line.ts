@@ -84,6 +84,11 @@ const withAccount = (parser: Argv): Argv =>
       type: 'string',
       // Without it a lone `-` would be taken for an argument of its own.
       nargs: 1,
+    })
+    .option('base-map', {
+      describe: 'Map file that its users see below the vehicles unless they choose otherwise',
+      type: 'string',
+      nargs: 1,
     });
 
 const withChain = (parser: Argv): Argv =>

@@ -8,7 +8,7 @@ import { useWords } from './components/use.ts';
 import { router } from './router.tsx';
 import { ServiceError } from './service/call.ts';
 import { readAgainWhenBack } from './service/live.ts';
-import { session } from './service/session.ts';
+import { joinTabs, session } from './service/session.ts';
 import { keepFocus } from './shell/kept-focus.ts';
 import { beginLanguage } from './words/language.ts';
 import './styles/tokens.css';
@@ -53,8 +53,11 @@ function Console() {
 keepFocus();
 
 const place = document.querySelector('#root');
+const [, path] = /^\/console\/(login|wallboard)/.exec(location.pathname) ?? [];
+// A television has a token of its own. A link to the login may bring a login of its own.
+const joined = path === 'wallboard' ? Promise.resolve() : joinTabs(path !== 'login');
 if (place !== null) {
-  void beginLanguage().finally(() =>
+  void Promise.allSettled([joined, beginLanguage()]).then(() =>
     createRoot(place).render(
       <StrictMode>
         <Console />

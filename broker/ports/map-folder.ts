@@ -1,6 +1,9 @@
 // The folder with the operator's map files (PMTiles). Read only, by name, never by path.
 import type { Readable } from 'node:stream';
 
+/** Names of map files. */
+export const mapNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}\.pmtiles$/;
+
 export interface MapFile {
   /** Name without a path, ending in `.pmtiles`. */
   readonly name: string;

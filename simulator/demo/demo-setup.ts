@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 import { type BrokerProcessOptions, runBrokerCommand } from '../broker-process.ts';
+import { townFile } from '../town/town-map.ts';
 
 /** The one account of the demo and its administrator. */
 export const accountID = 'demo';
@@ -74,6 +75,8 @@ export interface Paths {
   readonly brokerLog: string;
   readonly vehicleLog: string;
   readonly outboxes: string;
+  /** Folder of map files, with that of the town. */
+  readonly maps: string;
 }
 
 /** Paths in the folder of a demo. */
@@ -86,6 +89,7 @@ export function pathsIn(folder: string): Paths {
     brokerLog: join(root, 'broker.log'),
     vehicleLog: join(root, 'vehicles.log'),
     outboxes: join(root, 'vehicles'),
+    maps: join(root, 'maps'),
   };
 }
 
@@ -96,7 +100,8 @@ export async function forget(paths: Paths): Promise<void> {
     (suffix) => `${database}${suffix}`,
   );
   const logs = [paths.brokerLog, paths.vehicleLog, `${paths.vehicleLog}.1`];
-  for (const path of [...beside, ...logs, paths.record, paths.outboxes])
+  const map = join(paths.maps, townFile);
+  for (const path of [...beside, ...logs, map, paths.record, paths.outboxes])
     await rm(path, { recursive: true, force: true });
 }
 
@@ -130,7 +135,17 @@ export async function setUp(
   let password: string | null = null;
   if (record.account === '') {
     password = givenPassword(options.environment) ?? generatePassword(options.entropy);
-    const args = ['account', 'create', accountID, '--admin', userID, '--password-file', '-'];
+    const args = [
+      'account',
+      'create',
+      accountID,
+      '--admin',
+      userID,
+      '--password-file',
+      '-',
+      '--base-map',
+      townFile,
+    ];
     await runBrokerCommand(broker, args, `${password}\n`).catch((error: unknown) => {
       // The account is there, but this folder does not know it. Any other fault brings its own remedy along.
       const isThere = error instanceof AppError && error.code === 'conflict';

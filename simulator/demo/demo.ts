@@ -1,6 +1,6 @@
 // The `demo` command, which is `npm start`: a broker, an account and a few vehicles in one go, kept under one folder.
 // It must print nothing that does not work when pasted, keep secrets at mode 0600, and stop within 5 s.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../../agent/agent.ts';
@@ -18,8 +18,11 @@ import {
 import { createSeededEntropy } from '../core/random.ts';
 import { type BoardName, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
 import { simulatedBus } from '../hardware/bus-hardware.ts';
+import { createTown } from '../town/town.ts';
+import { drawTownMap, townFile } from '../town/town-map.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
+import type { Streets } from '../world/streets.ts';
 import { createColleague } from './colleague.ts';
 import {
   accountID,
@@ -108,14 +111,19 @@ function configOf(
 async function startVehicle(
   options: DemoOptions,
   paths: Paths,
-  given: { id: string; device: DeviceSecret; log: Log },
+  given: { id: string; device: DeviceSecret; streets: Streets; log: Log },
 ): Promise<PracticeMember> {
-  const { id, device } = given;
+  const { id, device, streets } = given;
   const { clock, entropy: agentEntropy, openMqttLink, openDatabase } = options.ports;
   const network = createNetworkSwitch(clock, openMqttLink);
   const entropy = createSeededEntropy(`${options.seed}/${id}`);
   const log = given.log.with({ device: id });
-  const route = createCityRoute({ centre: options.city, entropy: entropy.stream('route'), restS: 240 });
+  const route = createCityRoute({
+    centre: options.city,
+    entropy: entropy.stream('route'),
+    streets,
+    restS: 240,
+  });
   const path = join(paths.outboxes, `${id}.db`);
   const vehicle = await createVehicle({
     config: {
@@ -231,7 +239,10 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   await assertPortFree(options.httpPort, 'http-port');
   await assertPortFree(options.mqttPort, 'mqtt-port');
   if (options.isFresh) await forget(paths);
-  await mkdir(paths.outboxes, { recursive: true, mode: 0o700 });
+  for (const folder of [paths.outboxes, paths.maps]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const ground = createSeededEntropy(`${options.seed}/town`);
+  const town = createTown(options.city, ground.stream('streets'));
+  await writeFile(join(paths.maps, townFile), drawTownMap(town, ground.stream('ground')));
   const practice: Practice = { answer: () => Promise.reject(notYet()) };
   const brokerOptions: BrokerProcessOptions = {
     database: paths.database,
@@ -240,7 +251,7 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
     logFile: paths.brokerLog,
     environment: options.environment,
     // Nothing lies there: the units of the demo have no key of releases, and refuse each.
-    flags: ['--practice-account', accountID, '--firmware-hosts', 'updates.example.com'],
+    flags: ['--practice-account', accountID, '--maps', paths.maps, '--firmware-hosts', 'updates.example.com'],
     onRequest: (request) => practice.answer(request),
   };
   output.write('Fleetward demo: starting the broker\n');
@@ -250,7 +261,7 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   };
   // Ctrl-C during the set-up ends at once: the next start continues from the saved steps.
   const begun = await Promise.race([begin(), stop.then(() => null)]);
-  if (begun !== null) await runVehicles(options, paths, { ...begun, stop });
+  if (begun !== null) await runVehicles(options, paths, { ...begun, streets: town, stop });
 }
 
 /** Answers what users do in the world, once there are vehicles. */
@@ -291,10 +302,10 @@ interface Begun extends Setup {
 async function runVehicles(
   options: DemoOptions,
   paths: Paths,
-  begun: Begun & { readonly stop: Promise<void> },
+  begun: Begun & { readonly streets: Streets; readonly stop: Promise<void> },
 ) {
   const { output } = options;
-  const { broker, record, password, stop } = begun;
+  const { broker, record, password, streets, stop } = begun;
   const members: PracticeMember[] = [];
   const vehicles: Vehicle[] = [];
   try {
@@ -304,7 +315,7 @@ async function runVehicles(
     for (const id of deviceIDs(options.vehicles)) {
       const device = record.devices[id];
       if (device === undefined) continue;
-      const member = await startVehicle(options, paths, { id, device, log });
+      const member = await startVehicle(options, paths, { id, device, streets, log });
       members.push(member);
       vehicles.push(member.vehicle);
     }

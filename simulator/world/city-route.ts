@@ -1,24 +1,29 @@
-// Generated routes: streets on a bent grid around a city's centre, slow corners, traffic lights, deliveries with the ignition off, a
-// depot. Same seed, same route, without a map.
+// Generated routes on the streets of a city: slow corners, traffic lights, deliveries with the ignition off, a depot. Same seed, same route,
+// without a map.
 import type { Point } from '../../src/core/geo/geo.ts';
 import type { SeededEntropy } from '../core/random.ts';
 import { createRoute, type Knot, type Phase, pathDistancesM, type Route } from './routes.ts';
+import {
+  blockM,
+  type Crossing,
+  createStreetGrid,
+  gridSize,
+  isAvenueLine,
+  type Layout,
+  type Streets,
+} from './streets.ts';
 
 export interface CityRouteOptions {
   readonly centre: Point;
   readonly entropy: SeededEntropy;
+  /** Streets that vehicles share; its own around `centre` unless given. */
+  readonly streets?: Streets;
   /** Deliveries in a round; 4 to 9 unless given. */
   readonly stops?: number;
   /** Time the vehicle rests at the depot between rounds, seconds. */
   readonly restS?: number;
   /** A day's length and its working time; without it the vehicle works day and night. */
   readonly day?: { readonly dayS: number; readonly shiftS: number };
-}
-
-/** A street corner by its place in the grid. */
-interface Crossing {
-  readonly column: number;
-  readonly row: number;
 }
 
 /** What happens at a corner of the way: nothing, a red light, or a stop with the engine off. */
@@ -38,54 +43,48 @@ interface Waypoint {
   readonly halt?: Halt;
 }
 
-const gridSize = 26;
-const blockM = 150;
 const cornerM = 14; // where a driver begins to turn
 const lateralMps2 = 2.2; // comfortable sideways acceleration in a corner
 const accelerationMps2 = 1.5; // a loaded van
 const brakingMps2 = 2.2;
-const metresPerDegree = 111_195;
-const avenueEvery = 4;
 const avenueMps = 60 / 3.6;
 const streetMps = 40 / 3.6;
 const curvePieces = 6;
 
-/** Bends and turns the grid so that no street is straight or points north. */
-function createStreetMap(options: CityRouteOptions): (crossing: Crossing) => Point {
-  const { centre, entropy } = options;
-  const turn = entropy.fraction() * Math.PI;
-  const [bendA, bendB, phaseA, phaseB] = [
-    20 + entropy.fraction() * 40,
-    20 + entropy.fraction() * 40,
-    entropy.fraction() * 6.3,
-    entropy.fraction() * 6.3,
-  ];
-  const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
-  const eastDegree = metresPerDegree * Math.cos((centre.latitude * Math.PI) / 180);
-  return ({ column, row }) => {
-    const x = (column - gridSize / 2) * blockM + bendA * Math.sin(row / 3 + phaseA);
-    const y = (row - gridSize / 2) * blockM + bendB * Math.sin(column / 3.5 + phaseB);
-    return {
-      latitude: centre.latitude + (x * sin + y * cos) / metresPerDegree,
-      longitude: centre.longitude + (x * cos - y * sin) / eastDegree,
-    };
-  };
-}
-
 /** The crossings between two corners: both directions mixed, but without a turn at every corner. */
-function walk(from: Crossing, to: Crossing, entropy: SeededEntropy): Crossing[] {
+function walk(from: Crossing, to: Crossing, { isInside }: Layout, entropy: SeededEntropy): Crossing[] {
   const way: Crossing[] = [];
-  let { column, row } = from;
+  let here = from;
   let alongRow = entropy.chance(0.5);
-  while (column !== to.column || row !== to.row) {
+  while (here.column !== to.column || here.row !== to.row) {
     if (entropy.chance(0.25)) alongRow = !alongRow;
-    if (column === to.column) alongRow = false;
-    if (row === to.row) alongRow = true;
-    if (alongRow) column += Math.sign(to.column - column);
-    else row += Math.sign(to.row - row);
-    way.push({ column, row });
+    if (here.column === to.column) alongRow = false;
+    if (here.row === to.row) alongRow = true;
+    const inRow = { ...here, column: here.column + Math.sign(to.column - here.column) };
+    const inColumn = { ...here, row: here.row + Math.sign(to.row - here.row) };
+    const [wanted, other] = alongRow ? [inRow, inColumn] : [inColumn, inRow];
+    const isChoice = here.column !== to.column && here.row !== to.row;
+    here = isChoice && isInside?.(wanted) === false ? other : wanted;
+    way.push(here);
   }
   return way;
+}
+
+/** The same over the bridge that is nearest to where it begins. */
+function walkOver(from: Crossing, to: Crossing, streets: Layout, entropy: SeededEntropy): Crossing[] {
+  const { river } = streets;
+  if (river === undefined || from.row <= river.row === to.row <= river.row)
+    return walk(from, to, streets, entropy);
+  const { row, bridges } = river;
+  const farFrom = (column: number): number => Math.abs(column - from.column);
+  const column = bridges.reduce((nearest, one) => (farFrom(one) < farFrom(nearest) ? one : nearest));
+  const banks = [
+    { column, row },
+    { column, row: row + 1 },
+  ] as const;
+  const [before, after] = from.row <= row ? banks : banks.toReversed();
+  if (before === undefined || after === undefined) return [];
+  return [...walk(from, before, streets, entropy), after, ...walk(after, to, streets, entropy)];
 }
 
 /** The order of deliveries: always the nearest next. */
@@ -105,25 +104,27 @@ function orderStops(depot: Crossing, stops: readonly Crossing[]): Crossing[] {
 }
 
 function isAvenue(from: Crossing, to: Crossing): boolean {
-  return from.row === to.row ? from.row % avenueEvery === 0 : from.column % avenueEvery === 0;
+  return isAvenueLine(from.row === to.row ? from.row : from.column);
 }
 
 /** All corners of a round from the depot back to it, each with what happens there. */
-function planCorners(options: CityRouteOptions): Corner[] {
+function planCorners(options: CityRouteOptions, streets: Layout): Corner[] {
   const { entropy } = options;
-  const anywhere = (): Crossing => ({
-    column: entropy.integer(2, gridSize - 2),
-    row: entropy.integer(2, gridSize - 2),
-  });
+  const anywhere = (): Crossing => {
+    for (;;) {
+      const one = { column: entropy.integer(2, gridSize - 2), row: entropy.integer(2, gridSize - 2) };
+      if (streets.isStop?.(one) !== false) return one;
+    }
+  };
   const depot = anywhere();
   const count = options.stops ?? entropy.integer(4, 9);
   const targets = [...orderStops(depot, Array.from({ length: count }, anywhere)), depot];
   const corners: Corner[] = [depot];
   let here = depot;
   for (const target of targets) {
-    const way = walk(here, target, entropy);
+    const way = walkOver(here, target, streets, entropy);
     for (const crossing of way.slice(0, -1)) {
-      const isCrossroads = crossing.row % avenueEvery === 0 && crossing.column % avenueEvery === 0;
+      const isCrossroads = isAvenueLine(crossing.row) && isAvenueLine(crossing.column);
       const isRed = entropy.chance(isCrossroads ? 0.45 : 0.06);
       const halt: Halt = { kind: 'light', waitS: 6 + entropy.integer(0, 24) };
       corners.push(isRed ? { ...crossing, halt } : crossing);
@@ -248,9 +249,10 @@ function standStill(line: Timeline, sM: number, halt: Halt): void {
 
 /** A round of deliveries in a city that exists only for its seed. Roughly 10 to 30 km and 40 to 120 minutes. */
 export function createCityRoute(options: CityRouteOptions): Route {
-  const corners = planCorners(options);
+  const corners = planCorners(options, options.streets ?? {});
   const driver = 0.88 + options.entropy.fraction() * 0.2; // of the speed limit: some drive a little too fast
-  const waypoints = layPath(corners, createStreetMap(options), driver);
+  const { streets = { at: createStreetGrid(options.centre, options.entropy) } } = options;
+  const waypoints = layPath(corners, streets.at, driver);
   const path = waypoints.map((waypoint) => waypoint.point);
   const distances = pathDistancesM(path);
   const speeds = waypointSpeeds(waypoints, distances);

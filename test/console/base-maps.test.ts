@@ -376,6 +376,43 @@ describe.skipIf(why !== null)(why === null ? 'the base map' : `the base map [${w
     },
   );
 
+  it('is chosen by an administrator for all users of the account; what a computer has chosen itself counts there', async () => {
+    const chosen = async () => {
+      const listed = await service.call({ path: '/api/v1/map/list/authorization', token });
+      return (listed.json() as { readonly chosen: string }).chosen;
+    };
+    const opened = await openMap('file:harbour.pmtiles');
+    const { page } = opened;
+    const forAll = (of: Page) => of.getByRole('menuitem', { name: 'For all users of this account' });
+    await isDrawn(opened, park.light);
+    await page.getByRole('button', { name: 'Base map' }).click();
+    await page.getByText(`${new URL(host?.origin ?? '').host} learns which places you look at`).waitFor();
+    expect(await findFaultsInThemes(page)).toEqual([]);
+    await forAll(page).click();
+    await expect.poll(chosen).toBe('file:harbour.pmtiles');
+    await page.getByRole('button', { name: 'Base map' }).click();
+    await page.getByRole('menuitemradio', { name: 'harbour', checked: true }).waitFor();
+    await expect.poll(() => forAll(page).count()).toBe(0);
+    const other = await openMap('');
+    await isDrawn(other, park.light);
+    const own = await openMap('world');
+    await isDrawn(own, land);
+    await own.page.getByRole('button', { name: 'Base map' }).click();
+    await forAll(own.page).click();
+    await expect.poll(chosen).toBe('world');
+    await other.page.reload();
+    await isDrawn(other, land);
+    await service.user('demo', 'vera', 'viewer');
+    const vera = await openMap('file:harbour.pmtiles', {
+      session: { token: await service.login('demo', 'vera'), userID: 'vera' },
+    });
+    await isDrawn(vera, park.light);
+    await vera.page.getByRole('button', { name: 'Base map' }).click();
+    await vera.page.getByRole('menuitemradio', { name: 'World, built in' }).waitFor();
+    expect(await forAll(vera.page).count()).toBe(0);
+    for (const { complaints } of [opened, other, own, vera]) expect(complaints).toEqual([]);
+  });
+
   it('is drawn below a replay as well', async () => {
     const opened = await openMap('file:harbour.pmtiles');
     await opened.open('/vehicle/van-01?tab=trips&range=hour');

@@ -156,6 +156,51 @@ describe.skipIf(why !== null)(
       await heading(page).waitFor();
     });
 
+    it('is one for all tabs of a browser, in no storage that outlives them, and ends in all of them', async () => {
+      const { page, context } = await open();
+      await page.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(page).waitFor();
+      const second = await context.newPage();
+      await second.goto(`${base}/console/alarms`);
+      await second.getByRole('heading', { name: 'Alarms' }).first().waitFor();
+      const stored = String(await second.evaluate("sessionStorage['fleetward.session']"));
+      const { token: own } = JSON.parse(stored) as { readonly token: string };
+      expect(await second.evaluate('JSON.stringify(localStorage)')).not.toContain(own);
+      // Another browser has none of it, and neither has a tab that opens once all others are closed.
+      const stranger = await open();
+      await stranger.page.goto(`${base}/console/alarms`);
+      await stranger.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await second.getByRole('button', { name: /, menu$/ }).click();
+      await second.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      // A tab that waits at the login goes on when another one signs in, to where it was.
+      const link = await context.newPage();
+      await link.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(link).waitFor();
+      await second.getByRole('heading', { name: 'Alarms' }).first().waitFor();
+      for (const one of context.pages()) await one.close();
+      const late = await context.newPage();
+      await late.goto(`${base}/console/alarms`);
+      await late.getByRole('heading', { name: 'Sign in' }).waitFor();
+    });
+
+    it('keeps account and user when the session ends, and goes back to where it was', async () => {
+      const { page } = await open();
+      await page.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(page).waitFor();
+      await page.goto(`${base}/console/alarms?show=closed`);
+      await page.getByRole('heading', { name: 'Alarms' }).first().waitFor();
+      const stored = String(await page.evaluate("sessionStorage['fleetward.session']"));
+      const { token: own, accountID, userID } = JSON.parse(stored) as Record<string, string>;
+      await call(`auth/logout/${accountID}/${userID}`, undefined, own);
+      await page.getByText('Your session has ended').waitFor({ timeout: 60_000 });
+      expect(await page.getByLabel('Account').inputValue()).toBe(accountID);
+      expect(await page.getByLabel('User').inputValue()).toBe(userID);
+      expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+      await page.evaluate(`location.hash = 'code=${makeCode()}'`);
+      await page.waitForURL('**/console/alarms?show=closed');
+    });
+
     it('goes to the login provider by keyboard, comes back to the page that was wanted, and leaves there too', async () => {
       const { page, context, open: go } = await open();
       await go('/live?filter=moving');

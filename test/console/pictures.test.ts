@@ -25,6 +25,7 @@ const readmePictures = new Set([
   'cut-waiting',
   'approvals',
   'vehicle-now',
+  'practice',
 ]);
 
 const looks = [
@@ -78,6 +79,15 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
       ['van-06', panicCode],
     ])
       orThrow(await demo.call(`events/createactivation/${deviceID}/${code}/authorization`, { token }));
+    orThrow(
+      await post('geozone/creategeozone', {
+        geozoneID: 'market',
+        geozoneDisplayName: 'Market Square, 06:00 to 22:00',
+        geozoneType: 0,
+        geozoneRadius: 450,
+        geozonePoint1: '44.42000,-78.98000',
+      }),
+    );
     await post('user/createuser', { userID: 'olga', roleID: 'operator', password: demo.password });
     settleUsers(demo);
     const fastest = async () => {

@@ -247,6 +247,42 @@ describe('a map file', () => {
     expect(listed[0]?.size).toBe(200_000);
   });
 
+  it('is chosen for all users of the account by an administrator, by a name that can be one', async () => {
+    const list = async () => (await service.call({ path: '/api/v1/map/list/authorization', token })).json();
+    const guest = await service.call({
+      method: 'POST',
+      path: '/api/v1/auth/updateaccount/authorization',
+      token,
+      body: { accountID: 'acme', baseMap: 'world' },
+    });
+    expect(guest.status).toBe(422);
+    const admin = await service.login('acme', 'admin');
+    const choose = (baseMap: unknown) =>
+      service.call({
+        method: 'POST',
+        path: '/api/v1/auth/updateaccount/authorization',
+        token: admin,
+        body: { accountID: 'acme', baseMap },
+      });
+    expect((await list())['chosen']).toBe('');
+    for (const one of ['file:city.pmtiles', 'style', 'world', 'file:not-there-yet.pmtiles']) {
+      expect((await choose(one)).json()['baseMap']).toBe(one);
+      expect((await list())['chosen']).toBe(one);
+    }
+    for (const one of [
+      '',
+      'city.pmtiles',
+      'file:../city.pmtiles',
+      'file:.pmtiles',
+      'file:a/b.pmtiles',
+      'World',
+      1,
+      null,
+    ])
+      expect((await choose(one)).status).toBe(422);
+    expect((await list())['chosen']).toBe('file:not-there-yet.pmtiles');
+  });
+
   it('releases its file handle however an answer ends', async () => {
     const opened: { closed: boolean }[] = [];
     const real = await openMapFolder(maps);

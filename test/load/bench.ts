@@ -19,6 +19,7 @@ import { benchLatency } from './latency-bench.ts';
 import { formatLatency } from './latency-figures.ts';
 import { benchNeighbours, formatNeighbours } from './neighbours-bench.ts';
 import { benchStreams } from './streams-bench.ts';
+import { benchWays } from './ways-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
   const rows = figures.map(({ route, events, bytes, ours, bare, ratio }) =>
@@ -339,9 +340,27 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
     },
   )
+  .command(
+    'ways',
+    'A busy tile of the ways of a month, for an account and for a caller with 200 devices; bytes stored for them',
+    (parser) =>
+      parser
+        .option('vehicles', {
+          describe: 'Vehicles that drive, at most 10,000',
+          type: 'number',
+          default: 10_000,
+        })
+        .option('requests', { describe: 'Requests of each kind', type: 'number', default: 20 })
+        .check(({ vehicles }) => (vehicles >= 200 && vehicles <= 10_000) || '--vehicles takes 200 to 10000')
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ vehicles, requests, json }) => {
+      const result = await benchWays({ vehicles, requests, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
+    },
+  )
   .demandCommand(
     1,
-    'Say what to measure: http, history, agent, connections, console, ingest, latency, neighbours or streams',
+    'Say what to measure: http, history, agent, connections, console, ingest, latency, neighbours, streams or ways',
   )
   .strict()
   .help()

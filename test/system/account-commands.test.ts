@@ -108,6 +108,12 @@ describe.skipIf(!existsSync(program))(
     it.each([
       ['an unknown account', ['show', 'nobody'], 66, 'nobody'],
       ['no limit', ['limit', 'acme'], 64, '--devices'],
+      [
+        'a map of no name',
+        ['create', 'third', '--admin', 'ann', '--base-map', '../x'],
+        64,
+        '--base-map "../x"',
+      ],
       ['a limit that is none', ['limit', 'acme', '--devices', '0'], 64, '--devices "0"'],
       ['a day that is none', ['limit', 'acme', '--expires', '2026-02-99'], 64, '--expires'],
       ['a deletion without --yes', ['delete', 'acme'], 64, 'Add --yes'],

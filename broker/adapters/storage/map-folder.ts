@@ -4,9 +4,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
-import type { MapFile, MapFolder, OpenMapFile } from '../../ports/map-folder.ts';
+import { type MapFile, type MapFolder, mapNamePattern, type OpenMapFile } from '../../ports/map-folder.ts';
 
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}\.pmtiles$/;
 const filesMost = 100;
 /** Bytes of one read, which is all that is in memory of an answer besides what the connection holds. */
 const readBytes = 64 * 1024;
@@ -53,7 +52,7 @@ export async function openMapFolder(folder: string): Promise<MapFolder> {
   }
   return {
     async list() {
-      const names = (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
+      const names = (await readdir(folder)).filter((name) => mapNamePattern.test(name)).sort();
       const files: MapFile[] = [];
       for (const name of names.slice(0, filesMost)) {
         const one = await stat(join(folder, name)).catch(() => null);
@@ -61,6 +60,6 @@ export async function openMapFolder(folder: string): Promise<MapFolder> {
       }
       return files;
     },
-    open: async (name) => (namePattern.test(name) ? openFile(join(folder, name), name) : null),
+    open: async (name) => (mapNamePattern.test(name) ? openFile(join(folder, name), name) : null),
   };
 }

@@ -26,6 +26,7 @@ import { type Caller } from '../base/caller.ts';
 import { lineText, needTimeZone, passwordAgain, timeZone } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
+import { baseMap } from '../service/maps.ts';
 import { provePasswordAgain } from './password-proof.ts';
 import { noticeOf } from './user-notice.ts';
 
@@ -90,6 +91,9 @@ const settings = Type.Object({
   }),
   approvalOffRequestedOn: Type.Integer({ description: 'Since when (epoch seconds); 0 when none does' }),
   cutsPerHour: Type.Integer({ description: 'Restrictive commands of one user in an hour' }),
+  baseMap: Type.String({
+    description: 'What maps of the console draw below the vehicles; empty: the built-in world',
+  }),
   retainedDays: Type.Integer({ description: 'Days that events are kept; 0 = for ever' }),
   maximumRetainedDays: Type.Integer({ description: 'Most days that may be chosen; 0 = no limit' }),
   ...figures,
@@ -105,6 +109,7 @@ const exampleSettings: Static<typeof settings> = {
   approvalOffRequestedBy: '',
   approvalOffRequestedOn: 0,
   cutsPerHour: 20,
+  baseMap: 'file:toronto.pmtiles',
   retainedDays: 0,
   maximumRetainedDays: 0,
   isActive: true,
@@ -126,6 +131,7 @@ async function viewSettings(services: ApiServices, caller: Caller): Promise<Stat
     approvalOffRequestedBy: isRequested ? (row.approvalOffBy ?? '') : '',
     approvalOffRequestedOn: isRequested ? (row.approvalOffS ?? 0) : 0,
     cutsPerHour: row.cutsPerHour,
+    baseMap: row.baseMap ?? '',
     retainedDays: row.retainedDays ?? 0,
     maximumRetainedDays: row.retainedMostDays ?? 0,
     ...(await viewFigures(services, row)),
@@ -220,7 +226,10 @@ states only. Switching it off needs the administrator's own \`password\` (422 \`
 alone cannot do it; every administrator gets a notice, and it stands in the audit log (\`account.passwordoff\`).
 
 \`cutsPerHour\`: restrictive commands of one user within an hour; 0 = none at all. \`retainedDays\`: how long events are kept,
-not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shorter time deletes older events for good.`,
+not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shorter time deletes older events for good.
+
+\`baseMap\`: what maps of the console draw below the vehicles for every user of the account who has not chosen otherwise: \`world\`, \`file:\` with the
+name of a map file, or \`style\` for the map of another host, which then learns where users look; see \`getMaps\`.`,
   params: Type.Object({}),
   body: Type.Object(
     {
@@ -239,6 +248,7 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
           description: 'Restrictive commands of one user in an hour',
         }),
       ),
+      baseMap: Type.Optional(baseMap),
       retainedDays: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 36_500, description: 'Days that events are kept; 0 = for ever' }),
       ),
@@ -269,6 +279,7 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
       displayName,
       timeZone: body.timeZone,
       cutsPerHour,
+      baseMap: body.baseMap,
       retainedDays,
       // Switched on by another request meanwhile, it stays on: this one has proven no password.
       needsPassword: needsPassword === true || isPasswordOff ? needsPassword : undefined,

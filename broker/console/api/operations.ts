@@ -22,6 +22,7 @@ export const routes = {
   diagnosticAll: 'GET /diagnostic/diagnosticall/authorization',
   diagnostic: 'GET /diagnostic/diagnostic/{deviceID}/authorization',
   passengerCount: 'GET /device/passengercount/{deviceID}/authorization',
+  getWays: 'GET /map/ways/{zoom}/{x}/{y}/authorization',
   updateAddress: 'POST /device/updateaddress/authorization',
   deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
   listAlarms: 'GET /alarm/alarms/authorization',

@@ -1,8 +1,17 @@
 // What every map has over it: zoom, fit, the choice of the base map, what is wrong with it, and whose data it is.
 
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
-import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import {
+  Button,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+  Text,
+} from 'react-aria-components';
 import { mapWords } from '../../../build/words/map.ts';
 import type { Result } from '../api/operations.ts';
 import type { OnFault, OpenedMap } from '../map/base-map.ts';
@@ -11,7 +20,17 @@ import { call } from '../service/call.ts';
 import { returns } from '../service/live.ts';
 import { baseMapChoice, chooseBaseMap } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
-import { type BaseMapChoice, BaseMapFault, choiceText, fileTitle, parseChoice } from '../state/base-map.ts';
+import { readWays } from '../service/maps/ways.ts';
+import { useRole } from '../service/role.ts';
+import { session } from '../service/session.ts';
+import {
+  type BaseMapChoice,
+  BaseMapFault,
+  choiceText,
+  fileTitle,
+  parseChoice,
+  worldChoice,
+} from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
 import { loadPart } from '../words/parts.ts';
 import { language, type WordsWith } from '../words/word-set.ts';
@@ -63,7 +82,7 @@ const withFault = (before: State, fault: BaseMapFault): State =>
 
 /** @param map null: not loaded yet. */
 function useBaseMap(map: FleetMap | null): ShownBaseMap {
-  const choice = useValue(baseMapChoice);
+  const own = useValue(baseMapChoice);
   const spoken = useValue(language);
   const [attempt, setAttempt] = useState(0);
   const [state, setState] = useState<State>(nothing);
@@ -72,6 +91,7 @@ function useBaseMap(map: FleetMap | null): ShownBaseMap {
     queryFn: ({ signal }) => call('getMaps', { signal }),
     staleTime: 60_000,
   });
+  const choice = own ?? (data === undefined ? worldChoice : parseChoice(data.chosen));
   const chosen = choiceText(choice);
   // A list that was read anew is another object; the address of the style is what counts.
   const styleURL = data?.style?.url ?? null;
@@ -96,6 +116,7 @@ function useBaseMap(map: FleetMap | null): ShownBaseMap {
     };
   }, [isWanted, chosen, styleURL, attempt]);
   const { opened, fault } = state;
+  useEffect(() => map?.showWays(readWays), [map]);
   useEffect(() => map?.showBase(opened?.base ?? null, spoken), [map, opened, spoken]);
   const retry = useCallback(() => setAttempt((count) => count + 1), []);
   useEffect(() => {
@@ -116,30 +137,51 @@ const noCredit = createValue('');
 interface Row {
   readonly key: string;
   readonly title: string;
+  /** What the choice means beyond this service; '': nothing. */
+  readonly hint: string;
 }
 
 /** The world, the files, the style, and what was chosen although it is no longer offered. */
 function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: WordsWith<[typeof mapWords]>): readonly Row[] {
-  const rows: Row[] = [{ key: choiceText({ kind: 'world' }), title: baseMap.world }];
+  const rows: Row[] = [{ key: choiceText(worldChoice), title: baseMap.world, hint: '' }];
   for (const { name } of offer?.maps ?? [])
-    rows.push({ key: choiceText({ kind: 'file', name }), title: fileTitle(name) });
+    rows.push({ key: choiceText({ kind: 'file', name }), title: fileTitle(name), hint: '' });
   const style = offer?.style ?? null;
-  if (style !== null)
+  if (style !== null) {
+    const { host } = new URL(style.url);
     rows.push({
       key: choiceText({ kind: 'style' }),
-      title: baseMap.style({ host: new URL(style.url).host }),
+      title: baseMap.style({ host }),
+      hint: baseMap.hostLearns({ host }),
     });
+  }
   const chosen = choiceText(choice);
   if (choice.kind === 'file' && !rows.some(({ key }) => key === chosen))
-    rows.push({ key: chosen, title: fileTitle(choice.name) });
+    rows.push({ key: chosen, title: fileTitle(choice.name), hint: '' });
   return rows;
 }
+
+/** What is chosen here for every user of the account who chooses nothing; for administrators. */
+function useForAll() {
+  const queries = useQueryClient();
+  const accountID = useValue(session)?.accountID ?? '';
+  return useMutation({
+    mutationFn: (baseMap: string) => call('updateAccount', { body: { accountID, baseMap } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['maps'] }),
+  });
+}
+
+const forAll = 'for-all';
 
 /** A button that opens the list of maps; nothing while there is nothing to choose from. */
 function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
   const words = useWords(mapWords);
   const { baseMap } = words;
   const rows = rowsOf(shown, words);
+  const role = useRole();
+  const setForAll = useForAll();
+  const chosen = choiceText(shown.choice);
+  const isForAll = chosen === choiceText(parseChoice(shown.offer?.chosen ?? null));
   if (rows.length < 2) return null;
   return (
     <MenuTrigger>
@@ -151,19 +193,29 @@ function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
           aria-label={baseMap.choose}
           selectionMode="single"
           disallowEmptySelection
-          selectedKeys={[choiceText(shown.choice)]}
+          selectedKeys={[chosen]}
+          onAction={(key) => {
+            if (key === forAll) setForAll.mutate(chosen);
+          }}
           onSelectionChange={(keys) => {
-            for (const key of new Set<unknown>(keys)) chooseBaseMap(parseChoice(String(key)));
+            for (const key of new Set<unknown>(keys))
+              if (key !== forAll) chooseBaseMap(parseChoice(String(key)));
           }}
         >
           <MenuSection>
             <Header>{baseMap.choose}</Header>
-            {rows.map(({ key, title }) => (
+            {rows.map(({ key, title, hint }) => (
               <MenuItem key={key} id={key} textValue={title}>
                 <bdi>{title}</bdi>
+                {hint === '' ? null : <Text slot="description">{hint}</Text>}
               </MenuItem>
             ))}
           </MenuSection>
+          {role === 'admin' && !isForAll ? (
+            <MenuSection selectionMode="none" aria-label={baseMap.forAll}>
+              <MenuItem id={forAll}>{baseMap.forAll}</MenuItem>
+            </MenuSection>
+          ) : null}
         </Menu>
       </Popover>
     </MenuTrigger>
@@ -196,14 +248,18 @@ function MapCredit({ shown: { opened } }: { readonly shown: ShownBaseMap }) {
   const { live, baseMap } = useWords(mapWords);
   const own = useValue(opened?.credit ?? noCredit);
   if (opened === null) return <p className="float credit">{live.credit}</p>;
-  const { bounds, name } = opened.base;
+  const { bounds, name, hasOpenData } = opened.base;
   if (bounds === null) return <p className="float credit always">{own === '' ? name : own}</p>;
   return (
     <p className="float credit always">
-      <a href={osmCopyright} target="_blank" rel="noopener noreferrer">
-        {baseMap.osm}
-      </a>
-      {own === '' || /openstreetmap/i.test(own) ? '' : ` · ${own}`} · {live.credit}
+      {hasOpenData ? (
+        <a href={osmCopyright} target="_blank" rel="noopener noreferrer">
+          {baseMap.osm}
+        </a>
+      ) : null}
+      {[own === '' || /openstreetmap/i.test(own) ? '' : own, live.credit]
+        .filter((text) => text !== '')
+        .map((text, at) => (at > 0 || hasOpenData ? ` · ${text}` : text))}
     </p>
   );
 }

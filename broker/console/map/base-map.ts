@@ -20,6 +20,8 @@ export interface BaseMap {
   readonly sprite?: SpriteSpecification;
   /** Where it names the towns itself; null: it covers the world, and the one that ships is not drawn below it. */
   readonly bounds: Bounds | null;
+  /** It holds data of OpenStreetMap. */
+  readonly hasOpenData: boolean;
   /** Below zones and vehicles, in the colours of the theme where it has none of its own. @param language as in `html lang`. */
   layers(colours: Colours, language: string): readonly LayerSpecification[];
   /** Reads what a source asks for. @throws BaseMapFault, Error */

@@ -175,7 +175,7 @@ function boundsOf({ minLon, minLat, maxLon, maxLat }: Header): Bounds {
 const tilesName = baseName('tiles');
 const tilePath = 'tile/';
 
-function baseOf(header: Header, archive: PMTiles, onFault: OnFault): BaseMap {
+function baseOf(header: Header, archive: PMTiles, hasOpenData: boolean, onFault: OnFault): BaseMap {
   const bounds = boundsOf(header);
   const { minZoom: minzoom, maxZoom: maxzoom } = header;
   const source = { type: 'vector' as const, tiles: [`${tilePath}{z}/{x}/{y}`], minzoom, maxzoom };
@@ -183,6 +183,7 @@ function baseOf(header: Header, archive: PMTiles, onFault: OnFault): BaseMap {
     name: archive.source.getKey(),
     sources: { [tilesName]: { ...source, bounds: [...bounds] } },
     bounds,
+    hasOpenData,
     layers(colours, lang) {
       const made = layers(tilesName, flavour(colours), { lang }) as readonly LayerSpecification[];
       const drawn = made.filter(({ type }) => type !== 'background');
@@ -214,10 +215,19 @@ export async function openFileMap(name: string, readPart: ReadMapPart, onFault: 
   const metadata = await archive.getMetadata().catch((thrown: unknown) => {
     throw thrown instanceof BaseMapFault ? thrown : new BaseMapFault('not-pmtiles', name, String(thrown));
   });
-  const { attribution, vector_layers: found } = Object(metadata) as {
+  const {
+    attribution,
+    vector_layers: found,
+    'fleetward:generated': isGenerated,
+  } = Object(metadata) as {
     readonly attribution?: unknown;
     readonly vector_layers?: unknown;
+    /** Of the town of the practice fleet. */
+    readonly 'fleetward:generated'?: unknown;
   };
   checkLayers(name, found);
-  return { base: baseOf(header, archive, onFault), credit: createValue(creditText(attribution)) };
+  return {
+    base: baseOf(header, archive, isGenerated !== true, onFault),
+    credit: createValue(creditText(attribution)),
+  };
 }

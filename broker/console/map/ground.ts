@@ -17,6 +17,8 @@ export interface Ground {
   taken(): void;
   /** An error of MapLibre. @returns false when it is none of the base map's. */
   fail(error: { readonly message: string }): boolean;
+  /** The land was read: from now on what is no land is drawn as sea. @returns true for the first time. */
+  sea(): boolean;
   /** False: the base map covers the world that ships. */
   hasWorld(): boolean;
   /** Of the labels. */
@@ -31,8 +33,9 @@ export function createGround(host: HTMLElement): Ground {
   let parts: ReturnType<typeof useParts> | null = null;
   let language = 'en';
   let isTaken = true;
+  let hasLand = false;
   return {
-    style: () => styleOf(coloursOf(host), base, language),
+    style: () => styleOf(coloursOf(host), base, { language, hasLand }),
     address: (url) => parts?.address(url) ?? url,
     set(wanted, spoken) {
       const isSame = wanted === base && (wanted === null || spoken === language);
@@ -54,6 +57,11 @@ export function createGround(host: HTMLElement): Ground {
       // Parts that are missing are told by what reads them; a style that MapLibre refuses is told here.
       if (!isTaken) base.fail(new BaseMapFault('bad-style', base.name, error.message));
       return true;
+    },
+    sea() {
+      const isFirst = !hasLand;
+      hasLand = true;
+      return isFirst;
     },
     hasWorld: () => base === null || base.bounds !== null,
     language: () => language,

@@ -1,7 +1,7 @@
 // The marks of vehicles as pictures for the map, in the forms that the list shows. Sizes in CSS pixels, drawn at twice that.
 
 import type { Colours } from './colour-names.ts';
-import { type MarkLayer, markForms, markLayers, ringForms, ringLayers } from './mark-layers.ts';
+import { type MarkLayer, markForms, markLayers, noImage, ringForms, ringLayers } from './mark-layers.ts';
 
 export interface MarkImage {
   readonly width: number;
@@ -10,9 +10,11 @@ export interface MarkImage {
 }
 
 export const pixelRatio = 2;
-const side = 36;
+const ringSide = 36;
+/** Turned by an eighth, it still leaves room for the name below it. */
+const markSide = 24;
 
-function draw(paint: (context: CanvasRenderingContext2D) => void): MarkImage {
+function draw(side: number, paint: (context: CanvasRenderingContext2D) => void): MarkImage {
   const canvas = document.createElement('canvas');
   canvas.width = side * pixelRatio;
   canvas.height = side * pixelRatio;
@@ -51,16 +53,20 @@ function paintLayers(
 /** Every picture by the name that the layers use. */
 export function markImages(colours: Colours): ReadonlyMap<string, MarkImage> {
   const all = new Map<string, MarkImage>();
-  const add = (name: string, layers: readonly MarkLayer[]): void =>
+  const add = (name: string, side: number, layers: readonly MarkLayer[]): void =>
     void all.set(
       name,
-      draw((context) => paintLayers(context, layers, colours)),
+      draw(side, (context) => paintLayers(context, layers, colours)),
     );
-  for (const form of markForms) add(`mark-${form}`, markLayers[form]);
-  for (const form of ringForms) add(`ring-${form}`, ringLayers[form]);
+  for (const form of markForms) add(`mark-${form}`, markSide, markLayers[form]);
+  for (const form of ringForms) add(`ring-${form}`, ringSide, ringLayers[form]);
+  all.set(
+    noImage,
+    draw(1, () => undefined),
+  );
   all.set(
     'ring-selected',
-    draw((context) => {
+    draw(ringSide, (context) => {
       context.strokeStyle = colours.accent;
       context.lineWidth = 2.5;
       context.beginPath();

@@ -5,7 +5,6 @@ import {
   type GeoJSONSource,
   Map as LibreMap,
   LngLatBounds,
-  Marker,
   ScaleControl,
   setWorkerUrl,
 } from 'maplibre-gl';
@@ -14,7 +13,7 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import type { Point } from '../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../src/core/geo/geozone.ts';
 import type { Geozone } from '../api/operations.ts';
-import { noVehicle, type Vehicle } from '../state/fleet.ts';
+import type { Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
 import { type BaseMap, partReader } from './base-map.ts';
@@ -24,9 +23,10 @@ import { createFleetMarks } from './fleet-marks.ts';
 import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
-import { formOf, type MarkLayer, markLayers, turnOf } from './mark-layers.ts';
 import { listenToPresses } from './presses.ts';
+import { createReplayMark, type ReplayMark } from './replay-mark.ts';
 import { graticule } from './world/graticule.ts';
+import type { createWays, ReadWays } from './world/ways.ts';
 import { draftShapes, zoneShapes } from './zone-shapes.ts';
 
 export interface MapOptions {
@@ -65,24 +65,14 @@ export interface FleetMap {
   zoom(step: 1 | -1): void;
   /** What lies below the vehicles. @param base null: the world that ships. @param language of its labels. */
   showBase(base: BaseMap | null, language: string): void;
+  /** Draws where the fleet has driven as faint streets; nothing before. */
+  showWays(read: ReadWays): void;
   /** The theme has changed. */
   repaint(): void;
   remove(): void;
 }
 
 export type Track = readonly (readonly (readonly [longitude: number, latitude: number])[])[];
-
-/** Where a replayed vehicle was. */
-export interface ReplayMark {
-  readonly place: readonly [longitude: number, latitude: number];
-  /** km/h and degrees from north; null: not known. */
-  readonly speed: number | null;
-  readonly heading: number | null;
-  /** Nothing is known of the moment: the place is the last one before. */
-  readonly isMissing: boolean;
-  /** Keeps the place in sight. */
-  readonly isFollowed: boolean;
-}
 
 type Source =
   | 'countries-far'
@@ -91,6 +81,7 @@ type Source =
   | 'waters'
   | 'towns'
   | 'graticule'
+  | 'ways'
   | 'zones'
   | 'draft'
   | 'track';
@@ -126,70 +117,6 @@ function drawTrack(map: LibreMap, { track, lateTrack }: Shown): void {
     geometry: { type: 'MultiLineString', coordinates: lines.map((line) => line.map((place) => [...place])) },
   });
   setData(map, 'track', collection([featureOfTrack(track, false), featureOfTrack(lateTrack, true)]));
-}
-
-const svgSpace = 'http://www.w3.org/2000/svg';
-
-/** Nothing is known of the moment. */
-const missingLayers: readonly MarkLayer[] = [
-  {
-    path: 'M-8,0 A8,8 0 1 0 8,0 A8,8 0 1 0 -8,0 Z',
-    fill: 'look-soft',
-    stroke: 'look',
-    width: 2,
-    dash: [2, 2],
-  },
-];
-
-/** The mark of a replay. Its colours are those of the theme. */
-function replayElement(): SVGSVGElement {
-  const element = document.createElementNS(svgSpace, 'svg');
-  element.setAttribute('viewBox', '-16 -16 32 32');
-  element.setAttribute('class', 'replay-mark');
-  element.setAttribute('aria-hidden', 'true');
-  for (const [name, layers] of Object.entries({ ...markLayers, missing: missingLayers })) {
-    const group = document.createElementNS(svgSpace, 'g');
-    group.setAttribute('class', name);
-    for (const { path, fill, stroke, width = 0, dash = [] } of layers) {
-      const shape = document.createElementNS(svgSpace, 'path');
-      shape.setAttribute('d', path);
-      const colourOf = (colour: string | undefined): string =>
-        colour === undefined ? 'none' : `var(--${colour})`;
-      shape.style.fill = colourOf(fill);
-      shape.style.stroke = colourOf(stroke);
-      shape.style.strokeWidth = String(width);
-      shape.style.strokeDasharray = dash.join(' ');
-      group.append(shape);
-    }
-    element.append(group);
-  }
-  return element;
-}
-
-/** Shows the mark of a replay; the same element moves, so nothing is copied to the worker. */
-function createReplayMark(map: LibreMap): (mark: ReplayMark | null) => void {
-  let shown: { readonly element: SVGSVGElement; readonly marker: Marker } | null = null;
-  const add = (place: readonly [number, number]) => {
-    const element = replayElement();
-    // MapLibre asks for an HTML element and uses what every element has.
-    const holder = document.createElement('div');
-    holder.append(element);
-    const marker = new Marker({ element: holder, rotationAlignment: 'map' });
-    return { element, marker: marker.setLngLat([...place]).addTo(map) };
-  };
-  return (mark) => {
-    if (mark === null) {
-      shown?.marker.remove();
-      shown = null;
-      return;
-    }
-    const { place, speed, heading, isMissing, isFollowed } = mark;
-    const vehicle = { ...noVehicle, speed, heading };
-    shown ??= add(place);
-    shown.element.dataset['state'] = isMissing ? 'missing' : formOf(vehicle);
-    shown.marker.setLngLat([...place]).setRotation(isMissing ? 0 : turnOf(vehicle));
-    if (isFollowed && !map.isMoving() && !map.getBounds().contains([...place])) map.panTo([...place]);
-  };
 }
 
 function boundsOfTrack(tracks: readonly Track[]): LngLatBounds | null {
@@ -263,10 +190,46 @@ function drawGrid(map: LibreMap): void {
   setData(map, 'graticule', graticule(lng, lat, step));
 }
 
-async function drawWorld(map: LibreMap, ground: Ground): Promise<void> {
+async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Promise<void> {
   if (!ground.hasWorld()) return;
   const { worldData } = await import('./world/world.ts');
-  for (const [name, data] of worldData(ground)) setData(map, name, await data);
+  for (const [name, data] of worldData(ground)) {
+    setData(map, name, await data);
+    // There is land now: the rest is sea.
+    if (map.getLayer('water') !== undefined && ground.sea())
+      map.setPaintProperty('water', 'background-color', coloursOf(host)['map-water']);
+  }
+}
+
+/** The fleet's own ways, once they are wanted and the first style stands. */
+function createOwnWays(map: LibreMap) {
+  let ways: ReturnType<typeof createWays> | null = null;
+  let read: ReadWays | null = null;
+  let isDrawn = false;
+  let isRemoved = false;
+  async function begin(): Promise<void> {
+    if (read === null || !isDrawn) return;
+    const wanted = read;
+    const { createWays: create } = await import('./world/ways.ts');
+    if (isRemoved) return;
+    ways ??= create(map, wanted, (features) => setData(map, 'ways', collection(features)));
+    ways.show();
+  }
+  return {
+    want(wanted: ReadWays) {
+      read = wanted;
+      void begin().catch(() => undefined);
+    },
+    /** With each new style of the map. */
+    begin() {
+      isDrawn = true;
+      void begin().catch(() => undefined);
+    },
+    end() {
+      isRemoved = true;
+      ways?.end();
+    },
+  };
 }
 
 function boundsOf(vehicles: readonly Vehicle[]): LngLatBounds | null {
@@ -330,6 +293,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const map = openMap(options, ground);
   const marks = createFleetMarks(map);
   const drawing = createDraft(map, host, shown);
+  const ways = createOwnWays(map);
   const begin = (): void => {
     ground.taken();
     for (const [name, image] of markImages(coloursOf(host))) {
@@ -343,7 +307,8 @@ export function createFleetMap(options: MapOptions): FleetMap {
     // Vehicles come first: the world is drawn once they stand.
     map.once('idle', () => {
       host.dataset['isDrawn'] = 'true';
-      void drawWorld(map, ground).catch(() => undefined);
+      void drawWorld(map, ground, host).catch(() => undefined);
+      ways.begin();
     });
   };
   map.on('style.load', begin);
@@ -389,10 +354,12 @@ export function createFleetMap(options: MapOptions): FleetMap {
     showBase(base, language) {
       if (ground.set(base, language)) repaint();
     },
+    showWays: ways.want,
     repaint,
     remove() {
       void drawing.methods.draw(null);
       marks.end();
+      ways.end();
       ground.end();
       map.remove();
     },

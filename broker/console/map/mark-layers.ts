@@ -72,3 +72,6 @@ export const ringLayers: Readonly<Record<(typeof ringForms)[number], readonly Ma
   'act-taken': [{ path: circle(13.5), stroke: 'act-fill', width: 2 }],
   look: [{ path: circle(13.5), stroke: 'look', width: 2, dash: [4, 3] }],
 };
+
+/** The name of a picture that shows nothing and takes room. */
+export const noImage = 'none';

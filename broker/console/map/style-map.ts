@@ -185,6 +185,7 @@ export async function openStyleMap(setting: StyleSetting, onFault: OnFault): Pro
     sources,
     ...(sprite === undefined ? {} : { sprite }),
     bounds: null,
+    hasOpenData: false,
     layers: () => layers,
     isOwn: (url) => /^[a-z][a-z0-9+.-]*:/i.test(url) && !/^(data|blob):/.test(url),
     read: createReader({ setting, sprite, onFault, onCredit }),

@@ -10,6 +10,7 @@ import type { BaseMap } from './base-map.ts';
 import type { Colours } from './colour-names.ts';
 import { nameImage, nameText } from './joined-names.ts';
 import { fonts as localFonts } from './labels.ts';
+import { noImage } from './mark-layers.ts';
 import { draftLayers, draftSource, zoneLayers, zoneSource } from './zones.ts';
 
 const empty = { type: 'FeatureCollection', features: [] } as const;
@@ -31,11 +32,15 @@ const byWorst = (act: string, look: string, none: string): ExpressionSpecificati
 const watersZoomMost = 9;
 const watersFade: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], 8, 1, watersZoomMost, 0];
 
-function worldLayers(colours: Colours): LayerSpecification[] {
+function worldLayers(colours: Colours, hasLand: boolean): LayerSpecification[] {
   const fill = { 'fill-color': colours['map-land'] };
   const line = { 'line-color': colours['map-casing'], 'line-width': 1 };
   return [
-    { id: 'water', type: 'background', paint: { 'background-color': colours['map-water'] } },
+    {
+      id: 'water',
+      type: 'background',
+      paint: { 'background-color': colours[hasLand ? 'map-water' : 'map-land'] },
+    },
     { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
     { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
     { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
@@ -63,7 +68,40 @@ function worldLayers(colours: Colours): LayerSpecification[] {
     },
     { id: 'borders', type: 'line', source: 'countries', minzoom: 3, paint: line },
     { id: 'graticule', type: 'line', source: 'graticule', paint: { ...line, 'line-opacity': 0.5 } },
+    ...wayLayers(colours),
     ...worldNames(colours),
+  ];
+}
+
+/** Where the fleet has driven, as the streets of other maps look. */
+function wayLayers(colours: Colours): LayerSpecification[] {
+  const layout = { 'line-cap': 'round', 'line-join': 'round' } as const;
+  const width = (one: number): ExpressionSpecification => [
+    'interpolate',
+    ['exponential', 1.5],
+    ['zoom'],
+    8,
+    0.8 + one,
+    13,
+    2 + one,
+    17,
+    9 + one,
+  ];
+  return [
+    {
+      id: 'ways-edge',
+      type: 'line',
+      source: 'ways',
+      layout,
+      paint: { 'line-color': colours['map-casing'], 'line-width': width(1.2) },
+    },
+    {
+      id: 'ways',
+      type: 'line',
+      source: 'ways',
+      layout,
+      paint: { 'line-color': colours['map-street'], 'line-width': width(0) },
+    },
   ];
 }
 
@@ -154,6 +192,10 @@ function clusterLayers(colours: Colours): LayerSpecification[] {
         'text-font': fonts,
         'text-size': 12,
         'text-allow-overlap': true,
+        // The circle is no symbol: this keeps names away from it.
+        'icon-image': noImage,
+        'icon-text-fit': 'both',
+        'icon-text-fit-padding': [11, 13, 11, 13],
         'icon-allow-overlap': true,
       },
       paint: { 'text-color': colours.text },
@@ -190,22 +232,47 @@ function trackLayers(colours: Colours): LayerSpecification[] {
   ];
 }
 
+/** Drawn over all, and names may lie on it. */
 const always = { 'icon-allow-overlap': true, 'icon-ignore-placement': true } as const;
 
-/** @param source also names the layers. */
-function vehicleLayers(colours: Colours, source: 'vehicles' | 'gliding'): LayerSpecification[] {
-  const own = source === 'vehicles' ? '' : `${source}-`;
-  const names = { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 };
+type VehicleSource = 'vehicles' | 'gliding';
+const ownID = (source: VehicleSource, name: string): string =>
+  source === 'vehicles' ? name : `${source}-${name}`;
+
+/** Names give way to marks, which are placed first: a layer is placed before those below it. */
+function nameLayer(colours: Colours, source: VehicleSource): LayerSpecification {
+  return {
+    id: ownID(source, 'names'),
+    type: 'symbol',
+    source,
+    filter: isVehicle,
+    layout: {
+      'text-field': nameText,
+      'icon-image': nameImage,
+      'icon-offset': [0, 26],
+      'text-font': fonts,
+      'text-size': 12,
+      'text-offset': [0, 1.6],
+      'text-padding': 0,
+      'text-anchor': 'top',
+      'symbol-sort-key': ['-', 0, worst],
+      'text-optional': true,
+    },
+    paint: { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 },
+  };
+}
+
+function markLayersOf(source: VehicleSource): LayerSpecification[] {
   return [
     {
-      id: `${own}rings`,
+      id: ownID(source, 'rings'),
       type: 'symbol',
       source,
       filter: ['all', isVehicle, ['!=', ['get', 'ring'], '']] as FilterSpecification,
       layout: { 'icon-image': ['get', 'ring'], ...always },
     },
     {
-      id: `${own}marks`,
+      id: ownID(source, 'marks'),
       type: 'symbol',
       source,
       filter: isVehicle,
@@ -213,26 +280,9 @@ function vehicleLayers(colours: Colours, source: 'vehicles' | 'gliding'): LayerS
         'icon-image': ['get', 'mark'],
         'icon-rotate': ['get', 'turn'],
         'icon-rotation-alignment': 'map',
-        ...always,
+        'icon-allow-overlap': true,
+        'icon-padding': 0,
       },
-    },
-    {
-      id: `${own}names`,
-      type: 'symbol',
-      source,
-      filter: isVehicle,
-      layout: {
-        'text-field': nameText,
-        'icon-image': nameImage,
-        'icon-offset': [0, 26],
-        'text-font': fonts,
-        'text-size': 12,
-        'text-offset': [0, 1.5],
-        'text-anchor': 'top',
-        'symbol-sort-key': ['-', 0, worst],
-        'text-optional': true,
-      },
-      paint: names,
     },
   ];
 }
@@ -295,23 +345,32 @@ const belowOthers: ReadonlySet<string> = new Set([
   'lakes',
   'rivers',
   'borders',
+  'ways-edge',
+  'ways',
   'towns',
 ]);
+
+interface GroundLook {
+  /** Of the labels of a base map. */
+  readonly language: string;
+  /** The world that ships was read; until then nothing is drawn as sea. */
+  readonly hasLand: boolean;
+}
 
 /** What lies below zones and vehicles. */
 function groundLayers(
   colours: Colours,
   base: BaseMap | null,
-  language: string,
+  { language, hasLand }: GroundLook,
 ): readonly LayerSpecification[] {
-  const world = worldLayers(colours);
+  const world = worldLayers(colours, hasLand);
   if (base === null) return world;
   const kept = (id: string): boolean => (base.bounds === null ? id === 'water' : belowOthers.has(id));
   return [...world.filter(({ id }) => kept(id)), ...base.layers(colours, language)];
 }
 
-/** @param base null: the world that ships. @param language of the labels of a base map. */
-export function styleOf(colours: Colours, base: BaseMap | null, language: string): StyleSpecification {
+/** @param base null: the world that ships. */
+export function styleOf(colours: Colours, base: BaseMap | null, look: GroundLook): StyleSpecification {
   return {
     version: 8,
     ...(base?.sprite === undefined ? {} : { sprite: base.sprite }),
@@ -323,6 +382,7 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       waters: { type: 'geojson', data: empty as never },
       towns: { type: 'geojson', data: empty as never },
       graticule: { type: 'geojson', data: empty as never },
+      ways: { type: 'geojson', data: empty as never, tolerance: 0.5 },
       [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       [draftSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       track: { type: 'geojson', data: empty as never },
@@ -342,13 +402,15 @@ export function styleOf(colours: Colours, base: BaseMap | null, language: string
       selected: { type: 'geojson', data: empty as never, promoteId: 'id' },
     },
     layers: [
-      ...groundLayers(colours, base, language),
+      ...groundLayers(colours, base, look),
       ...zoneLayers(colours, fonts),
       ...draftLayers(colours),
       ...trackLayers(colours),
+      nameLayer(colours, 'vehicles'),
+      nameLayer(colours, 'gliding'),
       ...clusterLayers(colours),
-      ...vehicleLayers(colours, 'vehicles'),
-      ...vehicleLayers(colours, 'gliding'),
+      ...markLayersOf('vehicles'),
+      ...markLayersOf('gliding'),
       ...selectedLayers(colours),
     ],
   };

@@ -1,5 +1,6 @@
 // The session of this tab. The token lives in the tab's session storage and travels in the header `authorization` only: no cookie, so
-// no other site can use it, and no other host can read it.
+// no other site can use it, and no other host can read it. Tabs of one browser pass it on to each other while they are open, in memory:
+// it is in no storage that outlives them.
 
 import { skewOf } from '../state/age.ts';
 import { createValue } from '../state/value.ts';
@@ -42,16 +43,87 @@ export function isPractice(): boolean {
 
 export const sessionToken = (): string | null => session.get()?.token ?? null;
 
-export function beginSession(begun: Session): void {
+/** Account and user who signed in last on this computer; '': none did. */
+export interface LastUser {
+  readonly accountID: string;
+  readonly userID: string;
+}
+
+const lastKey = 'fleetward.last-user';
+
+export function lastUser(): LastUser {
+  const [accountID = '', userID = ''] = (localStorage.getItem(lastKey) ?? '').split('/');
+  return { accountID, userID };
+}
+
+function keep(begun: Session): void {
   sessionStorage.setItem(key, JSON.stringify(begun));
+  localStorage.setItem(lastKey, `${begun.accountID}/${begun.userID}`);
   session.set(begun);
 }
 
-export function endSession(why: Exclude<Absence, 'none'>): void {
+type TabMessage =
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'begun'; readonly session: Session }
+  | { readonly kind: 'left'; readonly token: string };
+
+let tabs: BroadcastChannel | null = null;
+const tell = (message: TabMessage): void => tabs?.postMessage(message);
+/** This tab takes the session of another one. */
+let takesSession = false;
+/** Another tab of this browser answers within this time, ms. */
+const answerMs = 150;
+
+function hear(message: TabMessage): void {
+  const own = stored();
+  if (message.kind === 'ask') {
+    if (own !== null) tell({ kind: 'begun', session: own });
+  } else if (message.kind === 'left') {
+    if (own?.token === message.token) forget('left');
+  } else if (takesSession && own === null) keep(message.session);
+}
+
+/** From now on this tab answers others. @param mayTake it begins with the session of another tab, if there is one. */
+export async function joinTabs(mayTake: boolean): Promise<void> {
+  tabs = new BroadcastChannel('fleetward.session');
+  tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => hear(data));
+  if (!mayTake || session.get() !== null) return;
+  const leave = takeSession();
+  tell({ kind: 'ask' });
+  await new Promise<void>((done) => {
+    setTimeout(done, answerMs);
+    const unsubscribe = session.subscribe(() => {
+      unsubscribe();
+      done();
+    });
+  });
+  leave();
+}
+
+/** While no session is here, that of another tab is taken as soon as it begins. @returns ends that. */
+export function takeSession(): () => void {
+  takesSession = true;
+  return () => {
+    takesSession = false;
+  };
+}
+
+export function beginSession(begun: Session): void {
+  keep(begun);
+  tell({ kind: 'begun', session: begun });
+}
+
+function forget(why: Exclude<Absence, 'none'>): void {
   // A page may follow the fleet with another token than that of this tab.
   if (stored()?.token === session.get()?.token) sessionStorage.removeItem(key);
   absence.set(why);
   session.set(null);
+}
+
+export function endSession(why: Exclude<Absence, 'none'>): void {
+  const token = stored()?.token;
+  if (why === 'left' && token !== undefined) tell({ kind: 'left', token });
+  forget(why);
 }
 
 /** The clocks are compared to the second, s. */

@@ -64,6 +64,8 @@ export const accounts = table('accounts', {
   /** Restrictive commands and approvals need the password again. */
   needsPassword: column('INTEGER NOT NULL DEFAULT 0', flagOf, 'edited'),
   cutsPerHour: column('INTEGER NOT NULL DEFAULT 20', 'edited'),
+  /** What maps draw below the vehicles unless a user chooses otherwise, see `getMaps`; null: not chosen. */
+  baseMap: column('TEXT', 'edited'),
   breakerS: column('BIGINT', 'hidden'),
   breakerBy: column('TEXT', 'hidden'),
   cutsSinceMs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),

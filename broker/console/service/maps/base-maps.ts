@@ -4,7 +4,10 @@ import { createValue } from '../../state/value.ts';
 
 const key = 'fleetward.base-map';
 
-export const baseMapChoice = createValue<BaseMapChoice>(parseChoice(localStorage.getItem(key)));
+const stored = localStorage.getItem(key);
+
+/** Null: this computer has chosen none, and shows what the account has chosen. */
+export const baseMapChoice = createValue<BaseMapChoice | null>(stored === null ? null : parseChoice(stored));
 
 export function chooseBaseMap(choice: BaseMapChoice): void {
   localStorage.setItem(key, choiceText(choice));

@@ -1,0 +1,39 @@
+// The town that is nearest to a place, and the direction from there. Pure.
+import { distanceM, headingDeg, type Point } from '../../../src/core/geo/geo.ts';
+
+export interface Town extends Point {
+  readonly name: string;
+}
+
+export const directions = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
+
+export interface NearTown {
+  readonly name: string;
+  readonly distanceKm: number;
+  /** From the town to the place. */
+  readonly direction: (typeof directions)[number];
+}
+
+/** From further away a town says nothing of a place, km. */
+const farthestKm = 250;
+const degreeM = 111_195;
+
+/** @returns null at sea, in deserts, and while there are no towns. */
+export function nearestTown(towns: readonly Town[], place: Point): NearTown | null {
+  const along = Math.cos((place.latitude * Math.PI) / 180);
+  let [nearest, least]: [Town | null, number] = [null, ((farthestKm * 1000) / degreeM) ** 2];
+  // Near enough for a comparison, and cheap: there are thousands.
+  for (const town of towns) {
+    const north = town.latitude - place.latitude;
+    const east = ((((town.longitude - place.longitude) % 360) + 540) % 360) - 180;
+    const far = north * north + (east * along) ** 2;
+    if (far < least) [nearest, least] = [town, far];
+  }
+  if (nearest === null) return null;
+  const direction = directions[Math.round(headingDeg(nearest, place) / 45) % directions.length];
+  return {
+    name: nearest.name,
+    distanceKm: distanceM(nearest, place) / 1000,
+    direction: direction ?? 'N',
+  };
+}
