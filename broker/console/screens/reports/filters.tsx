@@ -75,12 +75,7 @@ function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
               </Button>
             </header>
             <div className="body">
-              <VehicleChoices
-                chosen={chosen}
-                most={vehiclesMost}
-                mostText={texts.most({ count: vehiclesMost })}
-                choose={choose}
-              />
+              <VehicleChoices chosen={chosen} most={vehiclesMost} choose={choose} />
               <Button className="button small secondary" onPress={() => choose([])}>
                 {texts.fleet}
               </Button>

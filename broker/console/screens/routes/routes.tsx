@@ -31,7 +31,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
       {...(isSelected ? { 'aria-current': true as const } : {})}
     >
       <Icon name="route" />
-      <span className="name cut-off">{routeName(route)}</span>
+      <span className="name">{routeName(route)}</span>
       <span className="speed">
         <bdi>
           {numberText(length / 1000, 1)} {trips.km}

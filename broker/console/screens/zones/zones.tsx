@@ -34,7 +34,7 @@ function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected
       {...(isSelected ? { 'aria-current': true as const } : {})}
     >
       <Icon name={zone.geozoneWarning === '' ? 'hexagon' : 'triangle-alert'} />
-      <span className="name cut-off">{zoneName(zone)}</span>
+      <span className="name">{zoneName(zone)}</span>
       <span className="speed">{numberText(inside)}</span>
       <span className="line cut-off">
         {texts.kinds[shape.type]}
