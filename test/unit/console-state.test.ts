@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
+import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';
 import { createStreamParser } from '../../broker/console/state/event-stream.ts';
@@ -18,7 +19,6 @@ import {
 import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
 import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
-import { idFrom } from '../../broker/console/state/new-id.ts';
 import { column } from '../../broker/console/state/search.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';

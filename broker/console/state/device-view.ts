@@ -34,7 +34,6 @@ export const settingTables = [
 /** Dialogs over the list and over one device. */
 export const listDialogs = ['create', 'import', 'delete', 'group', 'cut'] as const;
 export const deviceDialogs = ['secret', 'delete', 'code', 'end', 'drop'] as const;
-export type DeviceDialog = (typeof deviceDialogs)[number];
 
 /** What of a device the list asks for. */
 export const deviceListFields =

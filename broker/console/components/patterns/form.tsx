@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Fragment, isValidElement, type ReactElement, type ReactNode, useState } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { isID } from '../../state/device-view.ts';
-import { idFrom } from '../../state/new-id.ts';
 import { Checks } from '../checks.tsx';
 import { ChangeDialog } from '../form-dialog.tsx';
 import { FormField } from '../form-field.tsx';
@@ -13,6 +12,7 @@ import { Notice } from '../texts.tsx';
 import { useWords } from '../use.ts';
 import { useDialog } from './address.tsx';
 import { Choice } from './choice.tsx';
+import { idFrom } from './new-id.ts';
 
 interface Option<V> {
   readonly value: V;

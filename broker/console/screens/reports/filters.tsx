@@ -11,6 +11,7 @@ import { Icon } from '../../components/icon.tsx';
 import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import {
   dateOf,
   endOfDate,
@@ -21,7 +22,6 @@ import {
 } from '../../state/reports/report-view.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { VehicleChoices } from './vehicle-choices.tsx';
 
 /** The two pages of reports: the report that is read now, and those that are mailed. */
 export function ReportTabs() {

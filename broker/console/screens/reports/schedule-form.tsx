@@ -12,6 +12,7 @@ import {
   useNewID,
 } from '../../components/patterns/form.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { call } from '../../service/call.ts';
 import { useRole, useUser } from '../../service/role.ts';
 import { vehiclesMost } from '../../state/reports/report-view.ts';
@@ -29,7 +30,6 @@ import {
 } from '../../state/reports/schedule-draft.ts';
 import { language } from '../../words/word-set.ts';
 import { useGroups } from '../people/use-people.ts';
-import { VehicleChoices } from './vehicle-choices.tsx';
 
 interface DraftProps {
   readonly draft: ScheduleDraft;

@@ -18,6 +18,7 @@ import {
 } from '../../components/patterns/form.tsx';
 import { codeText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
@@ -37,7 +38,6 @@ import {
   weekdays,
 } from '../../state/rules/rule-draft.ts';
 import { useGroups, useUsers } from '../people/use-people.ts';
-import { VehicleChoices } from '../reports/vehicle-choices.tsx';
 import { ruleChanges, useRules } from './use-rules.ts';
 
 /** Devices that a rule names, as the service takes them. */

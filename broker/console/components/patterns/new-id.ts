@@ -1,5 +1,5 @@
 // The id of a new object, made from its name. Pure.
-import { isID } from './device-view.ts';
+import { isID } from '../../state/device-view.ts';
 
 /** Letters that no decomposition makes of the alphabet of ids. */
 const letters: Readonly<Record<string, string>> = {

@@ -1,13 +1,13 @@
 // Any of the vehicles of the fleet, found by name: of a report, a route or a rule.
 
 import { useMemo, useState } from 'react';
-import { reportWords } from '../../../../build/words/report.ts';
-import { Checks } from '../../components/checks.tsx';
-import { FindField } from '../../components/find-field.tsx';
-import { useValue, useWords } from '../../components/use.ts';
-import { Known, usePicture } from '../../components/view.tsx';
-import { vehicles } from '../../service/live.ts';
-import { matchesText, type Vehicle } from '../../state/fleet.ts';
+import { reportWords } from '../../../build/words/report.ts';
+import { vehicles } from '../service/live.ts';
+import { matchesText, type Vehicle } from '../state/fleet.ts';
+import { Checks } from './checks.tsx';
+import { FindField } from './find-field.tsx';
+import { useValue, useWords } from './use.ts';
+import { Known, usePicture } from './view.tsx';
 
 /** Vehicles in the list at once; a search finds the others. */
 const choicesMost = 50;
