@@ -66,19 +66,22 @@ describe.skipIf(why !== null)(
       const { page, user, complaints } = opened;
       await reachByKey(opened, { key: 'd', heading: 'Devices' });
       await page.locator('table.devices tbody tr').first().waitFor();
-      await user.goTo('Create device');
+      await user.goTo('Create device…');
       await user.press('Enter');
       await page.getByRole('dialog', { name: 'Create a device' }).waitFor();
       expect(new URL(page.url()).search).toBe('?open=create');
-      await expect.poll(user.focused).toBe('Device ID');
+      await expect.poll(user.focused).toBe('Name');
+      await user.type('Truck forty');
+      await expect
+        .poll(() => page.getByRole('textbox', { name: 'Device ID' }).inputValue())
+        .toBe('truck-forty');
+      await user.press('Tab', 'Control+a');
       await user.type('truck 40');
       await page.getByText('Use 1 to 64 of A-Z, a-z, 0-9, _ and -').waitFor();
       await user.press('Enter');
       expect((await deviceOf('truck 40'))['error']).toBeDefined();
       await user.press('Control+a');
       await user.type('truck-40');
-      await user.press('Tab');
-      await user.type('Truck forty');
       await user.press('Tab');
       await user.type('356938035643809');
       await user.press('Enter');
@@ -101,9 +104,16 @@ describe.skipIf(why !== null)(
       await open('/devices?open=create');
       await page.getByRole('textbox', { name: 'Device ID' }).fill('van-01');
       await page.getByRole('textbox', { name: 'Driver' }).fill('Somebody else');
-      await page.getByRole('dialog').getByRole('button', { name: 'Create device' }).click();
-      await page.getByRole('alert').filter({ hasText: 'There is a device van-01 already' }).waitFor();
+      await page.getByText('This identifier is taken').waitFor();
+      const create = page.getByRole('dialog').getByRole('button', { name: 'Create device' });
+      expect(await create.isDisabled()).toBe(true);
+      // One that was made since the list was read is found before anything is sent.
+      await page.getByRole('textbox', { name: 'Device ID' }).fill('truck-45');
+      await post('device/createdevice', { deviceID: 'truck-45', deviceDriver: 'M. Roy' });
+      await create.click();
+      await page.getByRole('alert').filter({ hasText: 'This identifier is taken' }).waitFor();
       expect((await deviceOf('van-01'))['deviceDriver']).toBe(before['deviceDriver']);
+      expect((await deviceOf('truck-45'))['deviceDriver']).toBe('M. Roy');
     });
 
     it('changes what is known of a device, and sends only what was changed', async () => {
@@ -134,6 +144,24 @@ describe.skipIf(why !== null)(
       await page.getByRole('alert').filter({ hasText: 'belongs to another device' }).waitFor();
       expect(await field.inputValue()).toBe('490154203237518');
       expect((await deviceOf('van-01'))['deviceUnique']).toBe('');
+    });
+
+    it('sorts the list by a column, and the other way round by a second press', async () => {
+      const { page, user, complaints, open } = await openAs('admin');
+      await open('/devices?find=van-0');
+      const names = () => page.locator('table.devices tbody th a').allTextContents();
+      await expect.poll(names).toEqual(['van-01', 'van-02']);
+      await user.goTo('Device');
+      await user.press('Enter');
+      await expect.poll(() => new URL(page.url()).searchParams.get('sorted')).toBe('1');
+      await user.press('Enter');
+      await expect.poll(names).toEqual(['van-02', 'van-01']);
+      await page.reload();
+      await expect.poll(names).toEqual(['van-02', 'van-01']);
+      expect(await page.getByRole('columnheader', { name: 'Device' }).getAttribute('aria-sort')).toBe(
+        'descending',
+      );
+      expect(complaints).toEqual([]);
     });
 
     it('keeps filter and search in the address, and says when nothing matches', async () => {
@@ -358,6 +386,43 @@ describe.skipIf(why !== null)(
       await expect.poll(() => limited.page.locator('table.devices tbody tr').count()).toBe(1);
       expect([...viewer.complaints, ...limited.complaints]).toEqual([]);
     });
+
+    it.each([
+      [390, 844, 'de'],
+      [1280, 720, 'de'],
+      [1440, 900, 'en'],
+    ])(
+      'shows a name of 88 characters whole, without a sideways scroll, at %i x %i in %s',
+      async (width, height, language) => {
+        const deviceDisplayName =
+          'Güterwagen Nordrhein-Westfalen Köln-Ehrenfeld Sattelzug mit Kühlauflieger Nr. 3 Reserve';
+        await post('device/settings', { deviceID: 'van-01', deviceDisplayName });
+        const { page, open } = await openAs('admin', { width, language });
+        await page.setViewportSize({ width, height });
+        for (const path of [
+          '/devices?pick=van-01',
+          '/devices/van-01',
+          '/devices/van-01?part=settings',
+          '/settings',
+          '/people?list=groups&group=north',
+        ]) {
+          await open(path);
+          const names = page.locator('main').getByText(deviceDisplayName);
+          await names.first().waitFor();
+          const cut = await names.evaluateAll((shown) =>
+            shown
+              .filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth > 0)
+              .map((one) => one.outerHTML),
+          );
+          const sideways = await page.evaluate(`(() => {
+          const { scrollWidth, clientWidth } = document.querySelector('.content');
+          return scrollWidth - clientWidth;
+        })()`);
+          expect([path, cut, sideways]).toEqual([path, [], 0]);
+        }
+        await post('device/settings', { deviceID: 'van-01', deviceDisplayName: 'van-01' });
+      },
+    );
 
     it.each(['fr', 'de', 'es', 'ar'])('speaks %s on the screens of devices', async (language) => {
       const opened = await openAs('admin', { language });

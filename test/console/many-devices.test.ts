@@ -134,6 +134,25 @@ describe.skipIf(why !== null)(
       expect(complaints).toEqual([]);
     });
 
+    it('join a group together, and those that are in it stay', async () => {
+      await post('group/updategroup', { groupID: 'yard', groupDisplayName: 'Yard', devices: ['van-01'] });
+      const { page, user, complaints, open } = await openAs('admin');
+      await open('/devices?pick=van-01,van-02');
+      await user.goTo('Add to a group…');
+      await user.press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Add 2 devices to a group' });
+      await dialog.getByRole('button', { name: /Group/ }).first().click();
+      await page.getByRole('option', { name: 'Yard' }).click();
+      await dialog.getByRole('button', { name: 'Add to Yard' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await expect.poll(() => new URL(page.url()).search).toBe('');
+      const { groups } = await demo.call('group/groups/authorization', { token });
+      expect(groups).toContainEqual(
+        expect.objectContaining({ groupID: 'yard', devices: ['van-01', 'van-02'] }),
+      );
+      expect(complaints).toEqual([]);
+    });
+
     it('are listed by how long nothing was received, as the service judges it', async () => {
       const { page, complaints, open } = await openAs('vera');
       await open('/devices?silent=hour');
@@ -189,6 +208,7 @@ describe.skipIf(why !== null)(
           '/devices?silent=week',
           '/devices?pick=van-01,van-02',
           '/devices?pick=van-01,van-02&open=delete',
+          '/devices?pick=van-01,van-02&open=group',
           '/devices?open=import',
           '/devices/van-01?part=unreadable',
         ];

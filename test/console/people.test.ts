@@ -141,7 +141,7 @@ describe.skipIf(why !== null)(
       expect(sent).toEqual(['{"userID":"olga","contactPhone":"+49 40 1234"}']);
       await page.getByText('+49 40 1234').waitFor();
       await open('/people?user=admin&open=user-edit');
-      await page.getByRole('button', { name: /Role/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: /Role/ }).click();
       await page.getByRole('option', { name: 'Viewer' }).click();
       await page.getByRole('button', { name: 'Save admin' }).click();
       await page.getByRole('alert').filter({ hasText: 'last active administrator' }).waitFor();
@@ -235,10 +235,19 @@ describe.skipIf(why !== null)(
       await page.getByRole('link', { name: 'north' }).waitFor();
       await user.goTo('Create group…');
       await user.press('Enter');
-      await expect.poll(user.focused).toBe('Group ID');
-      await user.type('south');
-      await user.press('Tab');
+      await expect.poll(user.focused).toBe('Name');
+      const id = page.getByRole('textbox', { name: 'Group ID' });
+      // A taken id gets a number.
+      await user.type('Nörth');
+      await expect.poll(() => id.inputValue()).toBe('north-2');
+      await user.press('Control+a');
       await user.type('South yard');
+      await expect.poll(() => id.inputValue()).toBe('south-yard');
+      await user.press('Tab');
+      await user.type('north');
+      await page.getByText('This identifier is taken').waitFor();
+      await user.press('Control+a');
+      await user.type('south');
       await user.press('Enter');
       await page.getByRole('heading', { name: 'South yard' }).waitFor();
       await user.expectFocus();

@@ -125,7 +125,7 @@ describe.skipIf(why !== null)(
       await page.getByText('No reports are mailed').waitFor();
       await user.goTo('Create report by mail…');
       await user.press('Enter');
-      await expect.poll(user.focused).toBe('ID');
+      await expect.poll(user.focused).toBe('Name');
       const dialog = page.getByRole('dialog', { name: 'Create a report by mail' });
       const create = dialog.getByRole('button', { name: 'Create report by mail' });
       await user.type('weekly');

@@ -78,24 +78,26 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
     await user.press('Enter');
     await page.getByRole('heading', { name: 'Draw a route' }).waitFor();
     const save = page.getByRole('button', { name: 'Save the route' });
-    expect(await save.getAttribute('aria-disabled')).toBe('true');
+    await save.press('Enter');
+    await expect.poll(user.focused).toBe('Identifier');
+    expect(await routes()).toEqual([]);
     for (let at = 0; at < 10; at += 1) {
       await user.goTo('Next point: latitude, longitude');
       await page.keyboard.type(`${(43.6 + at / 100).toFixed(2)}, -79.35`);
       await user.press('Enter');
       await page.getByText(`${at + 1} of 100 points`).waitFor();
     }
-    await user.goTo('Identifier');
-    await page.keyboard.type('harbour run');
+    await user.goTo('Name', 'Shift+Tab');
+    await page.keyboard.type('Harbour run');
     for (const deviceID of ['van-01', 'van-02', 'van-03']) {
       await user.goTo(deviceID);
       await user.press('Space');
     }
     await user.goTo('Save the route');
     await user.press('Enter');
-    await page.getByRole('heading', { name: 'harbour run' }).waitFor();
+    await page.getByRole('heading', { name: 'Harbour run' }).waitFor();
     await user.expectFocus();
-    expect(await routeOf('harbour run')).toMatchObject({
+    expect(await routeOf('harbour-run')).toMatchObject({
       routeRadius: 1000,
       routePoint1: '43.60000,-79.35000',
       routePoint10: '43.69000,-79.35000',
@@ -114,7 +116,7 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
 
   it('are changed by what differs only, and deleted by name', async () => {
     const { page, open: go } = await open();
-    await go('/routes?route=harbour%20run');
+    await go('/routes?route=harbour-run');
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Radius (m)').fill('250');
     await page.getByRole('button', { name: 'Remove point 10' }).click();
@@ -130,13 +132,13 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
       undefined,
       250,
     ]);
-    await page.getByRole('heading', { name: 'harbour run' }).waitFor();
+    await page.getByRole('heading', { name: 'Harbour run' }).waitFor();
     // The request was waited for, and not its answer.
     await expect
-      .poll(() => routeOf('harbour run'))
+      .poll(() => routeOf('harbour-run'))
       .toMatchObject({ routeRadius: 250, routePoint10: '43.69000,-79.35000' });
     await page.getByRole('button', { name: 'Delete…' }).click();
-    await page.getByRole('button', { name: 'Delete harbour run' }).click();
+    await page.getByRole('button', { name: 'Delete Harbour run' }).click();
     await page.getByText('No routes yet').waitFor();
     expect(await routes()).toEqual([]);
   });
@@ -155,10 +157,10 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
     if (box === null) throw new Error('the map has no place');
     await page.mouse.click(box.x + box.width * 0.3, box.y + box.height * 0.3);
     await page.getByText('2 of 100 points').waitFor();
-    await page.getByLabel('Identifier').fill('by map');
+    await page.getByLabel('Name').fill('by map');
     await page.getByRole('button', { name: 'Save the route' }).click();
     await page.getByRole('heading', { name: 'by map' }).waitFor();
-    expect(await routeOf('by map')).toMatchObject({ routeRadius: 400, routePoint1: '43.65000,-79.38000' });
+    expect(await routeOf('by-map')).toMatchObject({ routeRadius: 400, routePoint1: '43.65000,-79.38000' });
     await watching.page.locator('a.vehicle', { hasText: 'by map' }).waitFor();
     expect(complaints).toEqual([]);
   });
@@ -176,7 +178,7 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
     const { routeTexts } = await import('../../build/words/route/en.ts');
     const sentences = sentencesOf(routeTexts);
     const { page, open: go } = await open({ language });
-    for (const path of ['/routes?route=by%20map', '/routes?edit=new&shape=2%3B500']) {
+    for (const path of ['/routes?route=by-map', '/routes?edit=new&shape=2%3B500']) {
       await go(path);
       await page.locator('section.panel').waitFor();
       const shown = await page.locator('body').innerText();
@@ -195,7 +197,7 @@ describe.skipIf(why !== null)(why === null ? 'the routes' : `the routes [${why}]
       const { page, complaints, open: go } = await open({ width, language, hasMap: width > 1000 });
       for (const path of [
         '/routes',
-        '/routes?route=by%20map',
+        '/routes?route=by-map',
         '/routes?edit=new&shape=2%3B500%3B43.6%2C-79.5%3B43.7%2C-79.4',
       ]) {
         await go(path);

@@ -65,10 +65,11 @@ describe.skipIf(why !== null)(
       await page.getByRole('link', { name: 'Panic to the control room' }).waitFor();
       await user.goTo('Create rule…');
       await user.press('Enter');
-      await expect.poll(user.focused).toBe('Rule ID');
+      await expect.poll(user.focused).toBe('Name');
+      await user.press('Tab');
       const create = dialogOf(page, 'Create a rule').getByRole('button', { name: 'Create rule' });
       await user.type('panic');
-      await page.getByText('Use 1 to 64 of').waitFor();
+      await page.getByText('This identifier is taken').waitFor();
       expect(await create.isDisabled()).toBe(true);
       await user.type('-night');
       await page.getByText('Choose webhook, e-mail or push').waitFor();
@@ -134,8 +135,10 @@ describe.skipIf(why !== null)(
 
     it('shows the refusal of the service where a rule names a device that is not there', async () => {
       const { page, open } = await openAs('admin');
+      await post('device/createdevice', { deviceID: 'ghost' });
       await open('/rules?rule=panic&open=rule-edit');
-      await page.getByRole('textbox', { name: 'Devices' }).fill('nothing-like-it');
+      await page.getByText('ghost', { exact: true }).click();
+      await post('device/deletedevice', { deviceID: 'ghost' });
       await page.getByRole('button', { name: 'Save rule panic' }).click();
       await page.getByRole('alert').filter({ hasText: 'there is no such device' }).waitFor();
       expect(await ruleOf('panic')).toMatchObject({ devices: [] });
@@ -192,7 +195,7 @@ describe.skipIf(why !== null)(
       const outcome = page.getByRole('status').filter({ hasText: /[1-9][0-9]* notifications?, 0 events/ });
       await outcome.waitFor();
       await page.getByText('van-02').first().waitFor();
-      await page.getByRole('textbox', { name: 'Devices' }).fill('van-01');
+      await page.getByRole('dialog').getByText('van-01', { exact: true }).first().click();
       await outcome.waitFor({ state: 'detached' });
       expect(await ruleOf('panic')).toMatchObject({ devices: [] });
     });

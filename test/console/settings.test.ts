@@ -82,6 +82,7 @@ describe.skipIf(why !== null)(
       const field = page.getByRole('textbox', { name: 'Position while moving, every' });
       await page.getByText('Without a choice here: 20 s, from all vehicles').waitFor();
       await page.getByText('Without a choice here: 600 s (10 min), from all vehicles').waitFor();
+      expect([await field.inputValue(), await field.getAttribute('placeholder')]).toEqual(['', '20']);
       await field.fill('5');
       await page.getByRole('button', { name: 'Save changes' }).click();
       await page.getByText('Saved', { exact: true }).waitFor();

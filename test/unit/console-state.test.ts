@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
+import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';
 import { createStreamParser } from '../../broker/console/state/event-stream.ts';
@@ -18,6 +19,7 @@ import {
 import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
 import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
+import { column } from '../../broker/console/state/search.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';
 
@@ -27,6 +29,39 @@ const alarm = (priority: 'critical' | 'high' | 'low', hasOwner: boolean) => ({
   statusCode: 63553,
   priority,
   hasOwner,
+});
+
+describe('the id of a new object', () => {
+  it.each([
+    ['Güterwagen 3', [], 'guterwagen-3'],
+    ['  Straße: Łódź / Ærø!  ', [], 'strasse-lodz-aero'],
+    ['van_01', ['van_01', 'van_01-2'], 'van_01-3'],
+    ['Nörth', ['north'], 'north-2'],
+    ['مركبة ٣', [], ''],
+    ['--', [], ''],
+    ['', [''], ''],
+  ])('of the name %j beside %j is %j', (name, taken, id) => {
+    expect(idFrom(name, taken)).toBe(id);
+  });
+
+  it('has at most 64 characters, with its number', () => {
+    const [long, taken] = ['x'.repeat(200), Array.from({ length: 9 }, (_, at) => at)];
+    const ids = taken.map((at) => (at === 0 ? 'x'.repeat(58) : `${'x'.repeat(58)}-${at + 1}`));
+    expect(idFrom(long, ids)).toBe(`${'x'.repeat(58)}-10`);
+  });
+});
+
+describe('the column that a list is sorted by', () => {
+  it.each([
+    [1, 1],
+    [-9, -9],
+    [0, undefined],
+    [10, undefined],
+    ['1', undefined],
+    [1.5, undefined],
+  ])('%j is read as %j', (given, read) => {
+    expect(column(given)).toBe(read);
+  });
 });
 
 describe('the parser of the stream', () => {

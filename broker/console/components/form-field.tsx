@@ -9,6 +9,8 @@ interface FormFieldProps {
   /** What is wrong with the value; null: nothing. */
   readonly fault?: string | null;
   readonly most: number;
+  /** What holds while nothing is typed. */
+  readonly placeholder?: string;
   readonly type?: 'text' | 'password' | 'email' | 'tel';
   readonly autoComplete?: string;
   readonly isLong?: boolean;
@@ -18,7 +20,14 @@ interface FormFieldProps {
 }
 
 export function FormField({ label, value, hint, fault = null, most, onChange, ...rest }: FormFieldProps) {
-  const { type = 'text', autoComplete = 'off', isLong = false, isRequired = false, hasFocus = false } = rest;
+  const {
+    placeholder = '',
+    type = 'text',
+    autoComplete = 'off',
+    isLong = false,
+    isRequired = false,
+    hasFocus = false,
+  } = rest;
   return (
     <TextField
       className="field"
@@ -33,7 +42,11 @@ export function FormField({ label, value, hint, fault = null, most, onChange, ..
       validationBehavior="aria"
     >
       <Label>{label}</Label>
-      {isLong ? <TextArea className="input" rows={3} /> : <Input className="input" />}
+      {isLong ? (
+        <TextArea className="input" rows={3} />
+      ) : (
+        <Input className="input" placeholder={placeholder} />
+      )}
       {hint === undefined ? null : (
         <Text slot="description" className="hint">
           {hint}

@@ -32,9 +32,8 @@ export const settingTables = [
 ] as const satisfies readonly (keyof Settings)[];
 
 /** Dialogs over the list and over one device. */
-export const listDialogs = ['create', 'import', 'delete', 'cut'] as const;
+export const listDialogs = ['create', 'import', 'delete', 'group', 'cut'] as const;
 export const deviceDialogs = ['secret', 'delete', 'code', 'end', 'drop'] as const;
-export type DeviceDialog = (typeof deviceDialogs)[number];
 
 /** What of a device the list asks for. */
 export const deviceListFields =

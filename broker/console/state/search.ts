@@ -43,6 +43,10 @@ export const whole =
 /** Epoch seconds. */
 export const epoch = whole(1e11);
 
+/** The number of a column of a table, from 1; below 0: from its greatest value down. */
+export const column: Parse<number> = (value) =>
+  typeof value === 'number' && /^-?[1-9]$/.test(String(value)) ? value : undefined;
+
 export const oneOf =
   <T extends string>(values: readonly T[]): Parse<T> =>
   (value) =>

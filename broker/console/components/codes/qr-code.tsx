@@ -1,5 +1,6 @@
 // A QR code of a text, drawn as one path: dark on light in every theme, for that is what cameras read.
 import { encodeQR } from 'qr';
+import '../../styles/lists.css';
 
 /** Modules of light around the code, as the standard wants. */
 const quiet = 4;

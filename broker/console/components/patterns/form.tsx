@@ -12,6 +12,7 @@ import { Notice } from '../texts.tsx';
 import { useWords } from '../use.ts';
 import { useDialog } from './address.tsx';
 import { Choice } from './choice.tsx';
+import { idFrom } from './new-id.ts';
 
 interface Option<V> {
   readonly value: V;
@@ -137,14 +138,29 @@ export function useFields<D extends object>(first: D): readonly [D, (change: Par
   return [{ ...first, ...typed }, (change) => setTyped((before) => ({ ...before, ...change }))];
 }
 
-/** The id of a new object. @param taken ids that the operation would change; undefined: they are not known yet. */
-export function useNewID(label: string, id: string, taken: readonly string[] | undefined) {
+/**
+ * The name of a new object, and its id, which is made from the name until one is typed.
+ * @param taken ids that the operation would change; undefined: they are not known yet. @param isTried
+ * a form without an id was to be sent: what is missing is said too.
+ */
+export function useNewID<D extends { readonly id: string; readonly name: string }>(
+  typed: D,
+  labels: { readonly id: string; readonly name: string },
+  taken: readonly string[] | undefined,
+  isTried = false,
+) {
   const { forms } = useWords(formWords);
-  const isFree = isID(id) && taken?.includes(id) !== true;
-  const fault = id === '' || isFree ? null : forms.idWrong;
+  const id = typed.id || idFrom(typed.name, taken ?? []);
+  const isTaken = taken?.includes(id) === true;
+  const isRight = isID(id) || (id === '' && !isTried);
+  const fault = isTaken ? forms.idTaken : isRight ? null : forms.idWrong;
   return {
-    isReady: isFree && taken !== undefined,
-    field: { name: 'id', label, hint: forms.idHint, fault, most: 64, isRequired: true, hasFocus: true },
+    draft: { ...typed, id },
+    isReady: id !== '' && fault === null && taken !== undefined,
+    fields: [
+      { name: 'name', label: labels.name, most: 128, hasFocus: true },
+      { name: 'id', label: labels.id, hint: forms.idHint, fault, most: 64, isRequired: true },
+    ],
   } as const;
 }
 

@@ -1,12 +1,14 @@
 // A list and what it has of one of its rows beside it: loading, failed, empty or its rows, the button for a new one, and more rows.
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButton } from '../action-button.tsx';
-import type { IconName } from '../icon.tsx';
+import { Icon, type IconName } from '../icon.tsx';
 import { Empty } from '../texts.tsx';
 import { View } from '../view.tsx';
-import { DialogButton, type DialogName, useDialog } from './address.tsx';
+import { DialogButton, type DialogName, useDialog, usePut } from './address.tsx';
 import { Card } from './page.tsx';
+import '../../styles/lists.css';
 
 interface Column<T> {
   readonly name: string;
@@ -16,7 +18,13 @@ interface Column<T> {
   /** Its name is for a screen reader alone: a column of buttons. */
   readonly isNameHidden?: boolean;
   cell(item: T): ReactNode;
+  /** Makes its name a button that sorts by it. */
+  order?(one: T, other: T): number;
 }
+
+/** Texts as a person sorts them: by the letters of the language, and by the numbers in them. */
+export const byText = (one: string, other: string): number =>
+  one.localeCompare(other, undefined, { numeric: true });
 
 interface TableProps<T> {
   /** For a screen reader. */
@@ -24,31 +32,66 @@ interface TableProps<T> {
   /** The first is the header of its row. All names differ. */
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
+  /** Rows that are shown; without it all. */
+  readonly most?: number;
   readonly selected?: string | null;
+  readonly className?: string;
   keyOf(item: T): string;
   /** Attributes of the row. */
   rowOf?(item: T): object;
 }
 
+/** The column that the address sorts by, and its order; `choose` sorts by one, and the other way round when it is pressed again. */
+function useSort<T>(columns: readonly Column<T>[]) {
+  const { sorted: sort = 0 } = useSearch({ strict: false });
+  const put = usePut();
+  const order = columns[Math.abs(sort) - 1]?.order;
+  return {
+    compare: order && ((one: T, other: T) => (sort > 0 ? order(one, other) : order(other, one))),
+    directionOf: (at: number) => (Math.abs(sort) !== at + 1 ? 'none' : sort > 0 ? 'ascending' : 'descending'),
+    choose: (at: number) => put({ sorted: sort === at + 1 ? -sort : at + 1 }),
+  } as const;
+}
+
 /** A table whose rows fold into cards on a narrow screen. */
 export function Table<T>(props: TableProps<T>) {
-  const { caption, columns, items, selected, keyOf, rowOf } = props;
+  const { caption, columns, items, most, selected, className = 'people', keyOf, rowOf } = props;
+  const { compare, directionOf, choose } = useSort(columns);
   const numClass = ({ isNum = false }: Column<T>) => (isNum ? { className: 'num' } : {});
+  const nameOf = ({ name, isNameHidden = false, order }: Column<T>, at: number): ReactNode =>
+    order === undefined ? (
+      isNameHidden ? (
+        <span className="hidden">{name}</span>
+      ) : (
+        name
+      )
+    ) : (
+      <button type="button" className="sort" onClick={() => choose(at)}>
+        {name}
+        <Icon name="chevron-left" />
+      </button>
+    );
+  const sorted = compare === undefined ? items : items.toSorted(compare);
   return (
     <div className="scroll">
-      <table className="table folds people">
+      <table className={`table folds ${className}`}>
         <caption className="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th scope="col" key={column.name} {...numClass(column)}>
-                {column.isNameHidden === true ? <span className="hidden">{column.name}</span> : column.name}
+            {columns.map((column, at) => (
+              <th
+                scope="col"
+                key={column.name}
+                {...numClass(column)}
+                {...(column.order === undefined ? {} : { 'aria-sort': directionOf(at) })}
+              >
+                {nameOf(column, at)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {items.map((item) => (
+          {sorted.slice(0, most).map((item) => (
             <tr
               key={keyOf(item)}
               {...(selected === undefined ? {} : { 'data-selected': keyOf(item) === selected })}

@@ -1,8 +1,8 @@
 // The account: its state and limits for every user, its settings and the rules for cuts for administrators; and the user's own preferences.
-
 import { accountWords } from '../../../../build/words/account.ts';
-import { Badge, Empty, Fact, Loading, Time } from '../../components/texts.tsx';
-import { useTitle, useValue, useWords } from '../../components/use.ts';
+import { Card, Gate, isOneOf, Page } from '../../components/patterns/page.tsx';
+import { Badge, Fact, Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
@@ -16,94 +16,73 @@ function Figures() {
   const accountID = useValue(session)?.accountID ?? '';
   const { data, error } = useFigures();
   return (
-    <section className="card" aria-labelledby="account-title">
-      <header>
-        <h2 id="account-title">{texts.of({ account: accountID })}</h2>
-      </header>
-      <div className="card-body">
-        <View error={error} isLoaded={data !== undefined} empty={null}>
-          {data === undefined ? null : (
-            <dl className="facts">
-              <Fact
-                name={texts.state}
-                value={
-                  data.isActive ? (
-                    <Badge icon="circle-check" tone="ok">
-                      {texts.active}
-                    </Badge>
-                  ) : (
-                    <Badge icon="ban" tone="look">
-                      {texts.inactive}
-                    </Badge>
-                  )
-                }
-              />
-              <Fact
-                name={texts.ends}
-                value={data.expirationTime === 0 ? texts.endsNever : <Time at={data.expirationTime} />}
-              />
-              <Fact
-                name={texts.devices}
-                value={
-                  data.maximumDevices === 0
-                    ? texts.devicesFree({ count: data.deviceCount })
-                    : texts.devicesOf({ count: data.deviceCount, most: data.maximumDevices })
-                }
-              />
-            </dl>
-          )}
-        </View>
-      </div>
-    </section>
+    <Card title={texts.of({ account: accountID })}>
+      <View error={error} isLoaded={data !== undefined} empty={null}>
+        {data === undefined ? null : (
+          <dl className="facts">
+            <Fact
+              name={texts.state}
+              value={
+                data.isActive ? (
+                  <Badge icon="circle-check" tone="ok">
+                    {texts.active}
+                  </Badge>
+                ) : (
+                  <Badge icon="ban" tone="look">
+                    {texts.inactive}
+                  </Badge>
+                )
+              }
+            />
+            <Fact
+              name={texts.ends}
+              value={data.expirationTime === 0 ? texts.endsNever : <Time at={data.expirationTime} />}
+            />
+            <Fact
+              name={texts.devices}
+              value={
+                data.maximumDevices === 0
+                  ? texts.devicesFree({ count: data.deviceCount })
+                  : texts.devicesOf({ count: data.deviceCount, most: data.maximumDevices })
+              }
+            />
+          </dl>
+        )}
+      </View>
+    </Card>
   );
 }
 
 /** Settings and rules, as an administrator sees them. */
 function Administration() {
   const { data, error } = useAccount();
-  if (data === undefined)
-    return (
-      <section className="card">
-        <View error={error} isLoaded={false} empty={null}>
-          {null}
-        </View>
-      </section>
-    );
   return (
-    <>
-      <View error={error} isLoaded empty={null}>
-        <AccountForm account={data} />
-      </View>
-      <CutRules account={data} />
-    </>
+    <View error={error} isLoaded={data !== undefined} empty={null}>
+      {data === undefined ? null : (
+        <>
+          <AccountForm account={data} />
+          <CutRules account={data} />
+        </>
+      )}
+    </View>
   );
 }
 
 export function AccountScreen() {
-  const words = useWords(accountWords);
-  const { account: texts } = words;
-  const role = useRole();
-  useTitle(words.pages.account.title);
+  const { account: texts, pages } = useWords(accountWords);
   return (
-    <main className="page" id="main">
-      <header className="page-head">
-        <h1>{words.pages.account.title}</h1>
-      </header>
+    <Page title={pages.account.title}>
       <div className="split">
         <div className="stack">
           <Figures />
-          {role === 'admin' ? (
+          <Gate isOpen={isOneOf(useRole(), 'admin')} title={texts.adminsOnly}>
             <Administration />
-          ) : (
-            <section className="card">
-              {role === '' ? <Loading rows={3} /> : <Empty icon="lock" title={texts.adminsOnly} />}
-            </section>
-          )}
+          </Gate>
         </div>
         <aside className="stack">
           <PreferencesForm />
         </aside>
       </div>
-    </main>
+    </Page>
   );
 }

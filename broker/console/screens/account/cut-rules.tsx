@@ -1,29 +1,29 @@
 // Rules for cuts of the account: second person, password again, and the breaker. Each is changed by a dialog that names the account; what
 // makes a cut easier has conditions that the service judges.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
-import { Button } from 'react-aria-components';
+import type { ReactNode } from 'react';
 import { accountWords } from '../../../../build/words/account.ts';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { ChangeDialog, FormDialog } from '../../components/form-dialog.tsx';
-import { FormField } from '../../components/form-field.tsx';
-import type { IconName } from '../../components/icon.tsx';
+import { Actions } from '../../components/patterns/detail.tsx';
+import { ActionDialog, Fields, useFields } from '../../components/patterns/form.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { Badge, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
-import type { AccountDialog } from '../../state/account/account-address.ts';
 import type { Account } from '../../state/account/account-view.ts';
 import { breakerText } from '../cut/order-times.ts';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
-import { useAccountDialog, useChangeAccount } from './use-account.ts';
+import { useChangeAccount } from './use-account.ts';
 
 /** As the service takes it. */
 const reasonMost = 200;
+
+/** What a change of a rule makes old. */
+const ruleChanges = ['account', 'orders'];
 
 interface RuleProps {
   readonly name: string;
@@ -48,66 +48,17 @@ function Rule({ name, isOn, text, children }: RuleProps) {
   );
 }
 
-function Opener({ name, children }: { readonly name: AccountDialog; readonly children: string }) {
-  const dialog = useAccountDialog();
-  return (
-    <Button className="button secondary" aria-haspopup="dialog" onPress={() => dialog.open(name)}>
-      {children}…
-    </Button>
-  );
-}
-
-interface RuleDialogProps {
-  readonly name: AccountDialog;
-  readonly icon: IconName;
-  readonly title: string;
-  readonly text: string;
-  readonly action: string;
-  readonly isOff?: boolean;
-  readonly change: ReturnType<typeof useChangeAccount>;
-  readonly children?: ReactNode;
-  submit(): void;
-}
-
-function RuleDialog({ name, text, isOff = false, change, children, ...props }: RuleDialogProps) {
-  const dialog = useAccountDialog();
-  return (
-    <FormDialog
-      {...props}
-      isOpen={dialog.isOpen(name)}
-      isOff={isOff || change.isBusy}
-      error={change.failure}
-      close={() => {
-        change.reset();
-        dialog.close();
-      }}
-    >
-      <p>{text}</p>
-      {children}
-    </FormDialog>
-  );
-}
-
 function SecondPerson({ account }: { readonly account: Account }) {
   const { account: words, forms } = useWords(accountWords, formWords);
   const { approval: texts } = words;
   const user = useUser();
-  const dialog = useAccountDialog();
-  const change = useChangeAccount(dialog.close);
   const keep = useChangeAccount(() => undefined);
   const failure = useFailure(keep.failure, forms.failed);
   const { accountID, needsApproval, approvalOffRequestedBy: by, approvalOffRequestedOn: since } = account;
   const isOther = by !== '' && by !== user?.userID;
-  const opener = !needsApproval
-    ? texts.require
-    : by === ''
-      ? texts.drop
-      : isOther
-        ? texts.agree
-        : texts.again;
-  const dropAction = isOther
-    ? texts.agreeAction({ account: accountID })
-    : texts.dropAction({ account: accountID });
+  const of = { account: accountID };
+  const dropAction = isOther ? texts.agreeAction(of) : texts.dropAction(of);
+  const dropOpener = by === '' ? texts.drop : isOther ? texts.agree : texts.again;
   return (
     <Rule name={texts.name} isOn={needsApproval} text={needsApproval ? texts.on : texts.off}>
       {by === '' ? null : (
@@ -125,90 +76,92 @@ function SecondPerson({ account }: { readonly account: Account }) {
           {failure}
         </>
       )}
-      <Opener name="approval">{opener}</Opener>
-      <RuleDialog
-        name="approval"
-        icon="user-check"
-        title={needsApproval ? texts.dropTitle : texts.requireTitle}
-        text={needsApproval ? texts.dropText : texts.requireText}
-        action={needsApproval ? dropAction : texts.requireAction({ account: accountID })}
-        change={change}
-        submit={() => change.run({ accountID, needsApproval: !needsApproval })}
+      <Actions
+        of={[
+          {
+            name: 'approval',
+            text: needsApproval ? dropOpener : texts.require,
+            dialog: (
+              <ActionDialog
+                icon="user-check"
+                title={needsApproval ? texts.dropTitle : texts.requireTitle}
+                action={needsApproval ? dropAction : texts.requireAction(of)}
+                changes={ruleChanges}
+                run={() => call('updateAccount', { body: { accountID, needsApproval: !needsApproval } })}
+              >
+                <p>{needsApproval ? texts.dropText : texts.requireText}</p>
+              </ActionDialog>
+            ),
+          },
+        ]}
       />
     </Rule>
   );
 }
 
-function PasswordAgain({ account }: { readonly account: Account }) {
-  const { account: words } = useWords(accountWords);
-  const { password: texts } = words;
+function PasswordDialog({ account: { accountID, needsPassword } }: { readonly account: Account }) {
+  const { password: texts } = useWords(accountWords).account;
   const user = useUser();
-  const dialog = useAccountDialog();
-  const { accountID, needsPassword } = account;
   const proof = usePersonProof(needsPassword, user?.hasPassword ?? null);
-  const change = useChangeAccount(() => {
-    proof.answered(true);
-    dialog.close();
-  });
   const { secret } = proof;
   const proven = secret === null || secret === '' ? {} : { password: secret };
+  const of = { account: accountID };
+  return (
+    <ActionDialog
+      icon="lock"
+      title={needsPassword ? texts.dropTitle : texts.requireTitle}
+      action={needsPassword ? texts.dropAction(of) : texts.requireAction(of)}
+      isOff={secret === null}
+      changes={ruleChanges}
+      run={() => call('updateAccount', { body: { accountID, needsPassword: !needsPassword, ...proven } })}
+      onDone={() => proof.answered(true)}
+    >
+      <p>{needsPassword ? texts.dropText : texts.requireText}</p>
+      <ProofField proof={proof} relay="enginecutoff" />
+    </ActionDialog>
+  );
+}
+
+function PasswordAgain({ account }: { readonly account: Account }) {
+  const { password: texts } = useWords(accountWords).account;
+  const { needsPassword } = account;
   return (
     <Rule name={texts.name} isOn={needsPassword} text={needsPassword ? texts.on : texts.off}>
-      <Opener name="password">{needsPassword ? texts.drop : texts.require}</Opener>
-      <RuleDialog
-        name="password"
-        icon="lock"
-        title={needsPassword ? texts.dropTitle : texts.requireTitle}
-        text={needsPassword ? texts.dropText : texts.requireText}
-        action={
-          needsPassword
-            ? texts.dropAction({ account: accountID })
-            : texts.requireAction({ account: accountID })
-        }
-        isOff={secret === null}
-        change={change}
-        submit={() => change.run({ accountID, needsPassword: !needsPassword, ...proven })}
-      >
-        <ProofField proof={proof} relay="enginecutoff" />
-      </RuleDialog>
+      <Actions
+        of={[
+          {
+            name: 'password',
+            text: needsPassword ? texts.drop : texts.require,
+            dialog: <PasswordDialog account={account} />,
+          },
+        ]}
+      />
     </Rule>
   );
 }
 
 function ResetDialog({ accountID }: { readonly accountID: string }) {
-  const { account: words } = useWords(accountWords);
-  const { breaker: texts } = words;
-  const queries = useQueryClient();
-  const dialog = useAccountDialog();
-  const [reason, setReason] = useState('');
-  const resetting = useMutation({
-    mutationFn: () => call('resetBreaker', { body: { reason: reason.trim() } }),
-    onSuccess: () => {
-      setReason('');
-      dialog.close();
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
-  });
+  const { breaker: texts } = useWords(accountWords).account;
+  const [draft, put] = useFields({ reason: '' });
+  const reason = draft.reason.trim();
   return (
-    <ChangeDialog
-      isOpen={dialog.isOpen('breaker')}
+    <ActionDialog
       icon="triangle-alert"
       title={texts.title({ account: accountID })}
       action={texts.action({ account: accountID })}
-      isOff={reason.trim() === ''}
-      change={resetting}
-      close={dialog.close}
+      isOff={reason === ''}
+      changes={['orders']}
+      run={() => call('resetBreaker', { body: { reason } })}
     >
       <p>{texts.text}</p>
-      <FormField
-        label={texts.reason}
-        hint={texts.reasonHint}
-        value={reason}
-        most={reasonMost}
-        isRequired
-        onChange={setReason}
+      <Fields
+        of={[
+          { name: 'reason', label: texts.reason, hint: texts.reasonHint, most: reasonMost, isRequired: true },
+        ]}
+        draft={draft}
+        onChange={put}
       />
-    </ChangeDialog>
+    </ActionDialog>
   );
 }
 
@@ -229,7 +182,15 @@ function Breaker({ accountID }: { readonly accountID: string }) {
               </Badge>
               {isOpen ? (
                 <span className="push">
-                  <Opener name="breaker">{words.breaker.reset}</Opener>
+                  <Actions
+                    of={[
+                      {
+                        name: 'breaker',
+                        text: words.breaker.reset,
+                        dialog: <ResetDialog accountID={accountID} />,
+                      },
+                    ]}
+                  />
                 </span>
               ) : null}
             </div>
@@ -240,7 +201,6 @@ function Breaker({ accountID }: { readonly accountID: string }) {
                   ? cutLimits.breakerStopped({ users: stopped.join(', ') })
                   : approvals.cuts({ used: limits.accountCuts, most: limits.accountCutsPerHour })}
             </p>
-            {isOpen ? <ResetDialog accountID={accountID} /> : null}
           </>
         )}
       </View>
@@ -251,18 +211,13 @@ function Breaker({ accountID }: { readonly accountID: string }) {
 export function CutRules({ account }: { readonly account: Account }) {
   const { account: texts, approvals } = useWords(accountWords, cutWords);
   return (
-    <section className="card" aria-labelledby="cut-rules-title">
-      <header>
-        <h2 id="cut-rules-title">{texts.cuts}</h2>
-      </header>
-      <div className="card-body stack">
-        <ul className="stack">
-          <SecondPerson account={account} />
-          <PasswordAgain account={account} />
-          <Breaker accountID={account.accountID} />
-        </ul>
-        <p className="muted">{approvals.restoreFree}</p>
-      </div>
-    </section>
+    <Card title={texts.cuts}>
+      <ul className="stack">
+        <SecondPerson account={account} />
+        <PasswordAgain account={account} />
+        <Breaker accountID={account.accountID} />
+      </ul>
+      <p className="muted">{approvals.restoreFree}</p>
+    </Card>
   );
 }

@@ -1,15 +1,14 @@
 // The user's own preferences: what is kept at the service and applies wherever this user signs in.
-import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
+import { useState } from 'react';
 import { accountWords } from '../../../../build/words/account.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import { isLanguage, languages } from '../../../../src/core/words/languages.ts';
-import { ActionButton } from '../../components/action-button.tsx';
+import { CardForm } from '../../components/patterns/card-form.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { Card } from '../../components/patterns/page.tsx';
+import { useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { ServiceError } from '../../service/call.ts';
-import { connection } from '../../service/live.ts';
 import { usePreferences, useSavePreferences } from '../../shell/preferences.ts';
 import { isTheme, themes } from '../../shell/theme.ts';
 import { type ConsolePreferences, preferencesOf } from '../../state/account/preferences.ts';
@@ -50,33 +49,30 @@ function Fields({ kept, onChange }: FieldsProps) {
 }
 
 export function PreferencesForm() {
-  const { account, forms, stream } = useWords(accountWords, formWords);
+  const { account, forms } = useWords(accountWords, formWords);
   const { preferences: texts } = account;
-  const { state } = useValue(connection);
   const { data, error } = usePreferences();
   const saving = useSavePreferences();
   const [chosen, setChosen] = useState<Partial<ConsolePreferences>>({});
   const isStale = saving.error instanceof ServiceError && saving.error.code === 'conflict';
-  const failure = useFailure(isStale ? null : saving.error, forms.failed);
-  const isDown = state !== 'live';
-  const isOff = data === undefined || Object.keys(chosen).length === 0 || saving.isPending || isDown;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (isOff) return;
-    const kept = { ...preferencesOf(data.preferences), ...chosen };
-    saving.mutate({ kept, from: data }, { onSuccess: () => setChosen({}) });
-  };
+  const kept = data === undefined ? null : { ...preferencesOf(data.preferences), ...chosen };
   return (
-    <section className="card" aria-labelledby="preferences-title">
-      <header>
-        <h2 id="preferences-title">{texts.title}</h2>
-      </header>
-      <Form className="card-body stack" onSubmit={submit} validationBehavior="aria">
+    <Card title={texts.title} isBare>
+      <CardForm
+        isOff={kept === null || Object.keys(chosen).length === 0 || saving.isPending}
+        action={texts.save}
+        status={isStale ? texts.meanwhile : saving.isSuccess ? texts.saved : ''}
+        failure={useFailure(isStale ? null : saving.error, forms.failed)}
+        submit={() => {
+          if (data !== undefined && kept !== null)
+            saving.mutate({ kept, from: data }, { onSuccess: () => setChosen({}) });
+        }}
+      >
         <p className="muted">{texts.text}</p>
         <View error={error} isLoaded={data !== undefined} empty={null}>
-          {data === undefined ? null : (
+          {kept === null ? null : (
             <Fields
-              kept={{ ...preferencesOf(data.preferences), ...chosen }}
+              kept={kept}
               onChange={(change) => {
                 saving.reset();
                 setChosen((before) => ({ ...before, ...change }));
@@ -84,16 +80,7 @@ export function PreferencesForm() {
             />
           )}
         </View>
-        {failure}
-        <p className="muted" role="status">
-          {isDown ? stream.commandsOff : isStale ? texts.meanwhile : saving.isSuccess ? texts.saved : ''}
-        </p>
-        <div className="row">
-          <ActionButton className="button primary" type="submit" isOff={isOff}>
-            {texts.save}
-          </ActionButton>
-        </div>
-      </Form>
-    </section>
+      </CardForm>
+    </Card>
   );
 }

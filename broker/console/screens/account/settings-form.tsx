@@ -1,11 +1,11 @@
 // The form of the settings of the account. What takes events or cuts away is asked for once more.
-import { type FormEvent, useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import { useState } from 'react';
 import { accountWords } from '../../../../build/words/account.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import { settingWords } from '../../../../build/words/setting.ts';
-import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
+import { CardForm } from '../../components/patterns/card-form.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import {
@@ -75,7 +75,7 @@ function ChangeList({ changes }: { readonly changes: readonly AccountChange[] })
 }
 
 export function AccountForm({ account }: { readonly account: Account }) {
-  const { account: texts, settings, forms, stream } = useWords(accountWords, formWords, settingWords);
+  const { account: texts, settings, forms } = useWords(accountWords, formWords, settingWords);
   const { accountID } = account;
   const [typed, setTyped] = useState<Partial<AccountDraft>>({});
   const [isLooking, setLooking] = useState(false);
@@ -90,52 +90,33 @@ export function AccountForm({ account }: { readonly account: Account }) {
   const isOff =
     changes.length === 0 || accountFaults(account, draft).size > 0 || change.isBusy || change.isDown;
   const send = (): void => change.run(accountBody(account, draft));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (isOff) return;
+  const submit = (): void => {
     if (changes.some((one) => accountLook(one) !== null)) setLooking(true);
     else send();
   };
   const kept = change.isSaved ? forms.saved : forms.unchanged;
   return (
-    <section className="card narrow-container" aria-labelledby="account-settings-title">
-      <header>
-        <h2 id="account-settings-title">{texts.settings}</h2>
-      </header>
-      <Form className="card-body stack" onSubmit={submit} validationBehavior="aria">
-        <div className="halves even">
-          <Fields
-            account={account}
-            draft={draft}
-            onChange={(one) => {
-              change.reset();
-              setTyped((before) => ({ ...before, ...one }));
-            }}
-          />
-        </div>
-        {isLooking ? null : failure}
-        <div className="row wrap">
-          <span className="muted" role="status">
-            {change.isDown
-              ? stream.commandsOff
-              : changes.length > 0
-                ? settings.changed({ count: changes.length })
-                : kept}
-          </span>
-          {changes.length === 0 ? null : (
-            <Button className="button secondary push" onPress={() => setTyped({})}>
-              {settings.discard}
-            </Button>
-          )}
-          <ActionButton
-            className={changes.length === 0 ? 'button primary push' : 'button primary'}
-            type="submit"
-            isOff={isOff}
-          >
-            {forms.change}
-          </ActionButton>
-        </div>
-      </Form>
+    <div className="narrow-container">
+      <Card title={texts.settings} isBare>
+        <CardForm
+          isOff={isOff}
+          status={changes.length > 0 ? settings.changed({ count: changes.length }) : kept}
+          failure={isLooking ? null : failure}
+          discard={changes.length === 0 ? null : { text: settings.discard, run: () => setTyped({}) }}
+          submit={submit}
+        >
+          <div className="halves even">
+            <Fields
+              account={account}
+              draft={draft}
+              onChange={(one) => {
+                change.reset();
+                setTyped((before) => ({ ...before, ...one }));
+              }}
+            />
+          </div>
+        </CardForm>
+      </Card>
       <AskDialog
         isOpen={isLooking}
         title={texts.look({ account: accountID })}
@@ -147,6 +128,6 @@ export function AccountForm({ account }: { readonly account: Account }) {
         <ChangeList changes={changes} />
         {failure}
       </AskDialog>
-    </section>
+    </div>
   );
 }

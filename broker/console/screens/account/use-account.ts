@@ -1,15 +1,12 @@
-// The account as the service has it, its change, and the dialog that the address names.
+// The account as the service has it, and its change.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Body } from '../../api/operations.ts';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import { session } from '../../service/session.ts';
-import type { AccountDialog } from '../../state/account/account-address.ts';
 import type { Account } from '../../state/account/account-view.ts';
-import { without } from '../../state/search.ts';
 
 /** State and limits, which every user sees. */
 export function useFigures() {
@@ -31,8 +28,6 @@ export function useChangeAccount(onDone: () => void) {
   const { isBusy, isSuccess, failure, reset, send } = useSending({
     mutationKey: ['account-change'],
     mutationFn: (body: Body<'updateAccount'>) => call('updateAccount', { body }),
-    // What holds a password is not kept.
-    gcTime: 0,
     onSuccess: (account: Account) => {
       queries.setQueryData(['account', 'settings'], account);
       onDone();
@@ -41,14 +36,4 @@ export function useChangeAccount(onDone: () => void) {
       Promise.all(['account', 'orders'].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
   });
   return { isDown: state !== 'live', isBusy, isSaved: isSuccess, failure, reset, run: send };
-}
-
-export function useAccountDialog() {
-  const navigate = useNavigate({ from: '/account' });
-  const { open } = useSearch({ from: '/shell/account' });
-  return {
-    isOpen: (name: AccountDialog): boolean => open === name,
-    open: (name: AccountDialog) => void navigate({ search: { open: name }, replace: true }),
-    close: () => void navigate({ search: (before) => without(before, 'open'), replace: true }),
-  };
 }

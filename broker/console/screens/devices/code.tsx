@@ -1,71 +1,51 @@
 // A one-time enrolment code: created with the consequence in sight, shown once as text, command and QR code, and ended.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { QrCode } from '../../components/codes/qr-code.tsx';
-import { ChangeDialog } from '../../components/form-dialog.tsx';
-import { Choice } from '../../components/patterns/choice.tsx';
+import { ActionDialog, Fields, optionsOf, useFields } from '../../components/patterns/form.tsx';
 import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { enrolCommand } from '../../state/device-view.ts';
-import type { useDeviceDialog } from './use-dialog.ts';
 
 export type MadeCode = Result<'createEnrolmentCode'>;
-type Dialog = ReturnType<typeof useDeviceDialog>;
 
+const codeChanges = ['enrolment-codes'];
 const hourChoices = ['1', '8', '24', '72'] as const;
-const hoursFirst = '24';
 
 interface NewCodeProps {
   readonly device: Device;
-  readonly dialog: Dialog;
   readonly hasOpen: boolean;
   onMade(code: MadeCode): void;
 }
 
-export function NewCode({ device, dialog, hasOpen, onMade }: NewCodeProps) {
+export function NewCode({ device, hasOpen, onMade }: NewCodeProps) {
   const { enrol: texts } = useWords(deviceWords).devices;
-  const queries = useQueryClient();
-  const [hours, setHours] = useState<string>(hoursFirst);
+  const [draft, put] = useFields<{ readonly hours: (typeof hourChoices)[number] }>({ hours: '24' });
   const { deviceID } = device;
   const name = device.deviceDisplayName || deviceID;
   const isOnline = useValue(vehicles).get(deviceID)?.isOnline === true;
-  // Each call makes a further code and ends the one before: it is never repeated by itself.
-  const making = useMutation({
-    mutationFn: () => call('createEnrolmentCode', { body: { deviceID, hours: Number(hours) } }),
-    retry: false,
-    gcTime: 0,
-    onSuccess: async (code) => {
-      await queries.invalidateQueries({ queryKey: ['enrolment-codes'] });
-      onMade(code);
-      making.reset();
-      dialog.close();
-    },
-  });
   return (
-    <ChangeDialog
-      isOpen={dialog.isOpen}
+    <ActionDialog
       icon="key-round"
       title={texts.dialog({ name })}
       action={texts.action({ name })}
-      change={making}
-      close={dialog.close}
+      changes={codeChanges}
+      run={() => call('createEnrolmentCode', { body: { deviceID, hours: Number(draft.hours) } })}
+      onDone={onMade}
     >
       <p>{texts.consequence}</p>
       {isOnline ? <Notice tone="look" icon="circle-alert" title={texts.online({ name })} /> : null}
       {hasOpen ? <p className="muted">{texts.replaces}</p> : null}
-      <Choice
-        label={texts.hours}
-        choices={hourChoices.map((value) => ({ value, text: texts.hourChoices[value] }))}
-        chosen={hours}
-        onChoose={setHours}
+      <Fields
+        of={[{ name: 'hours', label: texts.hours, options: optionsOf(hourChoices, texts.hourChoices) }]}
+        draft={draft}
+        onChange={put}
       />
-    </ChangeDialog>
+    </ActionDialog>
   );
 }
 
@@ -90,24 +70,16 @@ export function ShownCode({ made }: { readonly made: MadeCode }) {
   );
 }
 
-export function EndCode({ codeID, dialog }: { readonly codeID: string; readonly dialog: Dialog }) {
+export function EndCode({ codeID }: { readonly codeID: string }) {
   const { enrol: texts } = useWords(deviceWords).devices;
-  const queries = useQueryClient();
-  const ending = useMutation({
-    mutationFn: () => call('revokeEnrolmentCode', { body: { codeID } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['enrolment-codes'] }),
-    onSuccess: () => dialog.close(),
-  });
   return (
-    <ChangeDialog
-      isOpen={dialog.isOpen}
-      icon="circle-alert"
+    <ActionDialog
       title={texts.endTitle({ codeID })}
       action={texts.endAction({ codeID })}
-      change={ending}
-      close={dialog.close}
+      changes={codeChanges}
+      run={() => call('revokeEnrolmentCode', { body: { codeID } })}
     >
       <p>{texts.endConsequence}</p>
-    </ChangeDialog>
+    </ActionDialog>
   );
 }

@@ -1,23 +1,22 @@
 // What is known of a device, and its change; beside it the unit, a new secret, and deletion.
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
+import { useState } from 'react';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import type { Device } from '../../api/operations.ts';
-import { ActionButton } from '../../components/action-button.tsx';
-import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { CardForm } from '../../components/patterns/card-form.tsx';
+import { OrNone, Pairs } from '../../components/patterns/detail.tsx';
+import { Fields } from '../../components/patterns/form.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { Age, Empty, Time } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { connection } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { isHardwareNumber } from '../../state/device-view.ts';
-import { DeleteDevice } from './delete.tsx';
-import { DeviceSecret } from './secret.tsx';
+import { DangerActions } from './danger.tsx';
 import { useDevicesChanged } from './use-devices.ts';
 
 const names = ['name', 'description', 'driver', 'unique', 'sms', 'type', 'email'] as const;
@@ -66,86 +65,71 @@ async function save(deviceID: string, { unique, sms, description, driver, name, 
 }
 
 function EditForm({ device }: { readonly device: Device }) {
-  const { devices: texts, forms, stream } = useWords(deviceWords, formWords);
+  const { devices: texts, forms } = useWords(deviceWords, formWords);
   const { fields } = texts;
-  const { state } = useValue(connection);
   const changed = useDevicesChanged();
-  const [draft, setDraft] = useState<Draft>({});
+  const [typed, setTyped] = useState<Draft>({});
   const shown = shownOf(device);
+  const draft = { ...shown, ...typed };
   const saving = useMutation({
     mutationFn: (changes: Draft) => save(device.deviceID, changes),
     onSettled: () => changed(device.deviceID),
     // What the service has now is shown, and no longer what was typed.
-    onSuccess: () => setDraft({}),
+    onSuccess: () => setTyped({}),
   });
-  const failure = useFailure(saving.error, forms.failed);
   const changes: Draft = Object.fromEntries(
-    Object.entries(draft).filter(([name, value]) => value !== shown[name as Name]),
+    names.flatMap((name) => (draft[name] === shown[name] ? [] : [[name, draft[name]]])),
   );
+  // What the service has is not judged again: it would stand in the way of other changes.
   const faults: Readonly<Partial<Record<Name, string>>> = {
-    ...(isHardwareNumber(draft.unique ?? '') ? {} : { unique: fields.uniqueWrong }),
-    ...(isEmail(draft.email ?? '') ? {} : { email: fields.emailWrong }),
+    ...(isHardwareNumber(typed.unique ?? '') ? {} : { unique: fields.uniqueWrong }),
+    ...(isEmail(typed.email ?? '') ? {} : { email: fields.emailWrong }),
   };
   const hints: Readonly<Partial<Record<Name, string>>> = {
     name: fields.nameHint,
     unique: fields.uniqueHint,
     sms: fields.smsHint,
   };
-  const isDown = state !== 'live';
   const isSame = Object.keys(changes).length === 0;
-  const isOff = isSame || Object.keys(faults).length > 0 || saving.isPending || isDown;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (!isOff) saving.mutate(changes);
-  };
   return (
-    <Form className="card-body stack" onSubmit={submit} validationBehavior="aria">
+    <CardForm
+      isOff={isSame || Object.keys(faults).length > 0 || saving.isPending}
+      status={saving.isSuccess ? forms.saved : isSame ? forms.unchanged : ''}
+      failure={useFailure(saving.error, forms.failed)}
+      submit={() => saving.mutate(changes)}
+    >
       <div className="halves even">
-        {names.map((name) => (
-          <FormField
-            key={name}
-            label={fields[name]}
-            value={draft[name] ?? shown[name]}
-            hint={hints[name]}
-            fault={faults[name] ?? null}
-            most={most[name]}
-            type={name === 'email' ? 'email' : name === 'sms' ? 'tel' : 'text'}
-            onChange={(value) => {
-              saving.reset();
-              setDraft((before) => ({ ...before, [name]: value }));
-            }}
-          />
-        ))}
+        <Fields
+          of={names.map((name) => ({
+            name,
+            label: fields[name],
+            hint: hints[name],
+            fault: faults[name] ?? null,
+            most: most[name],
+            type: name === 'email' ? 'email' : name === 'sms' ? 'tel' : 'text',
+          }))}
+          draft={draft}
+          onChange={(change) => {
+            saving.reset();
+            setTyped((before) => ({ ...before, ...change }));
+          }}
+        />
       </div>
-      {failure}
-      <div className="row wrap">
-        <span className="muted" role="status">
-          {isDown ? stream.commandsOff : saving.isSuccess ? forms.saved : isSame ? forms.unchanged : ''}
-        </span>
-        <ActionButton className="button primary push" type="submit" isOff={isOff}>
-          {forms.change}
-        </ActionButton>
-      </div>
-    </Form>
+    </CardForm>
   );
 }
 
 /** What a viewer sees. */
 function Facts({ device }: { readonly device: Device }) {
-  const { devices: texts, common } = useWords(deviceWords);
+  const { devices: texts } = useWords(deviceWords);
   const shown = shownOf(device);
   return (
     <div className="card-body stack">
-      <dl className="pairs">
-        {names
+      <Pairs
+        rows={names
           .filter((name) => name !== 'sms')
-          .map((name) => (
-            <div key={name} className="pair">
-              <dt>{texts.fields[name]}</dt>
-              <dd>{shown[name] || <span className="muted">{common.none}</span>}</dd>
-            </div>
-          ))}
-      </dl>
+          .map((name) => [texts.fields[name], <OrNone key={name}>{shown[name]}</OrNone>])}
+      />
       <p className="muted">{texts.viewer}</p>
     </div>
   );
@@ -155,36 +139,24 @@ function Unit({ device }: { readonly device: Device }) {
   const { devices: texts, vehicle } = useWords(deviceWords);
   const { deviceID } = device;
   return (
-    <section className="card" aria-labelledby="unit-title">
-      <header>
-        <h2 id="unit-title">{texts.facts}</h2>
-      </header>
-      <div className="card-body stack">
-        <dl className="pairs">
-          <dt>{texts.fields.id}</dt>
-          <dd>
-            <bdi className="mono">{deviceID}</bdi>
-          </dd>
-          <dt>{texts.created}</dt>
-          <dd>
-            <Time at={device.deviceCreatedOn} />
-          </dd>
-          <dt>{vehicle.lastReported}</dt>
-          <dd>
-            <Age at={device.deviceLastHeartbeat} />
-          </dd>
-        </dl>
-        <Link
-          className="button secondary"
-          to="/vehicle/$deviceID"
-          params={{ deviceID }}
-          search={{ tab: 'health' }}
-        >
-          <Icon name="activity" />
-          {texts.health}
-        </Link>
-      </div>
-    </section>
+    <Card title={texts.facts}>
+      <Pairs
+        rows={[
+          [texts.fields.id, <bdi className="mono">{deviceID}</bdi>],
+          [texts.created, <Time at={device.deviceCreatedOn} />],
+          [vehicle.lastReported, <Age at={device.deviceLastHeartbeat} />],
+        ]}
+      />
+      <Link
+        className="button secondary"
+        to="/vehicle/$deviceID"
+        params={{ deviceID }}
+        search={{ tab: 'health' }}
+      >
+        <Icon name="activity" />
+        {texts.health}
+      </Link>
+    </Card>
   );
 }
 
@@ -193,29 +165,22 @@ export function DeviceDetails({ device }: { readonly device: Device }) {
   const role = useRole();
   return (
     <div className="split">
-      <section className="card narrow-container" aria-labelledby="details-title">
-        <header>
-          <h2 id="details-title">{texts.details}</h2>
-        </header>
-        {device.authorities['update'] === true ? <EditForm device={device} /> : <Facts device={device} />}
-      </section>
+      <div className="narrow-container">
+        <Card title={texts.details} isBare>
+          {device.authorities['update'] === true ? <EditForm device={device} /> : <Facts device={device} />}
+        </Card>
+      </div>
       <aside className="stack">
         <Unit device={device} />
-        <section className="card" aria-labelledby="danger-title">
-          <header>
-            <h2 id="danger-title">{texts.danger}</h2>
-          </header>
+        <Card title={texts.danger}>
           {role === 'admin' ? (
-            <div className="card-body stack">
-              <DeviceSecret device={device} />
-              <DeleteDevice device={device} />
-            </div>
+            <DangerActions device={device} />
           ) : (
             <Empty icon="lock" title={texts.adminsOnly}>
               <p>{texts.adminsOnlyHint}</p>
             </Empty>
           )}
-        </section>
+        </Card>
       </aside>
     </div>
   );

@@ -1,19 +1,18 @@
 // The devices of the account: a list with filter and search, creation and import. What is shown stands in the address.
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { mapWords } from '../../../../build/words/map.ts';
-import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
-import { Icon } from '../../components/icon.tsx';
+import { AddressChips, DialogButton, useDialog, usePut } from '../../components/patterns/address.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
+import { optionsOf } from '../../components/patterns/form.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { Known, MoreRows, useFailure, View } from '../../components/view.tsx';
 import { useRole, useUser } from '../../service/role.ts';
 import {
-  type DeviceFilter,
   type DeviceRow,
   deviceFilters,
   findsDevice,
@@ -21,10 +20,9 @@ import {
   silences,
 } from '../../state/device-view.ts';
 import { everyDevice } from '../../state/people-view.ts';
-import { without } from '../../state/search.ts';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
-import { DeleteDevices, PickedBar, usePicks } from './many.tsx';
+import { DeleteDevices, JoinGroup, PickedBar, usePicks } from './many.tsx';
 import { CommandResults, CutPicked, useManyCommands } from './many-commands.tsx';
 import { DeviceTable } from './table.tsx';
 import { useDevices } from './use-devices.ts';
@@ -41,88 +39,45 @@ function Actions() {
   if (user.roleID !== 'admin' && !user.groups.includes(everyDevice)) return <p>{texts.limited}</p>;
   return (
     <div className="row wrap push">
-      <Link
-        className="button secondary"
-        from="/devices"
-        to="/devices"
-        search={(before) => ({ ...before, open: 'import' as const })}
-        replace
-      >
-        <Icon name="upload" />
-        {texts.import.open}…
-      </Link>
-      <Link
-        className="button primary"
-        from="/devices"
-        to="/devices"
-        search={(before) => ({ ...before, open: 'create' as const })}
-        replace
-      >
-        <Icon name="plus" />
+      <DialogButton name="import" icon="upload">
+        {texts.import.open}
+      </DialogButton>
+      <DialogButton name="create" icon="plus" className="button primary">
         {texts.create}
-      </Link>
+      </DialogButton>
     </div>
-  );
-}
-
-function SilenceChoice() {
-  const { devices: texts } = useWords(deviceWords);
-  const navigate = useNavigate({ from: '/devices' });
-  const { silent = 'any' } = useSearch({ from: '/shell/devices' });
-  return (
-    <Choice
-      label={texts.silent.label}
-      choices={(['any', ...silences] as const).map((value) => ({ value, text: texts.silent.choices[value] }))}
-      chosen={silent}
-      onChoose={(value) => {
-        const minutes = silences.find((one) => one === value);
-        void navigate({
-          search: (before) =>
-            without(
-              minutes === undefined ? without(before, 'silent') : { ...before, silent: minutes },
-              'rows',
-            ),
-          replace: true,
-        });
-      }}
-    />
   );
 }
 
 function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
   const { devices: texts } = useWords(deviceWords);
-  const navigate = useNavigate({ from: '/devices' });
-  const { link = 'all', find = '' } = useSearch({ from: '/shell/devices' });
-  const choose = (one: DeviceFilter): void =>
-    void navigate({
-      search: (before) => without(one === 'all' ? without(before, 'link') : { ...before, link: one }, 'rows'),
-      replace: true,
-    });
+  const put = usePut();
+  const { find = '', silent = 'any' } = useSearch({ from: '/shell/devices' });
   return (
     <>
-      <Chips
+      <AddressChips
         label={texts.filter}
+        member="link"
         values={deviceFilters}
-        chosen={link}
+        first="all"
+        clears={{ rows: undefined }}
         content={(one) => (
           <>
             {texts.filters[one]} <b>{numberText(rows.filter((row) => matchesDevice(row, one)).length)}</b>
           </>
         )}
-        onChoose={choose}
       />
-      <SilenceChoice />
+      <Choice
+        label={texts.silent.label}
+        choices={optionsOf(['any', ...silences], texts.silent.choices)}
+        chosen={silent}
+        onChoose={(value) => put({ silent: silences.find((one) => one === value), rows: undefined })}
+      />
       <FindField
         label={texts.find}
         value={find}
         isPushed
-        onChange={(text) =>
-          void navigate({
-            search: (before) =>
-              without(text === '' ? without(before, 'find') : { ...before, find: text }, 'rows'),
-            replace: true,
-          })
-        }
+        onChange={(text) => put({ find: text || undefined, rows: undefined })}
       />
     </>
   );
@@ -130,7 +85,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
 
 function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly readMs: number }) {
   const { devices: texts, live } = useWords(deviceWords, mapWords);
-  const navigate = useNavigate({ from: '/devices' });
+  const put = usePut();
   const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
   const silent = useSilent();
   const picks = usePicks();
@@ -149,12 +104,7 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
         <Empty icon="search" title={texts.noMatch}>
           <Button
             className="button secondary"
-            onPress={() =>
-              void navigate({
-                search: (before) => without(without(without(before, 'link'), 'find'), 'silent'),
-                replace: true,
-              })
-            }
+            onPress={() => put({ link: undefined, find: undefined, silent: undefined })}
           >
             {live.clear}
           </Button>
@@ -164,18 +114,12 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
   return (
     <>
       {failure}
-      <DeviceTable rows={found.slice(0, most)} picks={picks} />
+      <DeviceTable rows={found} most={most} picks={picks} />
       <MoreRows
         most={most}
         all={found.length}
         texts={texts}
-        onMore={() =>
-          void navigate({
-            search: (before) => ({ ...before, rows: most + rowsAtOnce }),
-            replace: true,
-            resetScroll: false,
-          })
-        }
+        onMore={() => put({ rows: most + rowsAtOnce })}
       />
     </>
   );
@@ -187,6 +131,7 @@ export function DevicesScreen() {
   const { rows, readMs, error } = useDevices();
   const role = useRole();
   const commands = useManyCommands();
+  const { opened } = useDialog();
   useTitle(words.pages.devices.title);
   return (
     <main className="page" id="main">
@@ -217,9 +162,10 @@ export function DevicesScreen() {
           <List rows={rows ?? []} readMs={readMs} />
         </View>
       </section>
-      <CreateDevice />
-      <ImportDevices />
-      <DeleteDevices rows={rows ?? []} />
+      {opened === 'create' ? <CreateDevice taken={rows?.map(({ id }) => id)} /> : null}
+      {opened === 'import' ? <ImportDevices /> : null}
+      {opened === 'group' && role === 'admin' ? <JoinGroup /> : null}
+      {opened === 'delete' && role === 'admin' ? <DeleteDevices rows={rows ?? []} /> : null}
       <CutPicked commands={commands} mayCommand={role === 'admin' || role === 'operator'} />
     </main>
   );

@@ -1,11 +1,11 @@
 // Enrolment of the unit of a device: its code, shown once, and how far the unit has come, on a screen that also fits a phone beside the vehicle.
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Button } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import type { Device, Result } from '../../api/operations.ts';
-import { Icon } from '../../components/icon.tsx';
-import { Badge, Empty, Loading, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Actions } from '../../components/patterns/detail.tsx';
+import { Card, Gate, isOneOf } from '../../components/patterns/page.tsx';
+import { Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -14,7 +14,6 @@ import { useRole } from '../../service/role.ts';
 import { type EnrolmentCode, enrolmentSteps } from '../../state/device-view.ts';
 import { EndCode, type MadeCode, NewCode, ShownCode } from './code.tsx';
 import { Steps } from './steps.tsx';
-import { useDeviceDialog } from './use-dialog.ts';
 
 /** While something is awaited, and afterwards. */
 const [askMs, restMs] = [2000, 30_000] as const;
@@ -86,40 +85,35 @@ interface CodeCardProps {
 
 function CodeCard({ device, newest, made, onMade }: CodeCardProps) {
   const { enrol: texts } = useWords(deviceWords).devices;
-  const creating = useDeviceDialog('code');
-  const ending = useDeviceDialog('end');
   const isOpen = newest?.state === 'open';
   return (
-    <section className="card" aria-labelledby="code-title">
-      <header>
-        <h2 id="code-title">{texts.title}</h2>
-      </header>
-      <div className="card-body stack">
-        {newest === null ? <p>{texts.none}</p> : <CodeLine code={newest} />}
-        {made !== null && made.codeID === newest?.codeID && isOpen ? (
-          <ShownCode made={made} />
-        ) : (
-          <p className="muted">{isOpen ? texts.hidden : texts.about}</p>
-        )}
-        <div className="row wrap">
-          <Button
-            className={isOpen ? 'button secondary' : 'button primary'}
-            aria-haspopup="dialog"
-            onPress={creating.open}
-          >
-            <Icon name="key-round" />
-            {isOpen ? texts.again : texts.open}…
-          </Button>
-          {isOpen ? (
-            <Button className="button" aria-haspopup="dialog" onPress={ending.open}>
-              {texts.end}…
-            </Button>
-          ) : null}
-        </div>
-        <NewCode device={device} dialog={creating} hasOpen={isOpen} onMade={onMade} />
-        {newest === null ? null : <EndCode codeID={newest.codeID} dialog={ending} />}
-      </div>
-    </section>
+    <Card title={texts.title}>
+      {newest === null ? <p>{texts.none}</p> : <CodeLine code={newest} />}
+      {made !== null && made.codeID === newest?.codeID && isOpen ? (
+        <ShownCode made={made} />
+      ) : (
+        <p className="muted">{isOpen ? texts.hidden : texts.about}</p>
+      )}
+      <Actions
+        of={[
+          {
+            name: 'code',
+            text: isOpen ? texts.again : texts.open,
+            icon: 'key-round',
+            className: isOpen ? 'button secondary' : 'button primary',
+            dialog: <NewCode device={device} hasOpen={isOpen} onMade={onMade} />,
+          },
+          isOpen
+            ? {
+                name: 'end',
+                text: texts.end,
+                className: 'button',
+                dialog: <EndCode codeID={newest.codeID} />,
+              }
+            : null,
+        ]}
+      />
+    </Card>
   );
 }
 
@@ -130,50 +124,36 @@ function Content({ device }: { readonly device: Device }) {
   const newest = codes?.[0] ?? null;
   const health = useHealth(device.deviceID, newest);
   const earlier = codes?.slice(1, earlierMost + 1) ?? [];
-  if (codes === undefined)
-    return (
-      <section className="card">
-        <View error={error} isLoaded={false} empty={null}>
-          {null}
-        </View>
-      </section>
-    );
   return (
-    <div className="split">
-      <CodeCard device={device} newest={newest} made={made} onMade={setMade} />
-      <aside className="stack">
-        {newest === null || newest.state === 'revoked' || newest.state === 'expired' ? null : (
-          <Steps device={device} code={newest} health={health} />
-        )}
-        {earlier.length === 0 ? null : (
-          <section className="card" aria-labelledby="earlier-title">
-            <header>
-              <h2 id="earlier-title">{texts.earlier}</h2>
-            </header>
-            <ul className="card-body stack">
-              {earlier.map((code) => (
-                <li key={code.codeID + String(code.createdOn)}>
-                  <CodeLine code={code} />
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
-      </aside>
-    </div>
+    <View error={error} isLoaded={codes !== undefined} empty={null}>
+      <div className="split">
+        <CodeCard device={device} newest={newest} made={made} onMade={setMade} />
+        <aside className="stack">
+          {newest === null || newest.state === 'revoked' || newest.state === 'expired' ? null : (
+            <Steps device={device} code={newest} health={health} />
+          )}
+          {earlier.length === 0 ? null : (
+            <Card title={texts.earlier}>
+              <ul className="stack">
+                {earlier.map((code) => (
+                  <li key={code.codeID + String(code.createdOn)}>
+                    <CodeLine code={code} />
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )}
+        </aside>
+      </div>
+    </View>
   );
 }
 
 export function Enrolment({ device }: { readonly device: Device }) {
   const { devices: texts } = useWords(deviceWords);
-  const role = useRole();
-  if (role === '') return <Loading rows={4} />;
-  if (role === 'admin') return <Content device={device} />;
   return (
-    <section className="card">
-      <Empty icon="lock" title={texts.adminsOnly}>
-        <p>{texts.adminsOnlyHint}</p>
-      </Empty>
-    </section>
+    <Gate isOpen={isOneOf(useRole(), 'admin')} title={texts.adminsOnly} hint={texts.adminsOnlyHint}>
+      <Content device={device} />
+    </Gate>
   );
 }

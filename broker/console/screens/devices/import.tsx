@@ -1,6 +1,5 @@
 // Import of devices from a CSV file: first a dry run that says of each line what would happen, then all lines or none.
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, FileTrigger, Switch } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
@@ -8,12 +7,13 @@ import { formWords } from '../../../../build/words/form.ts';
 import type { Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { useDialog } from '../../components/patterns/address.tsx';
+import { Table } from '../../components/patterns/list-detail.tsx';
 import { Badge, Loading, Notice, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { saveFile } from '../../service/save-file.ts';
-import { without } from '../../state/search.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 type Checked = Result<'importDevices'>;
@@ -38,38 +38,34 @@ function Lines({ lines }: { readonly lines: readonly Line[] }) {
       Number(other.action === 'error') - Number(one.action === 'error') || one.line - other.line,
   );
   return (
-    <div className="scroll import-lines" tabIndex={0} role="region" aria-label={texts.lines}>
-      <table className="table">
-        <caption className="hidden">{texts.lines}</caption>
-        <thead>
-          <tr>
-            {[texts.line, texts.device, texts.result].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.slice(0, linesMost).map(({ line, deviceID, action, message }) => {
-            const [icon, tone] = looks[action];
-            return (
-              <tr key={line} data-action={action}>
-                <td>{numberText(line)}</td>
-                <th scope="row">
-                  <bdi>{deviceID}</bdi>
-                </th>
-                <td>
+    <div className="import-lines" tabIndex={0} role="region" aria-label={texts.lines}>
+      <Table
+        className="lines"
+        caption={texts.lines}
+        items={sorted}
+        most={linesMost}
+        keyOf={({ line }) => String(line)}
+        rowOf={({ action }) => ({ 'data-action': action })}
+        columns={[
+          { name: texts.line, cell: ({ line }) => numberText(line) },
+          { name: texts.device, cell: ({ deviceID }) => <bdi>{deviceID}</bdi> },
+          {
+            name: texts.result,
+            isBare: true,
+            cell({ action, message }) {
+              const [icon, tone] = looks[action];
+              return (
+                <>
                   <Badge icon={icon} {...(tone === undefined ? {} : { tone })}>
                     {texts.actions[action]}
                   </Badge>
                   {message === '' ? null : <span className="note">{message}</span>}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+                </>
+              );
+            },
+          },
+        ]}
+      />
     </div>
   );
 }
@@ -152,41 +148,30 @@ function useImport() {
       setFile({ name: chosen.name, csv });
       checking.mutate(csv);
     },
-    reset() {
-      checking.reset();
-      writing.reset();
-      setFile(null);
-      setTooLarge(false);
-    },
   };
 }
 
 export function ImportDevices() {
   const { import: texts } = useWords(deviceWords).devices;
-  const navigate = useNavigate({ from: '/devices' });
-  const { open } = useSearch({ from: '/shell/devices' });
+  const { close } = useDialog();
   const role = useRole();
   const [wantsSecrets, setWantsSecrets] = useState(false);
   const withSecrets = wantsSecrets && role === 'admin';
-  const { file, isTooLarge, checking, writing, choose, reset } = useImport();
+  const { file, isTooLarge, checking, writing, choose } = useImport();
   const checked = checking.data;
   const written = writing.data;
   const counts = checked === undefined ? 0 : checked.created + checked.updated;
   const isReady = checked !== undefined && checked.failed === 0 && counts > 0;
   return (
     <FormDialog
-      isOpen={open === 'import'}
+      isOpen
       icon="upload"
       title={texts.title}
       action={written === undefined ? texts.action({ count: counts }) : null}
       isOff={!isReady || writing.isPending || file === null}
       error={writing.error ?? checking.error}
       submit={() => (file === null ? undefined : writing.mutate({ csv: file.csv, withSecrets }))}
-      close={() => {
-        reset();
-        setWantsSecrets(false);
-        void navigate({ search: (before) => without(before, 'open'), replace: true });
-      }}
+      close={close}
     >
       <p>{texts.about}</p>
       <p className="muted">

@@ -1,10 +1,11 @@
 // Commands for the picked vehicles: restore and lock at once, cuts by their form; and what came of each. What was not commanded stays picked.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { manyWords } from '../../../../build/words/many.ts';
 import { Icon } from '../../components/icon.tsx';
+import { DialogButton, useDialog } from '../../components/patterns/address.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -13,7 +14,6 @@ import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive, vehicles } from '../../service/live.ts';
 import { takeBack } from '../../service/orders/sent-orders.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
-import { without } from '../../state/search.ts';
 import { AskManyDialog, type CommandItems } from '../cut/ask-many.tsx';
 import { usePicked } from './use-picked.ts';
 
@@ -74,7 +74,6 @@ export type ManyCommands = ReturnType<typeof useManyCommands>;
 
 export function CommandButtons({ commands }: { readonly commands: ManyCommands }) {
   const { commands: texts } = useWords(manyWords).many;
-  const navigate = useNavigate({ from: '/devices' });
   const { ids, send } = commands;
   return (
     <>
@@ -86,16 +85,9 @@ export function CommandButtons({ commands }: { readonly commands: ManyCommands }
         <Icon name="lock" />
         {texts.lock({ count: ids.length })}
       </Button>
-      <Button
-        className="button secondary small"
-        aria-haspopup="dialog"
-        onPress={() =>
-          void navigate({ search: (before) => ({ ...before, open: 'cut' as const }), replace: true })
-        }
-      >
-        <Icon name="power-off" />
-        {texts.cut({ count: ids.length })}…
-      </Button>
+      <DialogButton name="cut" icon="power-off" className="button secondary small">
+        {texts.cut({ count: ids.length })}
+      </DialogButton>
     </>
   );
 }
@@ -176,14 +168,11 @@ export function CommandResults({ commands }: { readonly commands: ManyCommands }
 
 /** Over the list, where the address names it. */
 export function CutPicked({ commands, mayCommand }: { commands: ManyCommands; mayCommand: boolean }) {
-  const navigate = useNavigate({ from: '/devices' });
-  const { open } = useSearch({ from: '/shell/devices' });
+  const { opened, close } = useDialog();
   const { ids, pick } = commands;
-  const close = (): void =>
-    void navigate({ search: (before) => without(before, 'open'), replace: true, resetScroll: false });
   return (
     <AskManyDialog
-      isOpen={mayCommand && open === 'cut' && ids.length > 0}
+      isOpen={mayCommand && opened === 'cut' && ids.length > 0}
       deviceIDs={ids}
       takeOut={(deviceID) => pick(ids.filter((id) => id !== deviceID))}
       close={close}

@@ -1,18 +1,19 @@
 // Devices that are picked in the list, what is offered for them, and their deletion in one request. What was not deleted stays picked, with the reason.
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
+import { peopleWords } from '../../../../build/words/people.ts';
 import type { Result } from '../../api/operations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { Icon } from '../../components/icon.tsx';
+import { DialogButton, useDialog } from '../../components/patterns/address.tsx';
+import { ActionDialog, Fields, groupOptions, useFields } from '../../components/patterns/form.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { type DeviceRow, pickedMost } from '../../state/device-view.ts';
-import { without } from '../../state/search.ts';
+import { changeGroup, peopleChanges, useGroups } from '../people/use-people.ts';
 import { CommandButtons, type ManyCommands } from './many-commands.tsx';
 import type { Picks } from './table.tsx';
 import { useDevicesChanged } from './use-devices.ts';
@@ -37,7 +38,6 @@ export function usePicks(): Picks {
 
 export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
   const { many: texts } = useWords(deviceWords).devices;
-  const navigate = useNavigate({ from: '/devices' });
   const role = useRole();
   const { ids, pick } = usePicked();
   if ((role !== 'admin' && role !== 'operator') || ids.length === 0) return null;
@@ -49,16 +49,14 @@ export function PickedBar({ commands }: { readonly commands: ManyCommands }) {
       </Button>
       <CommandButtons commands={commands} />
       {role === 'admin' ? (
-        <Button
-          className="button secondary small"
-          aria-haspopup="dialog"
-          onPress={() =>
-            void navigate({ search: (before) => ({ ...before, open: 'delete' as const }), replace: true })
-          }
-        >
-          <Icon name="x" />
-          {texts.open}…
-        </Button>
+        <>
+          <DialogButton name="group" icon="layers" className="button secondary small">
+            {texts.group}
+          </DialogButton>
+          <DialogButton name="delete" icon="x" className="button secondary small">
+            {texts.open}
+          </DialogButton>
+        </>
       ) : null}
     </div>
   );
@@ -80,11 +78,38 @@ function Kept({ items }: { readonly items: readonly Item[] }) {
   );
 }
 
+/** All of the picked devices join one group; a device that is in it stays. */
+export function JoinGroup() {
+  const { devices, people } = useWords(deviceWords, peopleWords);
+  const { ids, pick } = usePicked();
+  const groups = useGroups().items;
+  const [draft, put] = useFields({ groupID: '' });
+  const group = groups?.find(({ groupID }) => groupID === draft.groupID);
+  return (
+    <ActionDialog
+      icon="layers"
+      title={devices.many.groupTitle({ count: ids.length })}
+      action={
+        group === undefined ? devices.many.group : people.groups.addAction({ group: group.groupDisplayName })
+      }
+      isOff={group === undefined}
+      beginsInField
+      changes={peopleChanges}
+      run={() => changeGroup({ groupID: draft.groupID, add: [...ids] })}
+      onDone={() => pick([])}
+    >
+      <Fields
+        of={[{ name: 'groupID', label: people.groups.columns.group, options: groupOptions(groups) }]}
+        draft={draft}
+        onChange={put}
+      />
+    </ActionDialog>
+  );
+}
+
 export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] }) {
   const { many: texts } = useWords(deviceWords).devices;
-  const navigate = useNavigate({ from: '/devices' });
-  const { open } = useSearch({ from: '/shell/devices' });
-  const role = useRole();
+  const { close } = useDialog();
   const { ids, pick } = usePicked();
   const changed = useDevicesChanged();
   const deleting = useMutation({
@@ -100,17 +125,14 @@ export function DeleteDevices({ rows }: { readonly rows: readonly DeviceRow[] })
   const done = deleting.data?.done ?? 0;
   return (
     <FormDialog
-      isOpen={role === 'admin' && open === 'delete'}
+      isOpen
       icon="circle-alert"
       title={texts.title({ count: deleting.data === undefined ? ids.length : done + kept.length })}
       action={deleting.data === undefined && ids.length > 0 ? texts.action({ count: ids.length }) : null}
       isOff={deleting.isPending}
       error={deleting.error}
       submit={() => deleting.mutate(ids)}
-      close={() => {
-        deleting.reset();
-        void navigate({ search: (before) => without(before, 'open'), replace: true });
-      }}
+      close={close}
     >
       {deleting.data === undefined ? (
         <>

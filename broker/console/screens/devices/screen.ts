@@ -8,7 +8,7 @@ import {
   settingTables,
   silences,
 } from '../../state/device-view.ts';
-import { epoch, oneOf, picked, text } from '../../state/search.ts';
+import { column, epoch, oneOf, picked, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
 
 const list = address(
@@ -19,6 +19,7 @@ const list = address(
     link: oneOf(deviceFilters),
     find: text,
     rows: epoch,
+    sorted: column,
     open: oneOf(listDialogs),
   },
   () => withWords(import('./devices.tsx')),

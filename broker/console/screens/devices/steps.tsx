@@ -4,6 +4,8 @@ import { deviceWords } from '../../../../build/words/device.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { type EnrolmentCode, type EnrolmentSteps, enrolmentSteps } from '../../state/device-view.ts';
@@ -43,17 +45,15 @@ function Fitted({ device, health }: { readonly device: Device; readonly health: 
     ...device.state,
   };
   const list = (of: readonly string[]) => (
-    <dl className="pairs">
-      {of.map((name) => {
+    <Pairs
+      rows={of.map((name) => {
         const state = states[name]?.state;
-        return (
-          <div key={name} className="pair">
-            <dt>{titles[name] ?? name}</dt>
-            <dd>{state === '1' ? common.on : state === '0' ? common.off : common.unknown}</dd>
-          </div>
-        );
+        return [
+          titles[name] ?? name,
+          state === '1' ? common.on : state === '0' ? common.off : common.unknown,
+        ];
       })}
-    </dl>
+    />
   );
   return (
     <div className="stack">
@@ -84,40 +84,37 @@ export function Steps({ device, code, health }: StepsProps) {
     if (name === 'used' && steps.used !== null) return texts.from({ address: code.usedFrom });
     return null;
   };
+  const head = (
+    <span className="push">
+      <Badge
+        icon={next === undefined ? 'circle-check' : 'hourglass'}
+        tone={next === undefined ? 'ok' : 'busy'}
+      >
+        <bdi>
+          {done.length} / {names.length}
+        </bdi>
+      </Badge>
+    </span>
+  );
   return (
-    <section className="card" aria-labelledby="steps-title">
-      <header>
-        <h2 id="steps-title">{texts.progress}</h2>
-        <span className="push">
-          <Badge
-            icon={next === undefined ? 'circle-check' : 'hourglass'}
-            tone={next === undefined ? 'ok' : 'busy'}
-          >
-            <bdi>
-              {done.length} / {names.length}
-            </bdi>
-          </Badge>
-        </span>
-      </header>
-      <div className="card-body stack">
-        <p className="hidden" role="status">
-          {last === undefined ? '' : texts.steps[last]}
-        </p>
-        <ol className="steps">
-          {names.map((name) => (
-            <Step key={name} name={name} steps={steps} note={noteOf(name)} />
-          ))}
-        </ol>
-        {steps.isBare ? <Notice tone="look" icon="triangle-alert" title={texts.bare} /> : null}
-        {steps.fitted !== null && health !== null ? (
-          <>
-            <Notice tone="ok" icon="circle-check" title={texts.done} />
-            <Fitted device={device} health={health} />
-          </>
-        ) : (
-          <p className="muted">{texts.live}</p>
-        )}
-      </div>
-    </section>
+    <Card title={texts.progress} head={head}>
+      <p className="hidden" role="status">
+        {last === undefined ? '' : texts.steps[last]}
+      </p>
+      <ol className="steps">
+        {names.map((name) => (
+          <Step key={name} name={name} steps={steps} note={noteOf(name)} />
+        ))}
+      </ol>
+      {steps.isBare ? <Notice tone="look" icon="triangle-alert" title={texts.bare} /> : null}
+      {steps.fitted !== null && health !== null ? (
+        <>
+          <Notice tone="ok" icon="circle-check" title={texts.done} />
+          <Fitted device={device} health={health} />
+        </>
+      ) : (
+        <p className="muted">{texts.live}</p>
+      )}
+    </Card>
   );
 }

@@ -7,6 +7,8 @@ import { Checkbox } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon } from '../../components/icon.tsx';
+import { OrNone } from '../../components/patterns/detail.tsx';
+import { byText, Table } from '../../components/patterns/list-detail.tsx';
 import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
@@ -39,102 +41,99 @@ function useHealth() {
   return useMemo(() => new Map(data?.diagnostics.map((one) => [one.deviceID, one] as const)), [data]);
 }
 
-type Health = ReturnType<typeof useHealth> extends ReadonlyMap<string, infer T> ? T : never;
-
 /** Null: this user picks no devices. */
 export type Picks = { readonly ids: ReadonlySet<string>; toggle(deviceID: string): void } | null;
 
-interface RowProps {
+interface NameProps {
   readonly row: DeviceRow;
-  readonly health: Health | undefined;
   readonly picks: Picks;
 }
 
-function Row({ row, health, picks }: RowProps) {
-  const { devices: texts, common } = useWords(deviceWords);
-  const queue = health?.queueDepth;
+function Name({ row: { id, name, description }, picks }: NameProps) {
+  const { devices: texts } = useWords(deviceWords);
   return (
-    <tr>
-      <th scope="row">
-        <div className="row">
-          {picks === null ? null : (
-            <Checkbox
-              className="radio check"
-              aria-label={texts.many.pick({ name: row.name })}
-              isSelected={picks.ids.has(row.id)}
-              onChange={() => picks.toggle(row.id)}
-            >
-              <span className="box">
-                <Icon name="check" />
-              </span>
-            </Checkbox>
-          )}
-          <div>
-            <Link to="/devices/$deviceID" params={{ deviceID: row.id }}>
-              {row.name}
-            </Link>
-            <span className="note">{row.name === row.id ? row.description : row.id}</span>
-          </div>
-        </div>
-      </th>
-      <td>
-        <LinkBadge row={row} />
-      </td>
-      <td data-label={texts.columns.lastReport}>
-        <Age at={row.heartbeatS} />
-      </td>
-      <td data-label={texts.columns.driver}>{row.driver || <span className="muted">{common.none}</span>}</td>
-      <td data-label={texts.columns.unique}>
-        {row.unique === '' ? (
-          <span className="muted">{common.none}</span>
-        ) : (
-          <bdi className="mono">{row.unique}</bdi>
-        )}
-      </td>
-      <td data-label={texts.columns.program}>
-        {health === undefined || health.agentVersion === '' ? (
-          <span className="muted">{common.unknown}</span>
-        ) : (
-          <bdi>{health.agentVersion}</bdi>
-        )}
-      </td>
-      <td className="num" data-label={texts.columns.queue}>
-        {typeof queue === 'number' ? (
-          <span className={queue >= queueLook ? 'look strong' : ''}>{numberText(queue)}</span>
-        ) : (
-          <span className="muted">{common.unknown}</span>
-        )}
-      </td>
-    </tr>
+    <div className="row">
+      {picks === null ? null : (
+        <Checkbox
+          className="radio check"
+          aria-label={texts.many.pick({ name })}
+          isSelected={picks.ids.has(id)}
+          onChange={() => picks.toggle(id)}
+        >
+          <span className="box">
+            <Icon name="check" />
+          </span>
+        </Checkbox>
+      )}
+      <div>
+        <Link to="/devices/$deviceID" params={{ deviceID: id }}>
+          {name}
+        </Link>
+        <span className="note">{name === id ? description : id}</span>
+      </div>
+    </div>
   );
 }
 
-export function DeviceTable({ rows, picks }: { readonly rows: readonly DeviceRow[]; readonly picks: Picks }) {
-  const { devices: texts } = useWords(deviceWords);
+interface DeviceTableProps {
+  readonly rows: readonly DeviceRow[];
+  /** Rows that are shown. */
+  readonly most: number;
+  readonly picks: Picks;
+}
+
+export function DeviceTable({ rows, most, picks }: DeviceTableProps) {
+  const { devices: texts, common } = useWords(deviceWords);
   const health = useHealth();
-  const { device, link, lastReport, driver, unique, program, queue } = texts.columns;
+  const { columns } = texts;
+  const unknown = <span className="muted">{common.unknown}</span>;
+  const versionOf = ({ id }: DeviceRow): string => health.get(id)?.agentVersion ?? '';
+  // Below every number: what is not known is not zero.
+  const queueOf = ({ id }: DeviceRow): number => {
+    const queue = health.get(id)?.queueDepth;
+    return typeof queue === 'number' ? queue : -1;
+  };
   return (
-    <div className="scroll">
-      <table className="table folds devices">
-        <caption className="hidden">{texts.caption}</caption>
-        <thead>
-          <tr>
-            {[device, link, lastReport, driver, unique, program].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-            <th scope="col" className="num">
-              {queue}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id} row={row} health={health.get(row.id)} picks={picks} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      className="devices"
+      caption={texts.caption}
+      items={rows}
+      most={most}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: columns.device,
+          cell: (row) => <Name row={row} picks={picks} />,
+          order: (one, other) => byText(one.name, other.name),
+        },
+        { name: columns.link, isBare: true, cell: (row) => <LinkBadge row={row} /> },
+        {
+          name: columns.lastReport,
+          cell: ({ heartbeatS }) => <Age at={heartbeatS} />,
+          order: (one, other) => one.heartbeatS - other.heartbeatS,
+        },
+        {
+          name: columns.driver,
+          cell: ({ driver }) => <OrNone>{driver}</OrNone>,
+          order: (one, other) => byText(one.driver, other.driver),
+        },
+        { name: columns.unique, cell: ({ unique }) => <OrNone>{unique}</OrNone> },
+        {
+          name: columns.program,
+          cell: (row) => (versionOf(row) === '' ? unknown : <bdi>{versionOf(row)}</bdi>),
+          order: (one, other) => byText(versionOf(one), versionOf(other)),
+        },
+        {
+          name: columns.queue,
+          isNum: true,
+          cell(row) {
+            const queue = queueOf(row);
+            if (queue < 0) return unknown;
+            return <span className={queue >= queueLook ? 'look strong' : ''}>{numberText(queue)}</span>;
+          },
+          order: (one, other) => queueOf(one) - queueOf(other),
+        },
+      ]}
+    />
   );
 }

@@ -1,20 +1,20 @@
 // Payloads of one unit that the service could not read: when, why, and the bytes as they came. Administrators have them read again, or
 // drop them.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
-import type { Device, Result } from '../../api/operations.ts';
+import type { Device } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { ChangeDialog } from '../../components/form-dialog.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { Empty, Loading, numberText, Time } from '../../components/texts.tsx';
+import { Actions } from '../../components/patterns/detail.tsx';
+import { ActionDialog } from '../../components/patterns/form.tsx';
+import { ListCard, usePages } from '../../components/patterns/list-detail.tsx';
+import { Card, Gate, isOneOf } from '../../components/patterns/page.tsx';
+import { numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { useDeviceDialog } from './use-dialog.ts';
 
 const pageSize = '50';
 /** Bytes of a payload that are shown. */
@@ -36,8 +36,7 @@ function Payload({ quarantineID }: { readonly quarantineID: string }) {
   return (
     <View error={error} isLoaded={data !== undefined} empty={null}>
       {data === undefined ? null : (
-        <div className="stack">
-          <h3>{texts.content({ number: data.quarantineID })}</h3>
+        <Card title={texts.content({ number: data.quarantineID })}>
           <p className="muted">
             <bdi className="mono">{data.topic}</bdi>
           </p>
@@ -53,58 +52,17 @@ function Payload({ quarantineID }: { readonly quarantineID: string }) {
           {data.bytes > shownMost ? (
             <p className="muted">{texts.cut({ shown: shownMost, all: data.bytes })}</p>
           ) : null}
-        </div>
+        </Card>
       )}
     </View>
   );
 }
 
-function Drop({
-  device,
-  quarantineID,
-}: {
-  readonly device: Device;
-  readonly quarantineID: string | undefined;
-}) {
-  const { unreadable: texts } = useWords(deviceWords).devices;
-  const dialog = useDeviceDialog('drop');
-  const queries = useQueryClient();
-  const { deviceID } = device;
-  const name = device.deviceDisplayName || deviceID;
-  const dropping = useMutation({
-    mutationFn: () =>
-      call('dropQuarantined', {
-        body: { deviceID, ...(quarantineID === undefined ? {} : { quarantineID }) },
-      }),
-    onSuccess: dialog.close,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['quarantine'] }),
-  });
-  return (
-    <>
-      <Button className="button secondary push" aria-haspopup="dialog" onPress={dialog.open}>
-        {quarantineID === undefined ? texts.dropAll : texts.dropOne({ number: quarantineID })}…
-      </Button>
-      <ChangeDialog
-        isOpen={dialog.isOpen}
-        icon="circle-alert"
-        title={quarantineID === undefined ? texts.dropAll : texts.dropOne({ number: quarantineID })}
-        action={
-          quarantineID === undefined ? texts.dropAllOf({ name }) : texts.dropOne({ number: quarantineID })
-        }
-        change={dropping}
-        close={dialog.close}
-      >
-        <p>{texts.consequence}</p>
-      </ChangeDialog>
-    </>
-  );
-}
-
 function Retry({
-  device: { deviceID },
+  deviceID,
   quarantineID,
 }: {
-  readonly device: Device;
+  readonly deviceID: string;
   readonly quarantineID: string | undefined;
 }) {
   const { unreadable: texts } = useWords(deviceWords).devices;
@@ -129,54 +87,42 @@ function Retry({
   );
 }
 
-type Entry = Result<'listQuarantine'>['payloads'][number];
-
-function Entries({ deviceID, payloads }: { readonly deviceID: string; readonly payloads: readonly Entry[] }) {
+/** For administrators. @param quarantineID the payload that is chosen; undefined: all. */
+function Changes({
+  device,
+  quarantineID,
+}: {
+  readonly device: Device;
+  readonly quarantineID: string | undefined;
+}) {
   const { unreadable: texts } = useWords(deviceWords).devices;
-  const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
+  const { deviceID } = device;
+  const one = quarantineID === undefined ? null : { quarantineID };
+  const title = one === null ? texts.dropAll : texts.dropOne({ number: one.quarantineID });
   return (
-    <div className="scroll">
-      <table className="table">
-        <caption className="hidden">{texts.title}</caption>
-        <thead>
-          <tr>
-            {[texts.number, texts.received, texts.reason].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-            <th scope="col" className="num">
-              {texts.length}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {payloads.map(({ quarantineID, received, reason, bytes }) => (
-            <tr key={quarantineID}>
-              <th scope="row">
-                <Link
-                  to="/devices/$deviceID"
-                  params={{ deviceID }}
-                  search={{ part: 'unreadable', entry: quarantineID }}
-                  replace
-                  aria-label={texts.content({ number: quarantineID })}
-                  {...(quarantineID === entry ? { 'aria-current': true as const } : {})}
-                >
-                  {quarantineID}
-                </Link>
-              </th>
-              <td>
-                <Time at={received} />
-              </td>
-              <td>
-                <bdi>{reason}</bdi>
-              </td>
-              <td className="num">{numberText(bytes)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <Actions
+        of={[
+          {
+            name: 'drop',
+            text: title,
+            dialog: (
+              <ActionDialog
+                title={title}
+                action={
+                  one === null ? texts.dropAllOf({ name: device.deviceDisplayName || deviceID }) : title
+                }
+                changes={['quarantine']}
+                run={() => call('dropQuarantined', { body: { deviceID, ...one } })}
+              >
+                <p>{texts.consequence}</p>
+              </ActionDialog>
+            ),
+          },
+        ]}
+      />
+      <Retry deviceID={deviceID} quarantineID={quarantineID} />
+    </>
   );
 }
 
@@ -186,69 +132,64 @@ function List({ device }: { readonly device: Device }) {
   const role = useRole();
   const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
   const { deviceID } = device;
-  const { data, error, dataUpdatedAt, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const list = usePages({
     queryKey: ['quarantine', deviceID],
-    queryFn: ({ pageParam, signal }) =>
-      call('listQuarantine', {
-        query: { deviceID, limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: 30_000,
+    read: (cursor, signal) =>
+      call('listQuarantine', { query: { deviceID, limit: pageSize, ...cursor }, signal }),
+    itemsOf: ({ payloads }) => payloads,
+    againMs: () => 30_000,
   });
-  const payloads = data?.pages.flatMap((page) => page.payloads);
-  const isThere = payloads?.some(({ quarantineID }) => quarantineID === entry) === true;
+  const chosen = list.items?.find(({ quarantineID }) => quarantineID === entry)?.quarantineID;
   return (
-    <View
-      error={error}
-      readMs={dataUpdatedAt}
-      empty={
-        payloads?.length === 0 ? (
-          <Empty icon="circle-check" title={texts.empty}>
-            <p>{texts.emptyHint}</p>
-          </Empty>
-        ) : null
-      }
-    >
-      <div className="card-body stack">
-        <div className="row wrap">
-          <p className="muted">{texts.about}</p>
-          {role === 'admin' ? (
-            <>
-              <Drop device={device} quarantineID={isThere ? entry : undefined} />
-              <Retry device={device} quarantineID={isThere ? entry : undefined} />
-            </>
-          ) : null}
-        </div>
-        <Entries deviceID={deviceID} payloads={payloads ?? []} />
-        {hasNextPage ? (
-          <ActionButton className="button" isOff={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            {paging.older}
-          </ActionButton>
-        ) : null}
-        {isThere && entry !== undefined ? <Payload quarantineID={entry} /> : null}
-      </div>
-    </View>
+    <>
+      <ListCard
+        title={texts.title}
+        list={list}
+        empty={{ icon: 'circle-check', title: texts.empty, hint: texts.emptyHint }}
+        moreText={paging.older}
+        above={
+          list.items === undefined || list.items.length === 0 ? null : (
+            <div className="card-body row wrap">
+              <p className="muted">{texts.about}</p>
+              {role === 'admin' ? <Changes device={device} quarantineID={chosen} /> : null}
+            </div>
+          )
+        }
+        caption={texts.title}
+        columns={[
+          {
+            name: texts.number,
+            cell: ({ quarantineID }) => (
+              <Link
+                to="/devices/$deviceID"
+                params={{ deviceID }}
+                search={{ part: 'unreadable', entry: quarantineID }}
+                replace
+                aria-label={texts.content({ number: quarantineID })}
+                {...(quarantineID === entry ? { 'aria-current': true as const } : {})}
+              >
+                {quarantineID}
+              </Link>
+            ),
+          },
+          { name: texts.received, isBare: true, cell: ({ received }) => <Time at={received} /> },
+          { name: texts.reason, cell: ({ reason }) => <bdi>{reason}</bdi> },
+          { name: texts.length, isNum: true, cell: ({ bytes }) => numberText(bytes) },
+        ]}
+        keyOf={({ quarantineID }) => quarantineID}
+      />
+      {chosen === undefined ? null : <Payload quarantineID={chosen} />}
+    </>
   );
 }
 
 export function Unreadable({ device }: { readonly device: Device }) {
   const { unreadable: texts } = useWords(deviceWords).devices;
-  const role = useRole();
   return (
-    <section className="card" aria-labelledby="unreadable-title">
-      <header>
-        <Icon name="circle-alert" />
-        <h2 id="unreadable-title">{texts.title}</h2>
-      </header>
-      {role === '' ? (
-        <Loading rows={5} />
-      ) : role === 'viewer' ? (
-        <Empty icon="lock" title={texts.forbidden} />
-      ) : (
+    <Gate isOpen={isOneOf(useRole(), 'admin', 'operator')} title={texts.forbidden}>
+      <div className="stack">
         <List device={device} />
-      )}
-    </section>
+      </div>
+    </Gate>
   );
 }

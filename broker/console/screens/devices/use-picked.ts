@@ -1,21 +1,15 @@
 // The devices that are picked in the list, in the address.
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { usePut } from '../../components/patterns/address.tsx';
 import { parsePicked } from '../../state/device-view.ts';
-import { without } from '../../state/search.ts';
 
 export function usePicked() {
-  const navigate = useNavigate({ from: '/devices' });
+  const put = usePut();
   const { pick } = useSearch({ from: '/shell/devices' });
   const ids = useMemo(() => parsePicked(pick), [pick]);
   return {
     ids,
-    pick: (wanted: readonly string[]): void =>
-      void navigate({
-        search: (before) =>
-          wanted.length === 0 ? without(before, 'pick') : { ...before, pick: wanted.join(',') },
-        replace: true,
-        resetScroll: false,
-      }),
+    pick: (wanted: readonly string[]): void => put({ pick: wanted.join(',') || undefined }),
   };
 }

@@ -10,34 +10,24 @@ import { Icon } from '../../components/icon.tsx';
 import { ItemLink } from '../../components/patterns/address.tsx';
 import { Actions } from '../../components/patterns/detail.tsx';
 import { ActionDialog, Fields, useFields, useNewID } from '../../components/patterns/form.tsx';
-import { ListDetail } from '../../components/patterns/list-detail.tsx';
+import { byText, ListDetail } from '../../components/patterns/list-detail.tsx';
 import { Card } from '../../components/patterns/page.tsx';
 import { numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { call, ServiceError } from '../../service/call.ts';
+import { call } from '../../service/call.ts';
 import { connection, vehicles } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import type { Group, User } from '../../state/people-view.ts';
-import { peopleChanges, useGroups, useUsers } from './use-people.ts';
+import { changeGroup, type GroupChange, peopleChanges, useGroups, useUsers } from './use-people.ts';
 
 /** Devices that are listed, and offered, at once: the search narrows them. */
 const shownMost = 50;
 
-interface Change {
-  readonly add?: string[];
-  readonly remove?: string[];
-}
-
 function useChange(groupID: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async (change: Change) => {
-      const { items } = await call('changeGroupDevices', { body: { groupID, ...change } });
-      const failed = items.find(({ error }) => error !== null);
-      if (failed?.error == null) return;
-      throw new ServiceError(failed.error, failed.status);
-    },
+    mutationFn: (change: Omit<GroupChange, 'groupID'>) => changeGroup({ groupID, ...change }),
     onSettled: () =>
       Promise.all(peopleChanges.map((name) => queries.invalidateQueries({ queryKey: [name] }))),
   });
@@ -124,7 +114,7 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
           const name = fleet.get(deviceID)?.name ?? deviceID;
           return (
             <li key={deviceID} className="row">
-              <Link className="cut-off" to="/devices/$deviceID" params={{ deviceID }}>
+              <Link to="/devices/$deviceID" params={{ deviceID }}>
                 {name}
               </Link>
               {mayChange ? (
@@ -154,13 +144,13 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
 function NewGroup({ groups }: { readonly groups: readonly Group[] | undefined }) {
   const { groups: texts } = useWords(peopleWords).people;
   const navigate = useNavigate();
-  const [draft, put] = useFields({ id: '', name: '' });
-  const { id, name } = draft;
-  const { field, isReady } = useNewID(
-    texts.id,
-    id,
+  const [typed, put] = useFields({ id: '', name: '' });
+  const { draft, fields, isReady } = useNewID(
+    typed,
+    texts,
     groups?.map(({ groupID }) => groupID),
   );
+  const { id, name } = draft;
   return (
     <ActionDialog
       icon="layers"
@@ -174,7 +164,7 @@ function NewGroup({ groups }: { readonly groups: readonly Group[] | undefined })
       }
       onDone={() => void navigate({ to: '/people', search: { list: 'groups', group: id } })}
     >
-      <Fields of={[field, { name: 'name', label: texts.name, most: 128 }]} draft={draft} onChange={put} />
+      <Fields of={fields} draft={draft} onChange={put} />
     </ActionDialog>
   );
 }
@@ -305,12 +295,14 @@ export function Groups() {
               {name}
             </ItemLink>
           ),
+          order: (one, other) => byText(one.groupDisplayName, other.groupDisplayName),
         },
         {
           name: columns.devices,
           isNum: true,
           isBare: true,
           cell: ({ devices }) => numberText(devices.length),
+          order: (one, other) => one.devices.length - other.devices.length,
         },
         ...(users === undefined
           ? []

@@ -1,12 +1,19 @@
 // Users, groups, and what is their own.
 import { address, screen } from '../../shell/screen.ts';
 import { peopleDialogs, peopleLists } from '../../state/people-view.ts';
-import { oneOf, text } from '../../state/search.ts';
+import { column, oneOf, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
 
 const people = address(
   '/people',
-  { list: oneOf(peopleLists), user: text, group: text, session: text, open: oneOf(peopleDialogs) },
+  {
+    list: oneOf(peopleLists),
+    user: text,
+    group: text,
+    session: text,
+    sorted: column,
+    open: oneOf(peopleDialogs),
+  },
   () => withWords(import('./people.tsx')),
   'PeopleScreen',
 );

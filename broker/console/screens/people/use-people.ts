@@ -1,6 +1,7 @@
 // Users and groups as the service has them.
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../../service/call.ts';
+import type { Body } from '../../api/operations.ts';
+import { call, ServiceError } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 
 /** Queries that a change of people makes old. */
@@ -23,4 +24,13 @@ export function useGroups() {
     queryFn: ({ signal }) => call('groups', { signal }),
   });
   return { items: data?.groups, readMs: dataUpdatedAt, error };
+}
+
+export type GroupChange = Body<'changeGroupDevices'>;
+
+/** @throws ServiceError of the first device that the service refused; the others are changed. */
+export async function changeGroup(change: GroupChange): Promise<void> {
+  const { items } = await call('changeGroupDevices', { body: change });
+  const failed = items.find(({ error }) => error !== null);
+  if (failed?.error) throw new ServiceError(failed.error, failed.status);
 }

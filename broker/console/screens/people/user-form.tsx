@@ -20,7 +20,7 @@ import {
   roles,
   type User,
 } from '../../state/people-view.ts';
-import { peopleChanges } from './use-people.ts';
+import { peopleChanges, useUsers } from './use-people.ts';
 
 interface Draft {
   readonly id: string;
@@ -96,8 +96,10 @@ export function UserForm({ user, groups }: UserFormProps) {
   const { people: texts } = useWords(peopleWords);
   const { fields } = texts;
   const navigate = useNavigate();
-  const [draft, put] = useFields(draftOf(user));
-  const { field, isReady } = useNewID(fields.id, draft.id, []);
+  const [typed, put] = useFields(draftOf(user));
+  const ids = useUsers().items?.map(({ userID }) => userID);
+  const made = useNewID(typed, fields, user === null ? ids : []);
+  const { draft } = made;
   const password = usePasswordField(fields.password, draft.password);
   const isNew = user === null;
   const isPerson = user?.hasPassword !== false;
@@ -106,7 +108,7 @@ export function UserForm({ user, groups }: UserFormProps) {
       icon="users"
       title={isNew ? texts.createTitle : texts.editTitle({ user: user.userID })}
       action={isNew ? texts.create : texts.editAction({ user: user.userID })}
-      isOff={isNew && (!isReady || draft.password.length < passwordLeast)}
+      isOff={isNew && (!made.isReady || draft.password.length < passwordLeast)}
       beginsInField={isNew}
       changes={peopleChanges}
       run={() => save(user, draft)}
@@ -116,8 +118,7 @@ export function UserForm({ user, groups }: UserFormProps) {
     >
       <Fields
         of={[
-          isNew && field,
-          isNew && password,
+          ...(isNew ? [...made.fields, password] : []),
           isPerson && {
             name: 'role',
             label: fields.role,
@@ -132,7 +133,7 @@ export function UserForm({ user, groups }: UserFormProps) {
               options: [{ value: everyDevice, text: texts.every }, ...groupOptions(groups)],
             },
           <p className="muted">{isPerson ? texts.grantHint : texts.ofProvider}</p>,
-          { name: 'name', label: fields.name, most: 128 },
+          !isNew && { name: 'name', label: fields.name, most: 128 },
           { name: 'email', label: fields.email, most: 254, type: 'email' },
           { name: 'phone', label: fields.phone, most: 32, type: 'tel' },
           { name: 'timeZone', label: fields.timeZone, most: 64, hint: fields.timeZoneHint },

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { ItemLink } from '../../components/patterns/address.tsx';
 import { Actions, OrNone, Pairs } from '../../components/patterns/detail.tsx';
 import { ActionDialog, Fields, useFields } from '../../components/patterns/form.tsx';
-import { ListDetail } from '../../components/patterns/list-detail.tsx';
+import { byText, ListDetail } from '../../components/patterns/list-detail.tsx';
 import { Card } from '../../components/patterns/page.tsx';
 import { Badge, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
@@ -231,9 +231,13 @@ export function Users() {
       create={{ name: 'user-create', text: texts.create, form: <UserForm user={null} groups={groups} /> }}
       caption={texts.caption}
       columns={[
-        { name: columns.user, cell: nameOf },
+        { name: columns.user, cell: nameOf, order: (one, other) => byText(one.userID, other.userID) },
         { name: columns.state, isBare: true, cell: (user) => <UserBadges user={user} /> },
-        { name: columns.role, cell: ({ roleID }) => texts.roles[roleID] },
+        {
+          name: columns.role,
+          cell: ({ roleID }) => texts.roles[roleID],
+          order: (one, other) => byText(texts.roles[one.roleID], texts.roles[other.roleID]),
+        },
         { name: columns.groups, cell: sightOf },
       ]}
       keyOf={({ userID }) => userID}

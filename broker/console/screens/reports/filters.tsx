@@ -11,6 +11,7 @@ import { Icon } from '../../components/icon.tsx';
 import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import {
   dateOf,
   endOfDate,
@@ -21,7 +22,6 @@ import {
 } from '../../state/reports/report-view.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { VehicleChoices } from './vehicle-choices.tsx';
 
 /** The two pages of reports: the report that is read now, and those that are mailed. */
 export function ReportTabs() {
@@ -75,12 +75,7 @@ function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
               </Button>
             </header>
             <div className="body">
-              <VehicleChoices
-                chosen={chosen}
-                most={vehiclesMost}
-                mostText={texts.most({ count: vehiclesMost })}
-                choose={choose}
-              />
+              <VehicleChoices chosen={chosen} most={vehiclesMost} choose={choose} />
               <Button className="button small secondary" onPress={() => choose([])}>
                 {texts.fleet}
               </Button>

@@ -12,6 +12,7 @@ import {
   useNewID,
 } from '../../components/patterns/form.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { call } from '../../service/call.ts';
 import { useRole, useUser } from '../../service/role.ts';
 import { vehiclesMost } from '../../state/reports/report-view.ts';
@@ -29,7 +30,6 @@ import {
 } from '../../state/reports/schedule-draft.ts';
 import { language } from '../../words/word-set.ts';
 import { useGroups } from '../people/use-people.ts';
-import { VehicleChoices } from './vehicle-choices.tsx';
 
 interface DraftProps {
   readonly draft: ScheduleDraft;
@@ -49,7 +49,6 @@ function SubjectFields({ draft, onChange }: DraftProps) {
         <VehicleChoices
           chosen={draft.vehicles}
           most={vehiclesMost}
-          mostText={reports.most({ count: vehiclesMost })}
           choose={(vehicles) => onChange({ vehicles })}
         />,
         groups.length > 0 && { name: 'groups', label: fields.groups, options: groups },
@@ -111,8 +110,9 @@ export function ScheduleForm({ schedule, taken }: ScheduleFormProps) {
   const shownLanguage = useValue(language);
   const mailbox = useUser()?.userNotifyEmail ?? '';
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const [draft, put] = useFields(draftOf(schedule, { timeZone, language: shownLanguage, mailbox }));
-  const { field, isReady } = useNewID(fields.id, draft.id, taken);
+  const [typed, put] = useFields(draftOf(schedule, { timeZone, language: shownLanguage, mailbox }));
+  const made = useNewID(typed, fields, schedule === null ? taken : []);
+  const { draft } = made;
   const faults = faultsOf(draft);
   const isNew = schedule === null;
   return (
@@ -120,7 +120,7 @@ export function ScheduleForm({ schedule, taken }: ScheduleFormProps) {
       icon="table"
       title={isNew ? texts.createTitle : texts.editTitle({ id: schedule.scheduleID })}
       action={isNew ? texts.create : texts.save({ id: schedule.scheduleID })}
-      isOff={(isNew && !isReady) || faults.size > 0}
+      isOff={(isNew && !made.isReady) || faults.size > 0}
       beginsInField={isNew}
       changes={['schedules']}
       run={() => call('updateReportSchedule', { body: bodyOf(draft) })}
@@ -132,8 +132,7 @@ export function ScheduleForm({ schedule, taken }: ScheduleFormProps) {
     >
       <Fields
         of={[
-          isNew && field,
-          { name: 'name', label: fields.name, most: 128 },
+          ...(isNew ? made.fields : made.fields.slice(0, 1)),
           { name: 'isActive', label: fields.state, text: fields.active },
           <SubjectFields draft={draft} onChange={put} />,
           <TimeFields draft={draft} onChange={put} />,

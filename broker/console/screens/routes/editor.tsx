@@ -1,20 +1,15 @@
-// The editor of a route: its way stands in the address and is drawn on the map; here are its points as numbers, its names and its vehicles.
-import { type FormEvent, useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+// The editor of a route: its way stands in the address and is drawn on the map; here are its name, its points as numbers and its vehicles.
+import { useState } from 'react';
 import { routeWords } from '../../../../build/words/route.ts';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
-import { isName } from '../../../../src/core/ids.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
-import { ActionButton } from '../../components/action-button.tsx';
-import { FormField } from '../../components/form-field.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { useFailure } from '../../components/view.tsx';
 import { routeChangeOf, routeFormOf, routeName, routeVehiclesMost } from '../../state/zones/route-view.ts';
-import { draftFault, routePointsMost } from '../../state/zones/zone-draft.ts';
-import { VehicleChoices } from '../reports/vehicle-choices.tsx';
-import { Drawing } from '../zones/drawing.tsx';
+import { routePointsMost } from '../../state/zones/zone-draft.ts';
+import { ShapeEditor } from '../zones/shape-editor.tsx';
 import type { DraftEdit } from '../zones/use-draft.ts';
 import { useRouteChanges } from './use-routes.ts';
 
@@ -30,64 +25,31 @@ interface EditorProps {
 }
 
 export function RouteEditor({ edit, route, routes, middle, onClose }: EditorProps) {
-  const { routes: texts, zones, common } = useWords(routeWords, zoneWords);
+  const { routes: texts, zones } = useWords(routeWords, zoneWords);
   const [form, setForm] = useState(() => routeFormOf(route));
-  const changes = useRouteChanges(() => onClose(form.id));
-  const failure = useFailure(changes.failure, zones.failed);
-  const isTaken = route === undefined && routes.some(({ routeID }) => routeID === form.id);
-  const idFault = isTaken ? texts.idTaken : isName(form.id) ? null : zones.idWrong;
-  const isOff = idFault !== null || draftFault(edit.draft) !== null || changes.isBusy || changes.isDown;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (!isOff) changes.run({ action: 'save', body: routeChangeOf(form, edit.draft, route) });
-  };
-  const title = route === undefined ? texts.newTitle : zones.editTitle({ name: routeName(route) });
+  const changes = useRouteChanges(onClose);
   return (
-    <section className="panel" aria-label={title}>
-      <Form className="zone-form" onSubmit={submit} validationBehavior="aria">
-        <div className="row">
-          <h2>{title}</h2>
-          <Button className="button square push" aria-label={common.cancel} onPress={() => onClose(null)}>
-            <Icon name="x" />
-          </Button>
-        </div>
-        <Drawing
-          edit={edit}
-          most={routePointsMost}
-          fullText={texts.full}
-          addMiddle={middle === null ? null : () => edit.add(middle())}
-        />
-        {route === undefined ? (
-          <FormField
-            label={zones.id}
-            value={form.id}
-            hint={zones.idHint}
-            fault={form.id === '' ? null : idFault}
-            most={64}
-            onChange={(id) => setForm({ ...form, id })}
-          />
-        ) : null}
-        <FormField
-          label={zones.name}
-          value={form.name}
-          most={128}
-          onChange={(name) => setForm({ ...form, name })}
-        />
-        <h3>{texts.planned}</h3>
-        <VehicleChoices
-          chosen={form.deviceIDs}
-          most={routeVehiclesMost}
-          mostText={texts.most({ count: routeVehiclesMost })}
-          choose={(deviceIDs) => setForm({ ...form, deviceIDs })}
-        />
-        {failure}
-        <div className="row wrap">
-          <ActionButton className="button primary" type="submit" isOff={isOff}>
-            {texts.save}
-          </ActionButton>
-          {changes.isDown ? <span className="muted">{zones.off}</span> : null}
-        </div>
-      </Form>
-    </section>
+    <ShapeEditor
+      title={route === undefined ? texts.newTitle : zones.editTitle({ name: routeName(route) })}
+      save={texts.save}
+      edit={edit}
+      most={routePointsMost}
+      fullText={texts.full}
+      middle={middle}
+      form={form}
+      taken={route === undefined ? routes.map(({ routeID }) => routeID) : null}
+      changes={changes}
+      failure={useFailure(changes.failure, zones.failed)}
+      onForm={(change) => setForm({ ...form, ...change })}
+      onSave={(made) => changes.run({ action: 'save', body: routeChangeOf(made, edit.draft, route) })}
+      onClose={() => onClose(null)}
+    >
+      <h3>{texts.planned}</h3>
+      <VehicleChoices
+        chosen={form.deviceIDs}
+        most={routeVehiclesMost}
+        choose={(deviceIDs) => setForm({ ...form, deviceIDs })}
+      />
+    </ShapeEditor>
   );
 }

@@ -7,10 +7,10 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import type { IconName } from '../../components/icon.tsx';
+import { usePut } from '../../components/patterns/address.tsx';
 import { Age, Badge, Fact, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
-import { without } from '../../state/search.ts';
 import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
 import { draftText } from '../../state/zones/zone-draft.ts';
 import { ShapeHead } from '../zones/shape-head.tsx';
@@ -88,8 +88,8 @@ function Head({ route }: { readonly route: PlannedRoute }) {
   const navigate = useNavigate({ from: '/routes' });
   const { routeID } = route;
   const name = routeName(route);
-  const close = (): void =>
-    void navigate({ search: (before) => without(without(before, 'route'), 'shape'), replace: true });
+  const put = usePut();
+  const close = (): void => put({ route: undefined, shape: undefined });
   const changes = useRouteChanges(close);
   return (
     <ShapeHead

@@ -5,6 +5,7 @@ import { routeWords } from '../../../../build/words/route.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { usePut } from '../../components/patterns/address.tsx';
 import { numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
@@ -31,7 +32,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
       {...(isSelected ? { 'aria-current': true as const } : {})}
     >
       <Icon name="route" />
-      <span className="name cut-off">{routeName(route)}</span>
+      <span className="name">{routeName(route)}</span>
       <span className="speed">
         <bdi>
           {numberText(length / 1000, 1)} {trips.km}
@@ -45,6 +46,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
 function List({ routes, readMs, error, mayChange }: ReturnType<typeof useRoutes>) {
   const { pages, routes: texts } = useWords(routeWords);
   const navigate = useNavigate({ from: '/routes' });
+  const put = usePut();
   const { find = '', route: selected } = useSearch({ from: '/shell/routes' });
   return (
     <ShapeList
@@ -64,12 +66,7 @@ function List({ routes, readMs, error, mayChange }: ReturnType<typeof useRoutes>
           search: (before) => ({ ...without(before, 'route'), edit: 'new', shape: draftText(newRoute) }),
         })
       }
-      onFind={(text) =>
-        void navigate({
-          search: (before) => (text === '' ? without(before, 'find') : { ...before, find: text }),
-          replace: true,
-        })
-      }
+      onFind={(text) => put({ find: text || undefined })}
     />
   );
 }
@@ -77,7 +74,7 @@ function List({ routes, readMs, error, mayChange }: ReturnType<typeof useRoutes>
 /** The map: the vehicles, and the route that is selected or drawn. */
 function useRouteMap(route: PlannedRoute | undefined, edit: DraftEdit) {
   const { routes: texts } = useWords(routeWords);
-  const navigate = useNavigate({ from: '/routes' });
+  const put = usePut();
   const { edit: editing, shape, at } = useSearch({ from: '/shell/routes' });
   const selected = useMemo(
     () => (route === undefined ? undefined : { id: route.routeID, shape: wayOf(route) }),
@@ -90,13 +87,13 @@ function useRouteMap(route: PlannedRoute | undefined, edit: DraftEdit) {
     shape,
     at,
     selected,
-    onPlace: (place) => void navigate({ search: (before) => ({ ...before, at: place }), replace: true }),
+    onPlace: (place) => put({ at: place }),
   });
 }
 
 export function RoutesScreen() {
   const { pages, routes: texts } = useWords(routeWords);
-  const navigate = useNavigate({ from: '/routes' });
+  const put = usePut();
   const { route: selected, edit: editing, shape } = useSearch({ from: '/shell/routes' });
   const known = useRoutes();
   const { routes, isLoaded, error, mayChange } = known;
@@ -104,7 +101,7 @@ export function RoutesScreen() {
     shape,
     first: newRoute,
     most: routePointsMost,
-    onShape: (text) => void navigate({ search: (before) => ({ ...before, shape: text }), replace: true }),
+    onShape: (text) => put({ shape: text }),
   });
   const route = routes.find(({ routeID }) => routeID === selected);
   const opened = useRouteMap(route, edit);
@@ -114,13 +111,7 @@ export function RoutesScreen() {
     mayChange &&
     (editing === 'new' || (editing === 'change' && route?.hasUpdateRoutePrivileges === true));
   const close = (id: string | null): void =>
-    void navigate({
-      search: (before) => {
-        const rest = without(without(before, 'edit'), 'shape');
-        return id === null ? rest : { ...rest, route: id };
-      },
-      replace: true,
-    });
+    put({ edit: undefined, shape: undefined, ...(id === null ? {} : { route: id }) });
   return (
     <ShapeFrame
       titleID={titleID}

@@ -38,5 +38,10 @@ const send = (change: Change): Promise<unknown> =>
     ? call('deleteRoute', { body: { routeID: change.routeID } })
     : call('routeUpdate', { body: change.body });
 
-/** @param onDone after the list was read anew. */
-export const useRouteChanges = (onDone: () => void) => useChange({ queryKey, send, onDone });
+/** @param onDone after the list was read again. @param routeID what was saved; null: it was deleted. */
+export const useRouteChanges = (onDone: (routeID: string | null) => void) =>
+  useChange<Change>({
+    queryKey,
+    send,
+    onDone: (change) => onDone(change.action === 'save' ? change.body.routeID : null),
+  });

@@ -2,6 +2,7 @@
 // is shown this once and kept nowhere.
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import type { ReactElement } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
@@ -17,6 +18,7 @@ import {
 } from '../../components/patterns/form.tsx';
 import { codeText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
+import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
@@ -38,12 +40,15 @@ import {
 import { useGroups, useUsers } from '../people/use-people.ts';
 import { ruleChanges, useRules } from './use-rules.ts';
 
+/** Devices that a rule names, as the service takes them. */
+const devicesMost = 100;
+
 interface FieldsOf {
   readonly draft: RuleDraft;
   readonly faults: ReadonlySet<DraftFault>;
 }
 
-type Of = readonly (Field<RuleDraft> | false)[];
+type Of = readonly (Field<RuleDraft> | ReactElement | false)[];
 
 type TypedMember = 'offlineAfter' | 'silence' | 'escalates' | 'quietFrom' | 'quietTo';
 
@@ -60,7 +65,7 @@ function useTyped(faults: ReadonlySet<DraftFault>) {
 }
 
 /** What the rule is about. */
-function useSubjectFields({ draft, faults }: FieldsOf): Of {
+function useSubjectFields({ draft, faults, put }: FieldsOf & { put(change: Partial<RuleDraft>): void }): Of {
   const { rules: texts, codes } = useWords(ruleWords);
   const { fields } = texts;
   const groups = groupOptions(useGroups().items);
@@ -84,7 +89,11 @@ function useSubjectFields({ draft, faults }: FieldsOf): Of {
       hint: faults.has('subject') ? texts.faults.subject : undefined,
     },
     (needsOffline || faults.has('offlineAfter')) && typed('offlineAfter'),
-    { name: 'devices', label: fields.devices, hint: fields.devicesHint, most: 6600 },
+    <fieldset key="devices" className="field">
+      <legend className="strong">{fields.devices}</legend>
+      <VehicleChoices chosen={draft.devices} most={devicesMost} choose={(devices) => put({ devices })} />
+      <p className="muted">{fields.devicesHint}</p>
+    </fieldset>,
     groups.length > 0 && { name: 'groups', label: fields.groups, options: groups },
   ];
 }
@@ -202,13 +211,11 @@ export function RuleForm({ rule }: { readonly rule: Rule | null }) {
   const { fields } = texts;
   const navigate = useNavigate();
   const rules = useRules().items;
-  const [draft, put] = useFields(draftOf(rule, Intl.DateTimeFormat().resolvedOptions().timeZone));
+  const [typed, put] = useFields(draftOf(rule, Intl.DateTimeFormat().resolvedOptions().timeZone));
   // The operation would replace a rule that is there.
-  const { field, isReady } = useNewID(
-    fields.id,
-    draft.id,
-    rules?.map(({ ruleID }) => ruleID),
-  );
+  const ids = rules?.map(({ ruleID }) => ruleID);
+  const made = useNewID(typed, fields, rule === null ? ids : []);
+  const { draft } = made;
   const faults = faultsOf(draft);
   const isNew = rule === null;
   const of = { draft, faults };
@@ -217,7 +224,7 @@ export function RuleForm({ rule }: { readonly rule: Rule | null }) {
       icon="bell-ring"
       title={isNew ? texts.createTitle : texts.editTitle({ rule: rule.ruleID })}
       action={isNew ? texts.create : texts.save({ rule: rule.ruleID })}
-      isOff={(isNew && !isReady) || faults.size > 0}
+      isOff={(isNew && !made.isReady) || faults.size > 0}
       beginsInField={isNew}
       changes={ruleChanges}
       run={() => call('updateRule', { body: bodyOf(draft) })}
@@ -232,10 +239,9 @@ export function RuleForm({ rule }: { readonly rule: Rule | null }) {
     >
       <Fields
         of={[
-          isNew && field,
-          { name: 'name', label: fields.name, most: 128 },
+          ...(isNew ? made.fields : made.fields.slice(0, 1)),
           { name: 'isActive', label: fields.state, text: fields.active },
-          ...useSubjectFields(of),
+          ...useSubjectFields({ ...of, put }),
           ...useActFields(of, rule !== null && rule.webhook !== null),
           faults.has('separate') && <p className="muted">{texts.faults.separate}</p>,
           faults.has('channel') && <p className="muted">{texts.faults.channel}</p>,

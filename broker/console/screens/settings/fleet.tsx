@@ -1,7 +1,8 @@
 // Settings of all vehicles of the account, and which vehicle has which version of them.
 import { useSearch } from '@tanstack/react-router';
 import { settingWords } from '../../../../build/words/setting.ts';
-import { useTitle, useWords } from '../../components/use.ts';
+import { Page } from '../../components/patterns/page.tsx';
+import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { settingTables } from '../../state/device-view.ts';
 import { Versions } from '../zones/versions.tsx';
@@ -13,38 +14,25 @@ export function SettingsScreen() {
   const { settings: texts } = words;
   const { table = settingTables[0] } = useSearch({ from: '/shell/settings' });
   const { data, error } = useAccountSettings();
-  useTitle(words.pages.settings.title);
   return (
-    <main className="page" id="main">
-      <header className="page-head">
-        <h1>{words.pages.settings.title}</h1>
-        <p>{texts.interlock}</p>
-      </header>
-      {data === undefined ? (
-        <section className="card">
-          <View error={error} isLoaded={false} empty={null}>
-            {null}
-          </View>
-        </section>
-      ) : (
-        <div className="split">
-          <div className="stack">
-            <View error={error} isLoaded empty={null}>
-              <SettingsForm
-                deviceID={null}
-                name=""
-                own={data.settings}
-                below={null}
-                revision={data.revision}
-                table={table}
-              />
-            </View>
+    <Page title={words.pages.settings.title} lead={texts.interlock}>
+      <View error={error} isLoaded={data !== undefined} empty={null}>
+        {data === undefined ? null : (
+          <div className="split">
+            <SettingsForm
+              deviceID={null}
+              name=""
+              own={data.settings}
+              below={null}
+              revision={data.revision}
+              table={table}
+            />
+            <aside className="card">
+              <Versions key={words.locale} />
+            </aside>
           </div>
-          <aside className="card">
-            <Versions key={words.locale} />
-          </aside>
-        </div>
-      )}
-    </main>
+        )}
+      </View>
+    </Page>
   );
 }

@@ -1,14 +1,16 @@
 // The form of the settings of all vehicles or of one: a table of them at a time, each with where its value comes from. A change that stops an alarm,
 // decides when a zone acts, or holds for all vehicles is asked for once more.
-import { Link } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import { useSearch } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { settingWords } from '../../../../build/words/setting.ts';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
-import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
+import { Tabs } from '../../components/patterns/address.tsx';
+import { CardForm } from '../../components/patterns/card-form.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -23,6 +25,7 @@ import {
   type SettingChange,
   type SettingsDraft,
   type SettingTable,
+  type SettingValue,
   settingsOf,
   typedOf,
   withDraft,
@@ -38,6 +41,10 @@ interface Layers {
   /** What holds for all vehicles, below the choice of one; null: this is it. */
   readonly below: SettingsChange | null;
 }
+
+/** What holds without a choice here, unless the installer's file has another; undefined: nothing does. */
+const heldWithout = (setting: Setting, { below }: Layers): SettingValue | undefined =>
+  (below === null ? undefined : chosenIn(below, setting)) ?? setting.standard ?? undefined;
 
 /** Where the value comes from that holds without a choice here. */
 function useSource({ below }: Layers) {
@@ -74,6 +81,7 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
     const { pointer, number, textMost } = setting;
     const text = draft[pointer] ?? typedOf(setting, chosenIn(layers.own, setting));
     const source = sourceOf(setting);
+    const held = heldWithout(setting, layers);
     if (textMost !== null)
       return (
         <FormField
@@ -95,7 +103,13 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
           hint={source}
           chosen={text === '' ? 'none' : text}
           choices={[
-            { value: 'none', text: texts.notChosen },
+            {
+              value: 'none',
+              text:
+                held === undefined
+                  ? texts.notChosen
+                  : `${texts.notChosen} (${settingValue(setting, held, words)})`,
+            },
             { value: 'on', text: common.on },
             { value: 'off', text: common.off },
           ]}
@@ -111,6 +125,7 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
         hint={`${source} · ${limits}`}
         fault={faults.has(pointer) ? texts.wrong({ limits }) : null}
         most={14}
+        placeholder={typedOf(setting, held)}
         onChange={(value) => onChange(pointer, value)}
       />
     );
@@ -122,23 +137,23 @@ function Facts({ table, layers }: { readonly table: SettingTable; readonly layer
   const words = useWords(settingWords);
   const sourceOf = useSource(layers);
   return (
-    <dl className="pairs">
-      {settingsOf(table).map((setting) => {
+    <Pairs
+      rows={settingsOf(table).map((setting) => {
         const own = chosenIn(layers.own, setting);
-        return (
-          <div key={setting.pointer} className="pair">
-            <dt>{settingName(setting, words)}</dt>
-            <dd>
-              {own === undefined ? (
-                <span className="muted">{sourceOf(setting)}</span>
-              ) : (
-                <bdi className="strong">{settingValue(setting, own, words)}</bdi>
-              )}
-            </dd>
-          </div>
-        );
+        return [
+          settingName(setting, words),
+          own === undefined ? (
+            <span key={setting.pointer} className="muted">
+              {sourceOf(setting)}
+            </span>
+          ) : (
+            <bdi key={setting.pointer} className="strong">
+              {settingValue(setting, own, words)}
+            </bdi>
+          ),
+        ];
       })}
-    </dl>
+    />
   );
 }
 
@@ -167,74 +182,24 @@ function ChangeList({ changes }: { readonly changes: readonly SettingChange[] })
   );
 }
 
-function Tables({
-  table,
-  own,
-  deviceID,
-}: {
-  table: SettingTable;
-  own: SettingsChange;
-  deviceID: string | null;
-}) {
+function Tables({ table, own }: { readonly table: SettingTable; readonly own: SettingsChange }) {
   const { settings: texts } = useWords(settingWords);
+  const { part } = useSearch({ strict: false });
   return (
-    <nav className="tabs" aria-label={texts.tablesLabel}>
-      {settingTables.map((one) => {
+    <Tabs
+      label={texts.tablesLabel}
+      values={settingTables}
+      chosen={table}
+      content={(one) => {
         const count = Object.keys(own[one] ?? {}).length;
-        const shown = {
-          children: (
-            <>
-              {texts.tables[one]} {count === 0 ? null : <b>{numberText(count)}</b>}
-            </>
-          ),
-          ...(one === table ? { 'aria-current': 'page' as const } : {}),
-        };
-        return deviceID === null ? (
-          <Link key={one} to="/settings" search={{ table: one }} replace {...shown} />
-        ) : (
-          <Link
-            key={one}
-            to="/devices/$deviceID"
-            params={{ deviceID }}
-            search={{ part: 'settings', table: one }}
-            replace
-            {...shown}
-          />
+        return (
+          <>
+            {texts.tables[one]} {count === 0 ? null : <b>{numberText(count)}</b>}
+          </>
         );
-      })}
-    </nav>
-  );
-}
-
-interface FormActionsProps {
-  readonly saving: ReturnType<typeof useSaveSettings>;
-  /** Changes that are not saved. */
-  readonly count: number;
-  readonly isOff: boolean;
-  onDiscard(): void;
-}
-
-function FormActions({ saving, count, isOff, onDiscard }: FormActionsProps) {
-  const { settings: texts, forms, stream } = useWords(formWords, settingWords);
-  const kept = saving.isSaved ? forms.saved : forms.unchanged;
-  return (
-    <div className="row wrap">
-      <span className="muted" role="status">
-        {saving.isDown ? stream.commandsOff : count > 0 ? texts.changed({ count }) : kept}
-      </span>
-      {count === 0 ? null : (
-        <Button className="button secondary push" onPress={onDiscard}>
-          {texts.discard}
-        </Button>
-      )}
-      <ActionButton
-        className={count === 0 ? 'button primary push' : 'button primary'}
-        type="submit"
-        isOff={isOff}
-      >
-        {forms.change}
-      </ActionButton>
-    </div>
+      }}
+      search={(one) => ({ part, table: one })}
+    />
   );
 }
 
@@ -291,44 +256,51 @@ export function SettingsForm({ deviceID, name, own, below, revision, table }: Se
       setDraft({});
       setLooking(false);
     });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (isOff) return;
+  const submit = (): void => {
     if (deviceID === null || changes.some((change) => lookOf(change) !== null)) setLooking(true);
     else send();
   };
   const layers = { own, below };
   const title = deviceID === null ? texts.fleetTitle : texts.vehicleTitle({ name });
   return (
-    <section className="card narrow-container" aria-labelledby="settings-title">
-      <header>
-        <h2 id="settings-title">{title}</h2>
-      </header>
-      <Tables table={table} own={own} deviceID={deviceID} />
-      {role === 'admin' ? (
-        <Form className="card-body stack" onSubmit={submit} validationBehavior="aria">
-          <p className="muted">{texts.about[deviceID === null ? 'fleet' : 'vehicle']}</p>
-          <div className="halves even">
-            <Fields
-              table={table}
-              layers={layers}
-              draft={draft}
-              faults={faults}
-              onChange={(pointer, text) => {
-                saving.reset();
-                setDraft((before) => ({ ...before, [pointer]: text }));
-              }}
-            />
+    <div className="narrow-container">
+      <Card title={title} isBare>
+        <Tables table={table} own={own} />
+        {role === 'admin' ? (
+          <CardForm
+            isOff={isOff}
+            status={
+              changes.length > 0
+                ? texts.changed({ count: changes.length })
+                : saving.isSaved
+                  ? forms.saved
+                  : forms.unchanged
+            }
+            failure={isLooking ? null : failure}
+            discard={changes.length === 0 ? null : { text: texts.discard, run: () => setDraft({}) }}
+            submit={submit}
+          >
+            <p className="muted">{texts.about[deviceID === null ? 'fleet' : 'vehicle']}</p>
+            <div className="halves even">
+              <Fields
+                table={table}
+                layers={layers}
+                draft={draft}
+                faults={faults}
+                onChange={(pointer, text) => {
+                  saving.reset();
+                  setDraft((before) => ({ ...before, [pointer]: text }));
+                }}
+              />
+            </div>
+          </CardForm>
+        ) : (
+          <div className="card-body stack">
+            <Facts table={table} layers={layers} />
+            <p className="muted">{texts.adminsOnly}</p>
           </div>
-          {isLooking ? null : failure}
-          <FormActions saving={saving} count={changes.length} isOff={isOff} onDiscard={() => setDraft({})} />
-        </Form>
-      ) : (
-        <div className="card-body stack">
-          <Facts table={table} layers={layers} />
-          <p className="muted">{texts.adminsOnly}</p>
-        </div>
-      )}
+        )}
+      </Card>
       <SecondLook
         name={deviceID === null ? null : name}
         isOpen={isLooking}
@@ -338,6 +310,6 @@ export function SettingsForm({ deviceID, name, own, below, revision, table }: Se
         onClose={() => setLooking(false)}
         onConfirm={send}
       />
-    </section>
+    </div>
   );
 }

@@ -4,6 +4,8 @@ import { settingWords } from '../../../../build/words/setting.ts';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Device } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
 import { Age, Notice, numberText, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
@@ -26,24 +28,23 @@ function Held({ configuration }: { readonly configuration: Configuration }) {
       ) : (
         <p className="muted">{texts.states[state]}</p>
       )}
-      <dl className="pairs">
-        <dt>{texts.holds}</dt>
-        <dd>{heldVersion === 0 ? texts.fileOnly : numberText(heldVersion)}</dd>
-        <dt>{texts.since}</dt>
-        <dd>{heldOn === 0 ? common.unknown : <Age at={heldOn} />}</dd>
-        <dt>{texts.sent}</dt>
-        <dd>{sentOn === 0 ? common.none : <Time at={sentOn} />}</dd>
-        <dt>{texts.refused}</dt>
-        <dd>
-          {failedVersion === 0 ? (
-            common.none
-          ) : (
-            <>
-              {numberText(failedVersion)} · <Time at={failedOn} />
-            </>
-          )}
-        </dd>
-      </dl>
+      <Pairs
+        rows={[
+          [texts.holds, heldVersion === 0 ? texts.fileOnly : numberText(heldVersion)],
+          [texts.since, heldOn === 0 ? common.unknown : <Age at={heldOn} />],
+          [texts.sent, sentOn === 0 ? common.none : <Time at={sentOn} />],
+          [
+            texts.refused,
+            failedVersion === 0 ? (
+              common.none
+            ) : (
+              <>
+                {numberText(failedVersion)} · <Time at={failedOn} />
+              </>
+            ),
+          ],
+        ]}
+      />
     </>
   );
 }
@@ -53,18 +54,10 @@ export function DeviceSettings({ device }: { readonly device: Device }) {
   const { table = settingTables[0] } = useSearch({ from: '/shell/devices/$deviceID' });
   const { deviceID } = device;
   const { data, error } = useDeviceSettings(deviceID);
-  if (data === undefined)
-    return (
-      <section className="card">
-        <View error={error} isLoaded={false} empty={null}>
-          {null}
-        </View>
-      </section>
-    );
   return (
-    <div className="split">
-      <div className="stack">
-        <View error={error} isLoaded empty={null}>
+    <View error={error} isLoaded={data !== undefined} empty={null}>
+      {data === undefined ? null : (
+        <div className="split">
           <SettingsForm
             deviceID={deviceID}
             name={device.deviceDisplayName || deviceID}
@@ -73,35 +66,30 @@ export function DeviceSettings({ device }: { readonly device: Device }) {
             revision={data.revision}
             table={table}
           />
-        </View>
-      </div>
-      <aside className="card" aria-labelledby="held-title">
-        <header>
-          <h2 id="held-title">{texts.held}</h2>
-        </header>
-        <div className="card-body stack">
-          <Held configuration={data.configuration} />
-          <p className="muted">{zones.heldHint}</p>
-          <Link className="button secondary" to="/settings" search={{ table }}>
-            <Icon name="sliders" />
-            {texts.ofFleet}
-          </Link>
-          <p className="muted">{texts.board}</p>
-          <Link
-            className="button secondary"
-            to="/vehicle/$deviceID"
-            params={{ deviceID }}
-            search={{ tab: 'health' }}
-          >
-            <Icon name="activity" />
-            {texts.toHealth}
-          </Link>
-          <Link className="button secondary" to="/vehicle/$deviceID" params={{ deviceID }}>
-            <Icon name="shield-check" />
-            {texts.toProof}
-          </Link>
+          <Card title={texts.held} isAside>
+            <Held configuration={data.configuration} />
+            <p className="muted">{zones.heldHint}</p>
+            <Link className="button secondary" to="/settings" search={{ table }}>
+              <Icon name="sliders" />
+              {texts.ofFleet}
+            </Link>
+            <p className="muted">{texts.board}</p>
+            <Link
+              className="button secondary"
+              to="/vehicle/$deviceID"
+              params={{ deviceID }}
+              search={{ tab: 'health' }}
+            >
+              <Icon name="activity" />
+              {texts.toHealth}
+            </Link>
+            <Link className="button secondary" to="/vehicle/$deviceID" params={{ deviceID }}>
+              <Icon name="shield-check" />
+              {texts.toProof}
+            </Link>
+          </Card>
         </div>
-      </aside>
-    </div>
+      )}
+    </View>
   );
 }

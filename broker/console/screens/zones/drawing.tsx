@@ -1,8 +1,8 @@
 // What is drawn as numbers: radius, points, undo, and why it may not be saved. Zones and routes share it.
-import { Button, Input, Label, TextField } from 'react-aria-components';
+import { Button } from 'react-aria-components';
 import { zoneWords } from '../../../../build/words/zone.ts';
-import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
@@ -11,8 +11,9 @@ import type { WordsWith } from '../../words/word-set.ts';
 import { Points } from './points.tsx';
 import type { DraftEdit } from './use-draft.ts';
 
-function faultText(draft: Zone, { zones: { faults } }: WordsWith<[typeof zoneWords]>): string | null {
-  const fault = draftFault(draft);
+type Fault = ReturnType<typeof draftFault>;
+
+function faultText(fault: Fault, { zones: { faults } }: WordsWith<[typeof zoneWords]>): string | null {
   switch (fault?.code) {
     case undefined:
       return null;
@@ -32,28 +33,30 @@ interface DrawingProps {
   /** Points that there may be, and what is said of one more. */
   readonly most: number;
   readonly fullText: string;
+  /** It was to be saved: points that are missing are a fault. */
+  readonly isTried: boolean;
   /** Null without a map. */
   readonly addMiddle: (() => void) | null;
 }
 
-export function Drawing({ edit, most, fullText, addMiddle }: DrawingProps) {
+export function Drawing({ edit, most, fullText, isTried, addMiddle }: DrawingProps) {
   const words = useWords(zoneWords);
   const { zones: texts } = words;
   const { draft, refused } = edit;
-  const fault = faultText(draft, words);
+  const fault = draftFault(draft);
+  const text = faultText(fault, words);
+  const isFew = fault?.code === 'few';
+  const isPoints = fault?.code !== 'radius' && (!isFew || isTried);
   return (
     <>
       {hasRadius(draft) ? (
-        <TextField
-          className="field"
+        <FormField
+          label={`${texts.radius} (${texts.metres})`}
           value={String(draft.radiusM)}
-          onChange={(text) => edit.set({ ...draft, radiusM: Number(text.replaceAll(/\D/g, '').slice(0, 5)) })}
-        >
-          <Label>
-            {texts.radius} ({texts.metres})
-          </Label>
-          <Input className="input" inputMode="numeric" dir="ltr" />
-        </TextField>
+          fault={fault?.code === 'radius' ? text : null}
+          most={5}
+          onChange={(typed) => edit.set({ ...draft, radiusM: Number(typed.replaceAll(/\D/g, '')) })}
+        />
       ) : null}
       <div className="stack">
         <h3>{texts.points}</h3>
@@ -62,6 +65,8 @@ export function Drawing({ edit, most, fullText, addMiddle }: DrawingProps) {
           draft={draft}
           after={edit.after}
           most={most}
+          missing={isFew ? text : null}
+          fault={isPoints ? text : null}
           onAdd={edit.add}
           onMove={edit.move}
           onRemove={edit.remove}
@@ -87,7 +92,6 @@ export function Drawing({ edit, most, fullText, addMiddle }: DrawingProps) {
             title={refused === 'full' ? fullText : texts.refused.unset}
           />
         )}
-        {fault === null ? null : <Notice tone="look" icon="circle-alert" role="status" title={fault} />}
       </div>
     </>
   );

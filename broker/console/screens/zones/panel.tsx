@@ -5,12 +5,12 @@ import { useMemo } from 'react';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Mark } from '../../components/mark.tsx';
+import { usePut } from '../../components/patterns/address.tsx';
 import { Fact, Notice, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import type { Vehicle } from '../../state/fleet.ts';
-import { without } from '../../state/search.ts';
 import { draftText, hasRadius } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { switchesOf, vehiclesIn, zoneName } from '../../state/zones/zone-view.ts';
@@ -58,8 +58,8 @@ function Head({ zone }: { readonly zone: Geozone }) {
   const navigate = useNavigate({ from: '/zones' });
   const { geozoneID, geozoneDescription } = zone;
   const name = zoneName(zone);
-  const close = (): void =>
-    void navigate({ search: (before) => without(without(before, 'zone'), 'shape'), replace: true });
+  const put = usePut();
+  const close = (): void => put({ zone: undefined, shape: undefined });
   const changes = useZoneChanges(close);
   return (
     <ShapeHead

@@ -13,11 +13,13 @@ interface PointFieldProps {
   readonly label: string;
   /** As it stands; empty for the next point. */
   readonly text: string;
+  /** What is wrong with the points; null: nothing. */
+  readonly fault?: string | null;
   onPoint(point: Point): void;
 }
 
 /** What is typed counts with Enter, and for a point that is there when the field is left. */
-function PointField({ label, text, onPoint }: PointFieldProps) {
+function PointField({ label, text, fault = null, onPoint }: PointFieldProps) {
   const { zones: texts } = useWords(zoneWords);
   const [typed, setTyped] = useState(text);
   const [isWrong, setWrong] = useState(false);
@@ -34,13 +36,17 @@ function PointField({ label, text, onPoint }: PointFieldProps) {
       className="field"
       value={typed}
       onChange={setTyped}
-      isInvalid={isWrong}
+      isInvalid={isWrong || fault !== null}
+      validationBehavior="aria"
       onBlur={take}
       onKeyDown={({ key }) => (key === 'Enter' ? take() : undefined)}
     >
       <Label className="hidden">{label}</Label>
       <Input className="input mono" dir="ltr" placeholder={text === '' ? label : ''} />
-      <FieldError className="look">{texts.refused.form}</FieldError>
+      <FieldError className="fault">
+        <Icon name="circle-alert" />
+        {isWrong ? texts.refused.form : fault}
+      </FieldError>
     </TextField>
   );
 }
@@ -51,14 +57,19 @@ interface PointsProps {
   readonly after: number;
   /** Points that there may be. */
   readonly most: number;
+  /** How many are missing; null: none. */
+  readonly missing: string | null;
+  /** What is wrong with them; null: nothing. */
+  readonly fault: string | null;
   onAdd(point: Point): void;
   onMove(at: number, point: Point): void;
   onRemove(at: number): void;
   onInsertAfter(at: number): void;
 }
 
-export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAfter }: PointsProps) {
+export function Points({ draft, after, most, missing, fault, ...on }: PointsProps) {
   const { zones: texts } = useWords(zoneWords);
+  const { onAdd, onMove, onRemove, onInsertAfter } = on;
   const { points } = draft;
   const isEnd = after === points.length - 1;
   return (
@@ -90,9 +101,16 @@ export function Points({ draft, after, most, onAdd, onMove, onRemove, onInsertAf
           </li>
         ))}
       </ol>
-      <PointField key={`next ${points.map(pointText).join()}`} label={texts.next} text="" onPoint={onAdd} />
+      <PointField
+        key={`next ${points.map(pointText).join()}`}
+        label={texts.next}
+        text=""
+        fault={fault}
+        onPoint={onAdd}
+      />
       <p className="row wrap" role="status">
         <span className="muted">{texts.count({ set: points.length, all: most })}</span>
+        {missing === null || fault !== null ? null : <span className="muted">{missing}</span>}
         {isEnd || points.length === 0 ? null : <span>{texts.after({ number: after + 1 })}</span>}
       </p>
     </>

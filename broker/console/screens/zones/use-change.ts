@@ -8,8 +8,8 @@ interface Changing<C> {
   /** Of the list that the change is about; it names the change too. */
   readonly queryKey: readonly string[];
   send(change: C): Promise<unknown>;
-  /** After the list was read anew. */
-  onDone(): void;
+  /** After the list was read again. */
+  onDone(change: C): void;
 }
 
 export interface Changes<C> {
@@ -27,9 +27,9 @@ export function useChange<C>({ queryKey, send, onDone }: Changing<C>): Changes<C
   const sending = useSending({
     mutationKey: ['change', ...queryKey],
     mutationFn: send,
-    async onSuccess() {
+    async onSuccess(_answer, change) {
       await queries.invalidateQueries({ queryKey });
-      onDone();
+      onDone(change);
     },
   });
   const { isBusy, failure, reset } = sending;

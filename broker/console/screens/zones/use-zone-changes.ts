@@ -19,8 +19,13 @@ const send = (change: Change): Promise<unknown> => {
 
 const queryKey = ['geozones'];
 
-/** @param onDone after the list was read anew. */
-export const useZoneChanges = (onDone: () => void) => useChange({ queryKey, send, onDone });
+/** @param onDone after the list was read again. @param geozoneID what was saved; null: it was deleted. */
+export const useZoneChanges = (onDone: (geozoneID: string | null) => void) =>
+  useChange<Change>({
+    queryKey,
+    send,
+    onDone: (change) => onDone(change.action === 'delete' ? null : change.body.geozoneID),
+  });
 
 /** What these vehicles hold, asked one after the other, and again when one of them reports another version. */
 export function useConfigurations(deviceIDs: readonly string[]) {

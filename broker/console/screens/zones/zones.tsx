@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
+import { usePut } from '../../components/patterns/address.tsx';
 import { numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
@@ -34,7 +35,7 @@ function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected
       {...(isSelected ? { 'aria-current': true as const } : {})}
     >
       <Icon name={zone.geozoneWarning === '' ? 'hexagon' : 'triangle-alert'} />
-      <span className="name cut-off">{zoneName(zone)}</span>
+      <span className="name">{zoneName(zone)}</span>
       <span className="speed">{numberText(inside)}</span>
       <span className="line cut-off">
         {texts.kinds[shape.type]}
@@ -48,6 +49,7 @@ function Row({ zone, isSelected }: { readonly zone: Geozone; readonly isSelected
 function List({ zones, readMs, error, mayChange }: ReturnType<typeof useZoneList>) {
   const { pages, zones: texts } = useWords(zoneWords);
   const navigate = useNavigate({ from: '/zones' });
+  const put = usePut();
   const { find = '', zone: selected } = useSearch({ from: '/shell/zones' });
   return (
     <ShapeList
@@ -67,12 +69,7 @@ function List({ zones, readMs, error, mayChange }: ReturnType<typeof useZoneList
           search: (before) => ({ ...without(before, 'zone'), edit: 'new', shape: draftText(newDraft) }),
         })
       }
-      onFind={(text) =>
-        void navigate({
-          search: (before) => (text === '' ? without(before, 'find') : { ...before, find: text }),
-          replace: true,
-        })
-      }
+      onFind={(text) => put({ find: text || undefined })}
     />
   );
 }
@@ -80,7 +77,7 @@ function List({ zones, readMs, error, mayChange }: ReturnType<typeof useZoneList
 /** The map: all zones, the vehicles, and the zone that is selected or drawn. */
 function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
   const { zones: texts } = useWords(zoneWords);
-  const navigate = useNavigate({ from: '/zones' });
+  const put = usePut();
   const { zone: zoneID, edit: editing, shape, at } = useSearch({ from: '/shell/zones' });
   const isEditing = editing !== undefined;
   const zone = zones.find(({ geozoneID }) => geozoneID === zoneID);
@@ -95,7 +92,7 @@ function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
     shape,
     at,
     selected,
-    onPlace: (place) => void navigate({ search: (before) => ({ ...before, at: place }), replace: true }),
+    onPlace: (place) => put({ at: place }),
   });
   const { map } = opened;
   useEffect(() => {
@@ -106,7 +103,7 @@ function useZoneMap(zones: readonly Geozone[], edit: DraftEdit) {
 
 export function ZonesScreen() {
   const { pages, zones: texts } = useWords(zoneWords);
-  const navigate = useNavigate({ from: '/zones' });
+  const put = usePut();
   const { zone: selected, edit: editing, shape } = useSearch({ from: '/shell/zones' });
   const known = useZoneList();
   const { zones, isLoaded, error, mayChange } = known;
@@ -114,7 +111,7 @@ export function ZonesScreen() {
     shape,
     first: newDraft,
     most: pointsMost,
-    onShape: (text) => void navigate({ search: (before) => ({ ...before, shape: text }), replace: true }),
+    onShape: (text) => put({ shape: text }),
   });
   const opened = useZoneMap(zones, edit);
   const { map } = opened;
@@ -122,13 +119,7 @@ export function ZonesScreen() {
   const isEditing =
     isLoaded && mayChange && (editing === 'new' || (editing === 'change' && zone !== undefined));
   const close = (id: string | null): void =>
-    void navigate({
-      search: (before) => {
-        const rest = without(without(before, 'edit'), 'shape');
-        return id === null ? rest : { ...rest, zone: id };
-      },
-      replace: true,
-    });
+    put({ edit: undefined, shape: undefined, ...(id === null ? {} : { zone: id }) });
   return (
     <ShapeFrame
       titleID={titleID}

@@ -23,8 +23,7 @@ export interface RuleDraft {
   readonly kinds: readonly OccurrenceKind[];
   /** Minutes, as typed. */
   readonly offlineAfter: string;
-  /** Ids with commas between them, as typed. */
-  readonly devices: string;
+  readonly devices: readonly string[];
   readonly groups: readonly string[];
   /** Seconds, as typed. */
   readonly silence: string;
@@ -69,7 +68,7 @@ export function draftOf(rule: Rule | null, timeZone: string): RuleDraft {
     ...eventsOf(rule?.statusCodes ?? 'alarms'),
     kinds: rule?.kinds ?? [],
     offlineAfter: String((rule?.offlineAfterS ?? 900) / 60),
-    devices: rule?.devices.join(', ') ?? '',
+    devices: rule?.devices ?? [],
     groups: rule?.groups ?? [],
     silence: String(rule?.silenceS ?? 300),
     isQuiet: quiet !== null,
@@ -149,7 +148,7 @@ export function bodyOf(draft: RuleDraft): Body<'updateRule'> {
     statusCodes: events === 'none' ? [] : events === 'codes' ? draft.codes.map(Number) : events,
     kinds: [...draft.kinds],
     offlineAfterS: offlineAfterOf(draft.offlineAfter) ?? 900,
-    devices: listed(draft.devices),
+    devices: [...draft.devices],
     groups: [...draft.groups],
     silenceS: wholeOf(draft.silence, 0, 86_400) ?? 300,
     quietHours: draft.isQuiet

@@ -1,13 +1,13 @@
-// Any of the vehicles of the fleet, found by name: of a report, or of a route.
+// Any of the vehicles of the fleet, found by name: of a report, a route or a rule.
 
 import { useMemo, useState } from 'react';
-import { reportWords } from '../../../../build/words/report.ts';
-import { Checks } from '../../components/checks.tsx';
-import { FindField } from '../../components/find-field.tsx';
-import { useValue, useWords } from '../../components/use.ts';
-import { Known, usePicture } from '../../components/view.tsx';
-import { vehicles } from '../../service/live.ts';
-import { matchesText, type Vehicle } from '../../state/fleet.ts';
+import { reportWords } from '../../../build/words/report.ts';
+import { vehicles } from '../service/live.ts';
+import { matchesText, type Vehicle } from '../state/fleet.ts';
+import { Checks } from './checks.tsx';
+import { FindField } from './find-field.tsx';
+import { useValue, useWords } from './use.ts';
+import { Known, usePicture } from './view.tsx';
 
 /** Vehicles in the list at once; a search finds the others. */
 const choicesMost = 50;
@@ -16,13 +16,12 @@ const byName = (one: Vehicle, other: Vehicle): number => (one.name < other.name 
 
 interface VehicleChoicesProps {
   readonly chosen: readonly string[];
-  /** Vehicles that can be chosen, and what is said when there are as many. */
+  /** Vehicles that can be chosen. */
   readonly most: number;
-  readonly mostText: string;
   choose(ids: readonly string[]): void;
 }
 
-export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoicesProps) {
+export function VehicleChoices({ chosen, most, choose }: VehicleChoicesProps) {
   const { reports: texts } = useWords(reportWords);
   const fleet = useValue(vehicles);
   const picture = usePicture('vehicles');
@@ -47,7 +46,7 @@ export function VehicleChoices({ chosen, most, mostText, choose }: VehicleChoice
           label={texts.vehicles}
           choices={shown.map(({ id, name }) => ({ value: id, text: name }))}
           chosen={chosen.filter((id) => ids.has(id))}
-          hint={chosen.length >= most ? mostText : moreText}
+          hint={chosen.length >= most ? texts.most({ count: most }) : moreText}
           onChoose={(next) => choose([...hidden, ...next].slice(0, most))}
         />
       )}
