@@ -16,6 +16,7 @@ import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
+import { without } from '../../state/search.ts';
 import type { Words } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
@@ -44,7 +45,7 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
             {' · '}
             {vehicle.speed === null ? null : (
               <>
-                <bdi>
+                <bdi className="nowrap">
                   {numberText(vehicle.speed, 1)} {units.kmh}
                 </bdi>{' '}
               </>
@@ -263,7 +264,7 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
       ? words.common.loading
       : words.alarms.details({ alarm: codeText(alarm.statusCode, words), vehicle: alarm.deviceDisplayName });
   return (
-    <aside className="card" aria-labelledby="alarm-title">
+    <aside className="card alarm-detail" aria-labelledby="alarm-title">
       <header>
         <h2 id="alarm-title">{title}</h2>
         {alarm === null ? null : (
@@ -271,6 +272,16 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
             <AlarmBadge alarm={alarm} />
           </span>
         )}
+        <Link
+          className="button square small"
+          from="/alarms"
+          to="/alarms"
+          search={(before) => without(before, 'alarm')}
+          aria-label={words.common.close}
+          replace
+        >
+          <Icon name="x" />
+        </Link>
       </header>
       <div className="card-body stack">
         {loadFailure !== null && alarm === null ? (
