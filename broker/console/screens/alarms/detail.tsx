@@ -9,9 +9,9 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, codeText, Empty, Notice, numberText, Time, timeText } from '../../components/texts.tsx';
+import { Age, codeText, Empty, numberText, Time, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { Known } from '../../components/view.tsx';
+import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
@@ -257,7 +257,9 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
       </aside>
     );
   const failure =
-    dialogs.failure === null || dialogs.opened !== null ? null : failureText(dialogs.failure, words);
+    dialogs.failure === null || dialogs.opened !== null
+      ? null
+      : failureText(dialogs.failure, words, words.alarms.failed);
   const loadFailure = error === null ? null : failureText(error, words);
   const title =
     alarm === null
@@ -284,25 +286,12 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
         </Link>
       </header>
       <div className="card-body stack">
-        {loadFailure !== null && alarm === null ? (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={loadFailure.title}>
-            {loadFailure.hint}
-          </Notice>
-        ) : null}
+        {loadFailure !== null && alarm === null ? <FailureNotice failure={loadFailure} /> : null}
         {alarm === null ? null : (
           <>
             <Facts alarm={alarm} detail={data} />
             <Actions alarm={alarm} role={role} dialogs={dialogs} many={many} />
-            {failure === null ? null : (
-              <Notice
-                tone="look"
-                icon="triangle-alert"
-                role="alert"
-                title={`${words.alarms.failed}: ${failure.title}`}
-              >
-                {failure.hint}
-              </Notice>
-            )}
+            <FailureNotice failure={failure} />
             <h3>{words.deliveries.title}</h3>
             {data === undefined || data.deliveries.length === 0 ? (
               <Known readMs={dataUpdatedAt} error={error} isSmall>

@@ -12,7 +12,9 @@ const times: ReadonlySet<string> = new Set(['timestamp', 'expires', 'until']);
 
 function valueText(name: string, value: unknown, timeText: (seconds: number) => string): string {
   if (typeof value === 'number' && value > 0 && times.has(name)) return timeText(value);
-  if (typeof value !== 'object' || value === null) return value === '' ? '–' : String(value ?? '–');
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return JSON.stringify(value);
   const members = Array.isArray(value)
     ? value.map((one) => valueText(name, one, timeText))
     : detailTexts(value as Readonly<Record<string, unknown>>, timeText);
