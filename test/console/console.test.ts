@@ -104,6 +104,11 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
     await page.getByRole('region', { name: 'Selected vehicle: van-02' }).waitFor();
     expect(new URL(page.url()).search).toBe('?find=van-02&vehicle=van-02');
     expect(await rows(page).count()).toBe(1);
+    // On a phone the map ends above the sheet, so that its middle, where the vehicle is, is in sight.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const map = await page.locator('.live > .map').boundingBox();
+    const sheet = await page.getByRole('region', { name: 'Selected vehicle: van-02' }).boundingBox();
+    expect((map?.y ?? 0) + (map?.height ?? Infinity)).toBeLessThanOrEqual(sheet?.y ?? 0);
     expect(complaints).toEqual([]);
   });
 

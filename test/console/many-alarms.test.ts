@@ -170,6 +170,24 @@ describe.skipIf(why !== null)(
       expect((await alarmsOf('taken')).map(({ owner }) => owner)).toEqual(['olga', 'olga', 'olga']);
     });
 
+    it('open one by one above their list on a phone, and one step back leads to the same row', async () => {
+      const { page, open } = await openAs('olga', { width: 390 });
+      await page.setViewportSize({ width: 390, height: 600 });
+      await open('/alarms');
+      const row = page.locator('.queue tbody tr').last();
+      const link = row.locator('a.plain-link');
+      await link.scrollIntoViewIfNeeded();
+      const before = await row.boundingBox();
+      await link.click();
+      const detail = page.locator('.alarm-detail');
+      await detail.getByRole('link', { name: 'Close', exact: true }).waitFor();
+      const { y, height } = (await detail.boundingBox()) ?? { y: -1, height: 0 };
+      expect([y > 0, y + height <= 600]).toEqual([true, true]);
+      await page.goBack();
+      await detail.waitFor({ state: 'detached' });
+      expect(await row.boundingBox()).toEqual(before);
+    });
+
     it('are not picked by viewers, nor where all are closed', async () => {
       const viewer = await openAs('vera');
       await viewer.open('/alarms');

@@ -9,6 +9,7 @@ import {
   accountLook,
 } from '../../broker/console/state/account/account-view.ts';
 import { preferencesOf, withPreferences } from '../../broker/console/state/account/preferences.ts';
+import { detailTexts } from '../../broker/console/state/audit/entry-text.ts';
 
 const account: Account = {
   accountID: 'acme',
@@ -92,5 +93,16 @@ describe('the preferences of a user', () => {
     const none = { language: null, theme: null, singleKeys: null };
     for (const own of [undefined, null, 'dark', 7, [], { language: 3, theme: {}, singleKeys: 'on' }])
       expect(preferencesOf({ console: own })).toEqual(none);
+  });
+});
+
+describe('an entry of the audit log', () => {
+  it.each([
+    [{ roleID: 'operator', groups: ['north', 'south'] }, ['roleID: operator', 'groups: north, south']],
+    [{ settings: { reportS: 30, keys: {} } }, ['settings: reportS: 30, keys: –']],
+    [{ expires: 1_700_000_000, until: 0 }, ['expires: at 1700000000', 'until: 0']],
+    [{ statusCode: 63_553, text: '', other: null }, ['statusCode: 63553', 'text: –', 'other: –']],
+  ])('says %j without JSON and with times', (detail, texts) => {
+    expect(detailTexts(detail, (seconds) => `at ${seconds}`)).toEqual(texts);
   });
 });

@@ -9,13 +9,14 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, codeText, Empty, Notice, numberText, Time, timeText } from '../../components/texts.tsx';
+import { Age, codeText, Empty, numberText, Time, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { Known } from '../../components/view.tsx';
+import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
+import { without } from '../../state/search.ts';
 import type { Words } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
@@ -44,7 +45,7 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
             {' · '}
             {vehicle.speed === null ? null : (
               <>
-                <bdi>
+                <bdi className="nowrap">
                   {numberText(vehicle.speed, 1)} {units.kmh}
                 </bdi>{' '}
               </>
@@ -256,14 +257,16 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
       </aside>
     );
   const failure =
-    dialogs.failure === null || dialogs.opened !== null ? null : failureText(dialogs.failure, words);
+    dialogs.failure === null || dialogs.opened !== null
+      ? null
+      : failureText(dialogs.failure, words, words.alarms.failed);
   const loadFailure = error === null ? null : failureText(error, words);
   const title =
     alarm === null
       ? words.common.loading
       : words.alarms.details({ alarm: codeText(alarm.statusCode, words), vehicle: alarm.deviceDisplayName });
   return (
-    <aside className="card" aria-labelledby="alarm-title">
+    <aside className="card alarm-detail" aria-labelledby="alarm-title">
       <header>
         <h2 id="alarm-title">{title}</h2>
         {alarm === null ? null : (
@@ -271,27 +274,24 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
             <AlarmBadge alarm={alarm} />
           </span>
         )}
+        <Link
+          className="button square small"
+          from="/alarms"
+          to="/alarms"
+          search={(before) => without(before, 'alarm')}
+          aria-label={words.common.close}
+          replace
+        >
+          <Icon name="x" />
+        </Link>
       </header>
       <div className="card-body stack">
-        {loadFailure !== null && alarm === null ? (
-          <Notice tone="look" icon="triangle-alert" role="alert" title={loadFailure.title}>
-            {loadFailure.hint}
-          </Notice>
-        ) : null}
+        {loadFailure !== null && alarm === null ? <FailureNotice failure={loadFailure} /> : null}
         {alarm === null ? null : (
           <>
             <Facts alarm={alarm} detail={data} />
             <Actions alarm={alarm} role={role} dialogs={dialogs} many={many} />
-            {failure === null ? null : (
-              <Notice
-                tone="look"
-                icon="triangle-alert"
-                role="alert"
-                title={`${words.alarms.failed}: ${failure.title}`}
-              >
-                {failure.hint}
-              </Notice>
-            )}
+            <FailureNotice failure={failure} />
             <h3>{words.deliveries.title}</h3>
             {data === undefined || data.deliveries.length === 0 ? (
               <Known readMs={dataUpdatedAt} error={error} isSmall>

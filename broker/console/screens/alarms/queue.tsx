@@ -19,6 +19,8 @@ interface RowProps {
   readonly alarm: Alarm;
   readonly role: string;
   readonly isSelected: boolean;
+  /** A detail is open: it is replaced, so that one step back leads to the list. */
+  readonly isOpen: boolean;
   readonly dialogs: Dialogs;
   /** Null: none can be picked. */
   readonly many: ManyAlarms | null;
@@ -55,7 +57,7 @@ function RowAction({ alarm, role, dialogs }: Pick<RowProps, 'alarm' | 'role' | '
   );
 }
 
-function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
+function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
   const words = useWords();
   const { alarms: texts } = words;
   const isFresh = alarm.alarmState === 'new';
@@ -86,7 +88,7 @@ function Row({ alarm, role, isSelected, dialogs, many }: RowProps) {
               to="/alarms"
               search={(before) => ({ ...before, alarm: alarm.alarmID })}
               className="plain-link"
-              replace
+              replace={isOpen}
             >
               <AlarmBadge alarm={alarm} />
             </Link>
@@ -166,6 +168,7 @@ export function Queue({ list, role, selected, dialogs, many }: QueueProps) {
               alarm={alarm}
               role={role}
               isSelected={alarm.alarmID === selected}
+              isOpen={selected !== null}
               dialogs={dialogs}
               many={many}
             />

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { auditWords } from '../../../../build/words/audit.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
-import { Time } from '../../components/texts.tsx';
+import { Time, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
@@ -61,7 +61,7 @@ function Row({ entry }: { readonly entry: Entry }) {
         </span>
       </p>
       <p className="mono muted audit-detail">
-        <bdi>{detail === null ? audit.erased : detailTexts(detail ?? {}).join(' · ')}</bdi>
+        <bdi>{detail === null ? audit.erased : detailTexts(detail ?? {}, timeText).join(' · ')}</bdi>
         {source === '' ? null : <bdi>{` ${audit.source} ${source}`}</bdi>}
       </p>
     </article>

@@ -85,20 +85,19 @@ export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
   const { vehicles, selected } = props;
   const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
-  const wentTo = useRef<string | null>(null);
+  // A selection that came with the address keeps the place that the address says.
+  const wentTo = useRef(props.place === null ? null : selected);
   const track = useTrack(selected);
   const zones = useZones();
   useEffect(() => map?.showTrack(track), [map, track]);
   useEffect(() => map?.showZones(zones), [map, zones]);
   useEffect(() => map?.show(vehicles, selected), [map, vehicles, selected]);
   useEffect(() => {
-    if (selected === null || selected === wentTo.current) return;
     const vehicle = vehicles.find(({ id }) => id === selected);
-    if (map === null || vehicle === undefined) return;
-    // A selection that came with the address keeps the place that the address says.
-    if (wentTo.current !== null || props.place === null) map.goTo(vehicle);
-    wentTo.current = selected;
-  }, [map, selected, vehicles, props.place]);
+    if (selected === wentTo.current || map === null) return;
+    if (vehicle !== undefined) map.goTo(vehicle);
+    if (vehicle !== undefined || selected === null) wentTo.current = selected;
+  }, [map, selected, vehicles]);
   return (
     <div className="map">
       {isImpossible ? (

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Empty, Loading, Time } from '../../components/texts.tsx';
+import { Empty, Loading, Time, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -18,7 +18,7 @@ const pageSize = '50';
 function Detail({ detail }: Pick<Entry, 'detail'>) {
   const { audit: texts } = useWords(tabWords);
   if (detail === null) return <span className="muted">{texts.erased}</span>;
-  return <span className="mono audit-detail">{detailTexts(detail).join('\n')}</span>;
+  return <span className="mono audit-detail">{detailTexts(detail, timeText).join('\n')}</span>;
 }
 
 function EntryRow({ entry }: { readonly entry: Entry }) {
