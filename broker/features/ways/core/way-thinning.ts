@@ -161,11 +161,11 @@ export function createThinning(zoom: Zoom, scale = 1): Thinning {
       // Another track's trail is no trail of this one.
       clock += trailSteps;
       walk(places, cellM, (fromLon, fromLat, toLon, toLat) => {
-        const middle: Place = [(fromLon + toLon) / 2, (fromLat + toLat) / 2];
-        const tile = whole === null ? tileOf(zoom, middle) : null;
+        const [longitude, latitude] = [(fromLon + toLon) / 2, (fromLat + toLat) / 2];
+        const tile = whole === null ? tileOf(zoom, [longitude, latitude]) : null;
         const cover = tile === null ? whole : coverOf(period, tile);
         of.push(cover);
-        areNew.push(cover !== null && isNew(cover, middle[0], middle[1]));
+        areNew.push(cover !== null && isNew(cover, longitude, latitude));
       });
       if (!areNew.includes(true)) return [];
       return join(places, of, keptSteps(areNew, leastSteps)).flatMap(
