@@ -141,7 +141,7 @@ describe('the ways of a tile', () => {
 
   it('hold nothing of a deleted device, at once and later', async () => {
     for (const deviceID of ['van-1', 'van-2']) await drive(deviceID, 0, nowS - 600);
-    await drive('van-1', 300, nowS - 500);
+    await drive('van-1', 300, nowS - 400);
     await make();
     expect(await seen(admin)).toEqual([0, 300]);
     const path = '/api/v1/device/deletedevice/authorization';

@@ -1,7 +1,7 @@
 // Tiles of Web Mercator, and the cells of a tile that ways are thinned by. Places are degrees times 1e5; a longitude may lie
 // beyond 180 degrees, so that a line over the antimeridian has no leap.
 
-import { earthRadiusM, radians } from '../../../../src/core/geo/geo.ts';
+import { radians } from '../../../../src/core/geo/geo.ts';
 import { metresPerDegree } from '../../../../src/core/geo/geo-edge.ts';
 
 export type Place = readonly [longitude: number, latitude: number];
@@ -53,26 +53,28 @@ export const middleOf = ({ zoom, x }: Tile): number => ((x + 0.5) / 2 ** zoom - 
 
 export interface Grid {
   /** The number of the cell of a place in the tile, or a little beside it. */
-  cellOf(place: Place): number;
-  /** A cell and its neighbours. */
-  around(cell: number): readonly number[];
+  cellOf(longitude: number, latitude: number): number;
 }
 
-/** Cells of about `cellM` metres. */
+/** Cells of one row: more than a tile has. */
+const row = 2 ** 16;
+/** Of a cell to itself and its neighbours. */
+export const around: readonly number[] = [-1, 0, 1].flatMap((down) =>
+  [-1, 0, 1].map((right) => down * row + right),
+);
+
+/** Cells of `cellM` metres about the middle of the tile, by small numbers, which a map finds fastest; without the map's projection, which would cost more than all else. */
 export function gridOf(tile: Tile, cellM: number): Grid {
-  const tiles = 2 ** tile.zoom;
-  const middleScale = 1 / Math.cosh(Math.PI * (1 - (2 * (tile.y + 0.5)) / tiles));
-  const count = Math.max(1, Math.round((2 * Math.PI * earthRadiusM * middleScale) / tiles / cellM));
-  const middle = middleOf(tile);
-  // A row has cells to spare on either side.
-  const row = 3 * count + 4;
-  const offsets = [-1, 0, 1].flatMap((down) => [-1, 0, 1].map((right) => down * row + right));
+  const northOf = Math.PI * (1 - (2 * (tile.y + 0.5)) / 2 ** tile.zoom);
+  const [middle, middleLatitude] = [middleOf(tile), Math.atan(Math.sinh(northOf))];
+  const middleUnits = (middleLatitude * unitsPerDegree) / radians(1);
+  const down = metresPerUnit / cellM;
+  const right = down * Math.cos(middleLatitude);
   return {
-    cellOf(place) {
-      const [east, south] = onMap(tile.zoom, besideLongitude(middle, place));
-      const right = Math.floor((east - tile.x) * count);
-      return Math.floor((south - tile.y) * count) * row + Math.min(2 * count, Math.max(-count, right));
+    cellOf(longitude, latitude) {
+      const east = longitude - middle;
+      const nearest = Math.abs(east) > turn / 2 ? east - turn * Math.round(east / turn) : east;
+      return Math.floor((latitude - middleUnits) * down) * row + Math.floor(nearest * right);
     },
-    around: (cell) => offsets.map((offset) => cell + offset),
   };
 }

@@ -1,6 +1,7 @@
 // Keeps each street about once, however often it is driven: of a track only what covers cells that no kept way covers yet. What a
 // vehicle covered just before does not count, as its own trail would hide the rest.
 import {
+  around,
   besideLongitude,
   type Grid,
   gridOf,
@@ -21,16 +22,10 @@ const joinSteps = 2;
 /** When the cells of earlier ways were covered. */
 const earlier = Number.NEGATIVE_INFINITY;
 
-interface Step {
-  readonly key: string;
-  readonly tile: Tile;
-  readonly middle: Place;
-  readonly from: Place;
-  readonly to: Place;
-}
-
 /** The ways of one owner in one tile and time. */
 interface Cover {
+  readonly key: string;
+  readonly tile: Tile;
   readonly grid: Grid;
   /** Cells by the number of the step that covered them first. */
   readonly cells: Map<number, number>;
@@ -44,25 +39,27 @@ export interface Track {
 
 export const keyOf = (period: number, { zoom, x, y }: Tile): string => `${period}/${zoom}/${x}/${y}`;
 
-/** Steps of half a cell to a cell along the places; the last one may be shorter. */
-function* stepsAlong(places: readonly Place[], cellM: number): Generator<readonly [Place, Place]> {
+type VisitStep = (fromLon: number, fromLat: number, toLon: number, toLat: number) => void;
+
+/** Visits steps of half a cell to a cell along the places; the last one may be shorter. */
+function walk(places: readonly Place[], cellM: number, visit: VisitStep): void {
   let [from] = places;
   for (const [at, to] of places.entries()) {
     if (from === undefined || at === 0) continue;
-    const start = from;
-    const farM = Math.hypot(...metresBetween(start, to));
+    const [east, north] = metresBetween(from, to);
+    const farM = Math.hypot(east, north);
     if (farM < cellM / 2 && at < places.length - 1) continue;
-    from = to;
     const count = Math.max(1, Math.ceil(farM / cellM));
-    const placeAt = (part: number): Place => [
-      start[0] + (part / count) * (to[0] - start[0]),
-      start[1] + (part / count) * (to[1] - start[1]),
-    ];
-    for (let part = 1; part <= count; part++) yield [placeAt(part - 1), placeAt(part)];
+    let [lon, lat] = from;
+    const [lonStep, latStep] = [(to[0] - lon) / count, (to[1] - lat) / count];
+    for (let part = 0; part < count; part++) {
+      visit(lon, lat, lon + lonStep, lat + latStep);
+      lon += lonStep;
+      lat += latStep;
+    }
+    from = to;
   }
 }
-
-const between = (from: Place, to: Place): Place => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
 /** Which steps are kept: no short run beside a known way, each with some steps more on either side. */
 function keptSteps(isNew: readonly boolean[], leastSteps: number): readonly boolean[] {
@@ -80,10 +77,10 @@ function keptSteps(isNew: readonly boolean[], leastSteps: number): readonly bool
 /** The tiles that a track has steps in. */
 export function tilesOf({ period, places }: Track, zoom: Zoom): ReadonlyMap<string, Tile> {
   const tiles = new Map<string, Tile>();
-  for (const [from, to] of stepsAlong(places, zooms[zoom].cellM)) {
-    const tile = tileOf(zoom, between(from, to));
+  walk(places, zooms[zoom].cellM, (fromLon, fromLat, toLon, toLat) => {
+    const tile = tileOf(zoom, [(fromLon + toLon) / 2, (fromLat + toLat) / 2]);
     if (tile !== null) tiles.set(keyOf(period, tile), tile);
-  }
+  });
   return tiles;
 }
 
@@ -109,57 +106,77 @@ export function createThinning(zoom: Zoom, scale = 1): Thinning {
   const cellM = zooms[zoom].cellM * scale;
   const covers = new Map<string, Cover>();
   let clock = 0;
-  const coverOf = (key: string, tile: Tile): Cover => {
-    const known = covers.get(key) ?? { grid: gridOf(tile, cellM), cells: new Map<number, number>() };
+  const coverOf = (period: number, tile: Tile): Cover => {
+    const key = keyOf(period, tile);
+    const known = covers.get(key) ?? {
+      key,
+      tile,
+      grid: gridOf(tile, cellM),
+      cells: new Map<number, number>(),
+    };
     covers.set(key, known);
     return known;
   };
-  const mark = ({ grid, cells }: Cover, cell: number, at: number): void => {
-    for (const one of grid.around(cell)) if (!cells.has(one)) cells.set(one, at);
+  const mark = ({ cells }: Cover, cell: number, at: number): void => {
+    for (const offset of around) if (!cells.has(cell + offset)) cells.set(cell + offset, at);
   };
-  const stepsOf = ({ period, places }: Track, within: Tile | null): readonly Step[] => {
-    const steps: Step[] = [];
-    for (const [from, to] of stepsAlong(places, cellM)) {
-      const middle = between(from, to);
-      const tile = within ?? tileOf(zoom, middle);
-      if (tile !== null) steps.push({ key: keyOf(period, tile), tile, middle, from, to });
-    }
-    return steps;
-  };
-  const isNew = ({ key, tile, middle }: Step): boolean => {
+  /** True of what is not covered yet; it is from now on. */
+  const isNew = (cover: Cover, longitude: number, latitude: number): boolean => {
     clock += 1;
-    const cover = coverOf(key, tile);
-    const cell = cover.grid.cellOf(middle);
+    const cell = cover.grid.cellOf(longitude, latitude);
     if ((cover.cells.get(cell) ?? clock) <= clock - trailSteps) return false;
     mark(cover, cell, clock);
     return true;
   };
+  /** The kept steps, those of one tile that follow each other as one. */
+  const join = (places: readonly Place[], of: readonly (Cover | null)[], isKept: readonly boolean[]) => {
+    const found: { readonly cover: Cover; readonly places: Place[] }[] = [];
+    let at = 0;
+    walk(places, cellM, (fromLon, fromLat, toLon, toLat) => {
+      const cover = of[at] ?? null;
+      if (cover !== null && isKept[at] === true) {
+        const last = found.at(-1);
+        if (isKept[at - 1] === true && last?.cover === cover) last.places.push([toLon, toLat]);
+        else {
+          const start: Place = [fromLon, fromLat];
+          found.push({ cover, places: [start, [toLon, toLat]] });
+        }
+      }
+      at += 1;
+    });
+    return found;
+  };
   return {
     cover(period, tile, lines) {
-      const cover = coverOf(keyOf(period, tile), tile);
+      const cover = coverOf(period, tile);
       for (const line of lines)
-        for (const [from, to] of stepsAlong(placesOf(line), cellM))
-          mark(cover, cover.grid.cellOf(between(from, to)), earlier);
+        walk(placesOf(line), cellM, (fromLon, fromLat, toLon, toLat) =>
+          mark(cover, cover.grid.cellOf((fromLon + toLon) / 2, (fromLat + toLat) / 2), earlier),
+        );
     },
-    add(track, within) {
-      const steps = stepsOf(track, within);
+    add({ period, places }, within) {
+      const whole = within === null ? null : coverOf(period, within);
+      const of: (Cover | null)[] = [];
+      const areNew: boolean[] = [];
       // Another track's trail is no trail of this one.
       clock += trailSteps;
-      const isKept = keptSteps(steps.map(isNew), leastSteps);
-      const found: { key: string; tile: Tile; places: Place[] }[] = [];
-      for (const [at, { key, tile, from, to }] of steps.entries()) {
-        if (isKept[at] !== true) continue;
-        const last = found.at(-1);
-        if (isKept[at - 1] === true && last?.key === key) last.places.push(to);
-        else found.push({ key, tile, places: [from, to] });
-      }
-      return found.flatMap(({ key, tile, places }) => {
-        const [first] = places;
-        const shift = first === undefined ? 0 : besideLongitude(middleOf(tile), first)[0] - first[0];
-        const moved = places.map(([longitude, latitude]): Place => [longitude + shift, latitude]);
-        const line = lineOf(simplify(moved, cellM / 8));
-        return line === null ? [] : [{ key, line }];
+      walk(places, cellM, (fromLon, fromLat, toLon, toLat) => {
+        const [longitude, latitude] = [(fromLon + toLon) / 2, (fromLat + toLat) / 2];
+        const tile = whole === null ? tileOf(zoom, [longitude, latitude]) : null;
+        const cover = tile === null ? whole : coverOf(period, tile);
+        of.push(cover);
+        areNew.push(cover !== null && isNew(cover, longitude, latitude));
       });
+      if (!areNew.includes(true)) return [];
+      return join(places, of, keptSteps(areNew, leastSteps)).flatMap(
+        ({ cover: { key, tile }, places: along }) => {
+          const [first] = along;
+          const shift = first === undefined ? 0 : besideLongitude(middleOf(tile), first)[0] - first[0];
+          const moved = along.map(([longitude, latitude]): Place => [longitude + shift, latitude]);
+          const line = lineOf(simplify(moved, cellM / 8));
+          return line === null ? [] : [{ key, line }];
+        },
+      );
     },
   };
 }
