@@ -1,5 +1,5 @@
-// The state of a vehicle, one step of it in progress, and what a module of the vehicle is: a slice of the state with its own memory, and
-// functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
+// The state of a vehicle, one step in progress, and the contract of a module: a slice of the state with its memory, and functions
+// that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
 
 import type { TSchema } from 'typebox';
 import type { AttributeValue, InputName } from '../../../src/core/events/event.ts';
@@ -42,7 +42,7 @@ import type {
 } from './vehicle-types.ts';
 
 export interface VehicleState extends ModuleStates {
-  /** What holds now: the installer's, with the signed configuration laid over them. */
+  /** Effective settings: the installer's, overlaid with the signed configuration. */
   readonly settings: Settings;
   readonly config: ConfigState;
   readonly time: TimeState;
@@ -145,7 +145,7 @@ export interface ModuleTable {
   configOf(table: unknown): unknown;
   /** In one line, for `config check` and the log. */
   describe?(config: unknown): string;
-  /** Why it cannot be taken beside the board and the other tables; '' when it can. */
+  /** Conflict with the board or the other tables; '' when there is none. */
   fault?(table: unknown, profile: BoardProfile, file: object): string;
   /** What `config check` says of it. */
   readonly notes?: readonly string[];
@@ -157,7 +157,7 @@ export interface VehicleModule {
   readonly tables?: readonly ModuleTable[];
   /** Its slices of the state at a start. */
   create?(start: ModuleStart): Partial<ModuleStates>;
-  /** What of them survives a restart; asked for with each commit. */
+  /** Memory that survives a restart; read at each commit. */
   remember?(state: VehicleState): Partial<ModuleMemory>;
   /** Its own kinds of event. */
   readonly on?: {
@@ -171,7 +171,7 @@ export interface VehicleModule {
   attributes?(context: StepContext, of: 'position' | 'heartbeat'): Attributes | null;
   /** Attributes of every other event; null: none. */
   eventAttributes?(state: VehicleState): Attributes | null;
-  /** What speaks against a relay change now; null: nothing. A module can only object: nothing that it says proves rest. */
+  /** Veto of a relay change now; null: none. A module can only object: it never proves rest. */
   veto?(state: VehicleState, atMs: number): NonNullable<Evidence['bus']> | null;
 
   /** Its members of the status document. @param nowMs monotonic. */

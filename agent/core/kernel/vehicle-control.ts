@@ -322,7 +322,7 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
     isDriving && active !== undefined
       ? changeOf(commands, active)
       : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-  // What was decided on before this process was held up is judged anew, unless it is on the wire.
+  // Decisions from before a stall of this process are judged again, unless they are on the wire.
   const isHeldUp = context.state.holdUp?.endedMs === context.now.monoMs;
   const isOnTheWay = !isHeldUp || context.state.board.orders[relay]?.writes !== 0;
   const verdict = judge({ ...change, isOnTheWay }, evidenceOf(context), commands.rules);
@@ -342,8 +342,8 @@ export function passBoardTime(context: StepContext): void {
 }
 
 /**
- * Withdraws a restrictive order that is still with the board when something begins to speak against it: the bus may be
- * slow, the driver is not. The safe state is written over it; the outcome of the order is then read, never assumed.
+ * Withdraws a restrictive order that still waits at the board when evidence against it appears: the bus may be slow,
+ * the driver is not. It writes the safe state; the outcome of the order is then read, never assumed.
  */
 export function guardOrders(context: StepContext): void {
   const { loopback, outputs } = context.config.profile;

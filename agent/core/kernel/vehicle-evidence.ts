@@ -38,8 +38,8 @@ export interface UnitIdentity {
 }
 
 /**
- * Names the unit and the wiring of everything that can be a witness, and of what proves it: on another unit, or with another board, profile,
- * input, life input or loop-back, each credit is void.
+ * Names the unit and the wiring of every witness and its proofs. On another unit, or with another board, profile, input, life
+ * input or loop-back, each credit is void.
  */
 export function wiringOf(
   { name, units, polls, inputs, analogs, life, loopback }: BoardProfile,
@@ -66,8 +66,8 @@ export function fittedWitnesses({
 }
 
 /**
- * What can fail together, as this vehicle is wired. All contacts share their supply, unless a life input reads it or the contact is one of an
- * antivalent pair; and everything that is read over the line may be old.
+ * Common causes of failure in this vehicle's wiring. All contacts share their supply, unless a life input reads it or the contact
+ * is one of an antivalent pair. Everything read over the line may be old.
  */
 export function causesOf(profile: BoardProfile): Causes {
   const { inputs, analogs, polls } = profile;
@@ -137,7 +137,7 @@ function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen
   };
 }
 
-/** Whether the state of a witness may have changed, which the next hello reports. */
+/** True when a witness may have changed, which the next hello reports. */
 function hasWitnessChanged(before: EvidenceState, next: EvidenceState): boolean {
   return (
     before.credit.credits !== next.credit.credits ||

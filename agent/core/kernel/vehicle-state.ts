@@ -40,7 +40,7 @@ export const vehicleLimits = {
   relaysAgeMs: 15_000,
   /** Positions held back at most, whatever the window. */
   pending: 200,
-  /** How often evidence is evaluated while a command waits or a relay differs. */
+  /** Period of the evaluation of evidence while a command waits or a relay differs. */
   tickMs: 500,
   port: {
     // Longer than the pause after which a refused range is polled again: a wrong profile is no lost port. A port that
@@ -50,7 +50,7 @@ export const vehicleLimits = {
   } satisfies Record<PortName, PortOptions>,
 } as const;
 
-/** Whether a piece differs from what the state holds. A loop without a closure: it runs several times in every step. */
+/** True when a piece differs from the state. A loop without a closure: it runs several times in every step. */
 function isChange(state: VehicleState, piece: Partial<VehicleState>): boolean {
   for (const name of Object.keys(piece) as (keyof VehicleState)[])
     if (piece[name] !== state[name]) return true;
@@ -82,13 +82,13 @@ export function sensed(state: VehicleState, name: InputName): Sensed {
   return inputValue(state.inputs, name);
 }
 
-/** What is proven now; computed once for each state of a step, as several machines ask for it. */
+/** Current evidence; computed once for each state of a step, as several machines ask for it. */
 export function evidenceOf(context: StepContext): Evidence {
   context.proven ??= readEvidence(context);
   return context.proven;
 }
 
-/** What a module knows that speaks against a relay change, such as the vehicle bus. */
+/** A module's veto of a relay change, such as the vehicle bus. */
 function vetoEvidence({ state, modules }: StepContext, atMs: number): Pick<Evidence, 'bus'> {
   let bus: Evidence['bus'];
   for (const vetoAt of modules.veto) {
@@ -102,7 +102,7 @@ function vetoEvidence({ state, modules }: StepContext, atMs: number): Pick<Evide
   return bus === undefined ? {} : { bus };
 }
 
-/** When the board was last asked for the inputs that are witnesses; of one that is not known nothing is believed. */
+/** Last request of the inputs that are witnesses; when it is unknown, none of them counts. */
 export function inputsAskedMs(state: VehicleState, { profile }: VehicleConfig): number {
   let askedMs = Number.POSITIVE_INFINITY;
   for (const name of ['ignition', 'motion'] as const) {
