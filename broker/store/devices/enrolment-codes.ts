@@ -1,5 +1,5 @@
-// Statements on enrolment codes. A code is used by one statement that can change one row once; whatever else belongs to the
-// use stands in the same batch under the condition that it was this one. The verifier must never reach an answer or a log.
+// Statements on enrolment codes. One statement, which can change one row once, uses a code. All other effects are in its
+// batch, conditional on it. The verifier must never reach an answer or a log.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -8,7 +8,7 @@ import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import { isOpen } from './credentials.ts';
 
-/** A code that is over is remembered for a month, so that people can see what became of it. */
+/** Ended codes are kept for a month, so users can see their outcome. */
 const rememberedMs = 30 * 24 * 3600_000;
 /** Codes remembered of one device. */
 const ofDeviceMost = 20;
@@ -29,8 +29,8 @@ const isUsable = (nowMs: number): Statement =>
   sql`used_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ${nowMs}`;
 
 /**
- * Puts a new code in the place of the one that the device may have open, and forgets what is long over. The last result
- * changes 0 rows when there is no such device, or a code of that name.
+ * Replaces the device's open code and removes old ended ones. The last result changes 0 rows when the device is missing or
+ * the code's name exists.
  */
 export function insertCode(code: NewCode): readonly Statement[] {
   const { codeID, verifier, createdBy, atMs, expiresMs } = code;

@@ -1,5 +1,5 @@
-// Payloads and events that could not be read: kept as received, counted and listed, never dropped but by age or by a person. Bounded for
-// each device in number and in bytes: beyond that nothing more is taken, and what is not kept must not be acknowledged.
+// Unreadable payloads and events: kept as received, counted and listed, removed only by age or by a person. Number and bytes of a
+// device are bounded; beyond that nothing is kept, so nothing may be acknowledged.
 import type { Database, Row, Statement, WriteResult } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -123,7 +123,7 @@ export async function findEntry(
   return row === undefined ? null : { ...toEntry(row), payload: bytesOf(row, 'payload') };
 }
 
-/** What to drop: one entry of a device, or with null all of them. */
+/** Entries to drop: one of a device, or with null all of them. */
 export interface Drop extends DeviceKey {
   readonly quarantineNo: number | null;
 }

@@ -85,7 +85,9 @@ export interface NumberedTrackEvent {
   readonly eventNo: number;
   readonly boot: string;
   readonly seq: number;
-  /** Whether its position belongs to the track that is drawn; `anew`: with a gap before it, as the vehicle is believed elsewhere now. */
+  /**
+   * `on`: its position belongs to the drawn track; `anew`: after a gap, as the vehicle is believed elsewhere; `off`: not drawn.
+   */
   readonly line: 'on' | 'anew' | 'off';
 }
 
