@@ -12,7 +12,7 @@ export interface GnssTruth {
 
 export type OptionalSentence = 'ZDA' | 'GNS' | 'GSV';
 
-/** How receivers that are sold write differently; several add up. */
+/** Differences of real receivers' sentences; several can combine. */
 export const receiverQuirks = {
   'status-d': 'RMC with status D, as Unicore UM98x with corrections',
   'vtg-only': 'GGA and VTG, no RMC',

@@ -21,7 +21,7 @@ interface Crossing {
   readonly row: number;
 }
 
-/** What happens at a corner of the way: nothing, a red light, or a stop with the engine off. */
+/** Event at a corner: none, a red light, or a stop with the engine off. */
 type Halt =
   | { readonly kind: 'light'; readonly waitS: number }
   | { readonly kind: 'delivery'; readonly waitS: number; readonly door: 'cargoDoor' | 'cabinDoor' };
