@@ -103,7 +103,7 @@ const flavour = (colours: Colours): Flavor =>
     string
   >;
 
-/** Whether a part was asked for that ends where the file, since then replaced, does not reach. */
+/** True when a part ends beyond the file, which was replaced meanwhile. */
 const isReplaced = (thrown: unknown, etag: string | undefined): boolean =>
   etag !== undefined && thrown instanceof BaseMapFault && thrown.code === 'truncated';
 
@@ -121,7 +121,7 @@ function sourceOf(name: string, readPart: ReadMapPart): Source {
   };
 }
 
-/** What its header says of where its parts end, bytes. */
+/** End of its parts by the header, bytes. */
 const endOf = (header: Header): number =>
   Math.max(
     header.rootDirectoryOffset + header.rootDirectoryLength,

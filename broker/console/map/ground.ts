@@ -1,4 +1,4 @@
-// What lies below the vehicles of one map: which base map, in which language, and whether MapLibre has taken its style.
+// The layer below the vehicles of one map: base map, language, and the state of its style in MapLibre.
 import type { FeatureCollection, Point } from 'geojson';
 import type { StyleSpecification } from 'maplibre-gl';
 import { BaseMapFault } from '../state/base-map.ts';
@@ -51,7 +51,7 @@ export function createGround(host: HTMLElement): Ground {
     },
     fail(error) {
       if (base === null) return false;
-      // Parts that are missing are told by what reads them; a style that MapLibre refuses is told here.
+      // Reports a style that MapLibre refuses; readers report missing parts.
       if (!isTaken) base.fail(new BaseMapFault('bad-style', base.name, error.message));
       return true;
     },

@@ -1,5 +1,5 @@
-// The map of another host: a MapLibre style that the browser reads there. Only the hosts that the administrator has named are asked, nothing of this
-// session goes with a request, and of the style only sources, layers and pictures are taken.
+// The map of another host: a MapLibre style that the browser reads there. It asks only configured hosts and sends nothing of this
+// session. It uses only the style's sources, layers and pictures.
 import type { LayerSpecification, SourceSpecification } from 'maplibre-gl';
 import { BaseMapFault, creditText } from '../state/base-map.ts';
 import { createValue, type Value } from '../state/value.ts';
@@ -111,7 +111,7 @@ interface ReaderOptions {
   /** Its pictures. */
   readonly sprite: BaseMap['sprite'];
   readonly onFault: OnFault;
-  /** What a part says of who has made it. */
+  /** Credit in a part. */
   onCredit(text: string): void;
 }
 

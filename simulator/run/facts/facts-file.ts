@@ -38,7 +38,7 @@ function sorted(facts: readonly FactLine[]): readonly FactLine[] {
   );
 }
 
-/** Happenings in the simulated world: facts, moves of relay contacts, commands, faults. */
+/** Occurred lines of the simulated world: facts, moves of relay contacts, commands, faults. */
 export function happenedFacts({ ledger, devices, faults }: RunWorld): readonly FactLine[] {
   const numbers = new Map(devices.map(({ deviceID, index }) => [deviceID, index + 1]));
   const ofVehicles = [...ledger.vehicles.values()].flatMap(({ deviceID, facts, contacts }) => {

@@ -1,4 +1,4 @@
-// What the audit log can show, and may name in its address. Pure.
+// Filters of the audit log in its address. Pure.
 
 /** The filter of the address. Times are epoch seconds. */
 export interface AuditSearch {

@@ -4,7 +4,7 @@ export type PushState = 'insecure' | 'unsupported' | 'refused' | 'off' | 'on' | 
 
 export type PushFaultCode = 'refused' | 'no_service' | 'undeliverable';
 
-/** What the browser did not do; faults of the service are errors of their own. */
+/** A failure of the browser; faults of the service are other errors. */
 export class PushFault extends Error {
   readonly code: PushFaultCode;
   constructor(code: PushFaultCode, detail = '') {

@@ -7,7 +7,7 @@ const hashDigits = 8;
 export const chainText = (chainNumber: number | null, hash: string | null): string =>
   `${chainNumber} ${(hash ?? '').slice(0, hashDigits)}`;
 
-/** What changed, as the service names it: each member with its value. */
+/** Changes as the service names them: each member with its value. */
 export const detailTexts = (detail: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(detail).map(
     ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,

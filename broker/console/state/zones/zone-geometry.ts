@@ -56,7 +56,7 @@ export function unrolled(points: readonly Point[]): readonly Point[] {
   return line;
 }
 
-/** What an edge of the plane is: from one point to the next, and the number of the first, from 1. */
+/** An edge of the plane: from one point to the next, with the number of the first, from 1. */
 interface Edge {
   readonly from: Point;
   readonly to: Point;
