@@ -1,4 +1,4 @@
-// Login and logout. A wrong account, user and password give the same failure, in text and in time; the login throttle slows
+// Login and logout. A wrong account, user or password gives the same failure, in text and time. The login throttle slows
 // guessing and must never lock out the right user.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
@@ -37,7 +37,7 @@ async function logIn(credentials: Credentials, userAgent: string, services: ApiS
   return token;
 }
 
-/** What a client calls itself, printable and of bounded length. */
+/** The client's name for itself, printable and of bounded length. */
 export const shortened = (userAgent: string | null): string =>
   Array.from((userAgent ?? '').replace(/[\p{C}\s]+/gu, ' ').trim())
     .slice(0, userAgentMost)

@@ -71,7 +71,7 @@ function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof fur
   return Object.fromEntries(known);
 }
 
-/** What the device never reported is unknown. By the interface a newly created device, which has sent nothing yet, has all states `0`. */
+/** Unreported states are unknown. By the interface a new device that has sent nothing has all states `0`. */
 function stateOf({ row, states }: DeviceDetails, name: keyof typeof sensorTexts): string | null {
   const known = states.get(name);
   if (known?.isReported === true) return known.state;

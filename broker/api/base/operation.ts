@@ -54,9 +54,9 @@ export interface ApiServices {
   metrics(): BrokerMetrics;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  /** Where users log in who have no password; null: nowhere. */
+  /** Login provider for users without a password; null: none. */
   readonly identityProvider: IdentityProvider | null;
-  /** How often a source may begin and finish logins there. */
+  /** Rate limit of a source for logins there. */
   readonly providerLogins: Rates;
   /** How often a source may send login codes. */
   readonly loginCodes: Rates;
@@ -74,7 +74,7 @@ export interface ApiServices {
   /** Deliveries may be due. */
   wakeDelivery(): void;
   readonly exportLimit: ExportLimit;
-  /** How the long answers of an account share the service. */
+  /** Shares of the service for the long answers of an account. */
   readonly pageLimit: PageLimit;
   /** Texts of blocks of events that were listed. */
   readonly eventTexts: KeptTexts;
@@ -116,8 +116,8 @@ export interface Slice<S extends FeatureService> {
 export type Access = 'public' | 'share' | Role;
 
 /**
- * What an API token needs to call it. `none`: no token may, a login only; `own`: every token, as it concerns the token itself. `ofDevices`: it reaches
- * devices within the caller's scope only, so a token that names devices may call it too.
+ * Right that an API token needs to call it. `none`: no token may, a login only; `own`: every token, as it concerns the token
+ * itself. `ofDevices`: it reaches devices within the caller's scope only, so a token that names devices may call it too.
  */
 export type TokenRight = 'none' | 'own' | { readonly scope: TokenScope; readonly ofDevices: boolean };
 
@@ -143,8 +143,8 @@ export const tags = [
 ] as const;
 
 /**
- * How a path stands behind the base address: `versioned` `/api/v1/group/...`, `plain` `/group/...`, `joined`
- * `/api/v1group/...` (so the interface writes one of them, with no slash).
+ * Form of a path behind the base address: `versioned` `/api/v1/group/...`, `plain` `/group/...`, `joined` `/api/v1group/...` (so
+ * the interface writes one of them, with no slash).
  */
 export type PathForm = 'versioned' | 'plain' | 'joined';
 
@@ -178,8 +178,8 @@ interface Identification {
   /** True: the answer holds a secret that is shown once. It is neither kept for a repeated request nor compressed. */
   readonly answerIsSecret?: boolean;
   /**
-   * Member of the body that proves who asks and decides nothing: a repeated request is recognized without it, so that an
-   * `Idempotency-Key` neither keeps a hash of it nor shows whether it was right.
+   * Member of the body that only proves the caller: a repeated request is recognized without it. So an `Idempotency-Key` neither
+   * keeps its hash nor reveals if it was right.
    */
   readonly proofMember?: 'password';
   /** Media type of an answer that is not JSON; such an answer is streamed and its `result` is a string schema. */
@@ -213,7 +213,7 @@ export interface WrittenList<T> {
   readonly item?: T;
 }
 
-/** What a handler gives: the result, in which lists may come in pages (at the root or one level below). */
+/** Result of a handler; lists in it may come in pages (at the root or one level below). */
 type Answer<T> = T extends string
   ? AsyncIterable<string> | AsyncIterable<Uint8Array> | T
   : { readonly [K in keyof T]: Paged<T[K]> };
@@ -262,13 +262,13 @@ interface Input<P, B, C, Q> {
   readonly caller: C;
   /** Address that the call came from. */
   readonly source: string;
-  /** When the call was taken up, as a point in the order of arrival: see `CommandLedger.arrived`. */
+  /** Arrival of the call as a point in the order of arrival: see `CommandLedger.arrived`. */
   readonly arrivedUs: number;
   /** What the header `Last-Event-ID` says; null without it. */
   readonly lastEventID: string | null;
-  /** What the header `If-Match` says, for an operation that takes it; null without it. */
+  /** Header `If-Match`, for an operation that accepts it; null without it. */
   readonly ifMatch: string | null;
-  /** What the client calls itself; null when it says nothing. */
+  /** The client's name for itself; null without one. */
   readonly userAgent: string | null;
   /** Gives the signal that aborts when the answer has ended, also because the client left: what a call holds is tied to it. */
   readonly until: () => AbortSignal;
@@ -306,7 +306,7 @@ export interface Operation extends Identification, Shape<TObject, TObject | null
   run(input: Input<unknown, unknown, Caller | null, unknown>, services: ApiServices): Promise<unknown>;
 }
 
-/** An operation with its own id, path and schemas, from which a client that is compiled beside it takes its types. */
+/** An operation with its id, path and schemas, from which a client in this build derives its types. */
 export interface TypedOperation<
   I extends string,
   M extends 'GET' | 'POST',
@@ -380,8 +380,8 @@ export function operation<
 >(
   definition: Definition<P, B, R, A, Q> & { readonly id: I; readonly method: M; readonly path: T },
 ): TypedOperation<I, M, T, P, B, R, Q> {
-  // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
-  // against these schemas and the caller against `access` before it calls `run`.
+  // `run` takes narrower input than `Operation` says (methods are bivariant). Before it calls `run` the host checks params, query
+  // and body against these schemas, and the caller against `access`.
   return { ...definition, examples: completeExamples(definition, definition.examples) };
 }
 

@@ -1,5 +1,5 @@
-// The world of a practice fleet, for the users of its account. These operations are in no list of the service: a broker serves them only
-// where a demonstration started it, so that a service for vehicles has no such path.
+// The world of a practice fleet, for the users of its account. These operations are in no list of the service. Only a broker that
+// a demonstration started serves them, so a service for vehicles has no such path.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { practiceActions } from '../../../src/core/practice.ts';

@@ -107,7 +107,7 @@ function doMeet(one: Edge, other: Edge): boolean {
 const doesFold = (one: Edge, next: Edge): boolean => isOnEdge(one, next.to) || isOnEdge(next, one.from);
 
 /**
- * Where the ring along the points crosses or touches itself.
+ * Finds where the ring along the points crosses or touches itself.
  * @returns the numbers, from 1, of the points that the two edges begin at; null where it does not.
  */
 export function crossingOf(points: readonly Point[]): readonly [number, number] | null {
