@@ -1,5 +1,5 @@
 // Alarms about the position itself: first fix, lost and restored, jammed, antenna open, suspect and trusted again. A
-// tunnel of a minute is no loss, and its exit no spoofing; a jump of kilometres is reported although the new place is
+// tunnel of a minute is no loss, and its exit no spoofing. A jump of kilometres is reported although the new place is
 // soon accepted.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';

@@ -1,5 +1,6 @@
-// The state of a vehicle, one step in progress, and the contract of a module: a slice of the state with its memory, and functions
-// that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
+// The state of a vehicle, one step in progress, and the contract of a module. A module has a slice of the state with its memory,
+// and functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is
+// `vehicle/modules.ts`.
 
 import type { TSchema } from 'typebox';
 import type { AttributeValue, InputName } from '../../../src/core/events/event.ts';

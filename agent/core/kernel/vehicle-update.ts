@@ -1,6 +1,5 @@
-// The update of the agent in the vehicle: feeds the machine of `update.ts` with link, ignition and motion, and
-// performs its effects; and the sleep of a parked unit. Both are requested only while the vehicle is shown to be parked; nothing here moves a
-// relay.
+// The update of the agent in the vehicle, and the sleep of a parked unit. It feeds the machine of `update.ts` with link, ignition
+// and motion, and performs its effects. Both are requested only while the vehicle is proven parked; nothing here moves a relay.
 import { featureNames, type InputName } from '../../../src/core/events/event.ts';
 import type { EpisodeName } from '../alarms/alarm-memory.ts';
 import { memoryOf } from '../alarms/alarms.ts';
@@ -32,7 +31,7 @@ import {
 const limits = {
   /** Ignition off for so long where there is no view of the sky, and no evidence of movement. */
   blindMs: 600_000,
-  /** What a mobile network bills for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
+  /** Billed bytes for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
   overhead: 1.06,
 } as const;
 
@@ -54,10 +53,7 @@ const token = 'update';
 /** True for the commit that an update waits for. */
 export const isUpdateToken = (of: string): boolean => of === token;
 
-/**
- * Why no download is allowed now: only while the link works, on the home network, and while the data budget is
- * green.
- */
+/** Objection to a download, which needs a working link, the home network and a green data budget; null: none. */
 function fetchObjectionOf({ delivery, isRoaming }: VehicleState): string | null {
   if (delivery.phase.kind !== 'up') return 'there is no connection';
   if (isRoaming) return 'the modem is roaming';
@@ -77,7 +73,7 @@ function motionObjection(evidence: Evidence, parkedMs: number): string | null {
   return offMs < Math.max(parkedMs, limits.blindMs) ? 'standstill is not known' : null;
 }
 
-/** Why the vehicle is not at rest with nothing to do. @param parkedMs how long the ignition must be off. */
+/** Objection: the vehicle is not at rest, or has work to do. @param parkedMs how long the ignition must be off. */
 function restObjectionOf({ state }: StepContext, evidence: Evidence, parkedMs: number): string | null {
   const { record, work } = state.commands;
   if (state.isStopping) return 'the agent is stopping';
@@ -181,7 +177,7 @@ export function handleUpdateResult(context: StepContext, result: UpdateResult): 
   else stepUpdateOf(context, result);
 }
 
-/** What of an update a person at the unit may see; null while there is none. */
+/** Update as shown to a person at the unit; null: none. */
 export function describeUpdate({ update }: VehicleState): {
   readonly version: string;
   readonly phase: 'fetching' | 'staged' | 'swapping' | 'trial';

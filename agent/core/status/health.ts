@@ -1,6 +1,5 @@
-// Whether the agent does its work, for `/healthz`, and what does not work, for `status`. Pure. Being offline is
-// healthy: a vehicle in a garage protects itself. A condition without a recent observation must never count as
-// healthy.
+// Health of the agent for `/healthz`, and its faults for `status`. Pure. Being offline is healthy: a vehicle in a garage
+// protects itself. A condition without a recent observation must never count as healthy.
 import type { VehicleStatus } from './status.ts';
 
 const healthLimits = {
