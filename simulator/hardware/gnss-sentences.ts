@@ -155,7 +155,7 @@ const shifted =
   (seen, talker) =>
     format({ ...seen, utcMs: seen.utcMs === null ? null : seen.utcMs + byMs }, talker);
 
-/** The fields of one sentence, changed; the checksum is made anew. */
+/** The fields of one sentence, changed; the checksum is computed again. */
 const rewritten =
   (format: Format, change: (body: string) => string): Format =>
   (seen, talker) => {

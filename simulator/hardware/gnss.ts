@@ -62,7 +62,7 @@ export interface Gnss {
   setHabits(habits: Partial<GnssHabits>): void;
   /** It writes as other makers' receivers do; none: as the standard has it. */
   setQuirks(quirks: readonly ReceiverQuirk[]): void;
-  /** Power off: no bytes at all. On: acquires anew. */
+  /** Power off: no bytes at all. On: acquires again. */
   setPower(isOn: boolean): void;
   state(): GnssState;
   close(): void;

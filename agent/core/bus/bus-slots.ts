@@ -35,7 +35,7 @@ function freshMs(slot: Slot): number {
   return ageMostMs === 'motion' ? motionFreshMs(slot) : ageMostMs;
 }
 
-/** Learns the period of a slot, and whether it begins anew after a gap. */
+/** Learns the period of a slot, and restarts it after a gap. */
 function recordPeriod(slot: Slot, atMs: number): void {
   const { leastMs, mostMs, share } = period;
   const gapMs = Math.max(busLimits.gapMs, freshPeriods * (slot.periodMs ?? Number.POSITIVE_INFINITY));

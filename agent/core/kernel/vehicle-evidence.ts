@@ -79,7 +79,7 @@ export function causesOf(profile: BoardProfile): Causes {
     const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
     return [`sensor:${name}`, ...(isLive ? [] : ['contacts' as const]), `board:${unit}`];
   };
-  // A transducer is fed as the contacts are: without a supply it reads 0, and an engine that stops reads 0 too.
+  // A transducer shares the contacts' supply: without it it reads 0, like a stopped engine.
   const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => {
     const unit = unitOf(analogs[name]);
     const hasLife = profile.life !== undefined && unitOf(profile.life) === unit;
@@ -110,7 +110,7 @@ export function startEvidence(
   });
 }
 
-/** An analog value that was read lately; a poll that died keeps its last value for ever. */
+/** A recently read analog value; a dead poll keeps its last value for ever. */
 function freshAnalog(state: VehicleState, name: 'rpm' | 'supplyVoltage', nowMs: number): number | null {
   const readMs = state.analogsReadMs[name];
   const isFresh = readMs !== undefined && nowMs - readMs <= evidenceLimits.analogAgeMs;

@@ -163,8 +163,8 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
 }
 
 /**
- * The attributes of a draft with those that modules add, such as the driver's key. Positions and heartbeats go without, which would double
- * their size. So does an event whose attributes have no place left.
+ * The attributes of a draft with those that modules add, such as the driver's key. Positions and heartbeats get none, as it would
+ * double their size; nor do events without place for more.
  */
 function withModules({ state, modules }: StepContext, { statusCode, attributes }: EventDraft) {
   if (statusPriority(statusCode) === 3) return {};
@@ -204,7 +204,7 @@ export function stamp(
   return { event, priority: statusPriority(draft.statusCode) };
 }
 
-/** Commits events now, together with every position that waits, the vehicle's memory and, if asked for, the records. */
+/** Commits events now, together with every waiting position, the vehicle's memory and, on request, the records. */
 export function commitNow(
   context: StepContext,
   events: readonly StampedEvent[],

@@ -1,5 +1,5 @@
 // The update of the agent in the vehicle, and the sleep of a parked unit. It feeds the machine of `update.ts` with link, ignition
-// and motion, and performs its effects. Both are requested only while the vehicle is proven parked; nothing here moves a relay.
+// and motion, and performs its effects. Both are requested only while the vehicle counts as parked; nothing here moves a relay.
 import { featureNames, type InputName } from '../../../src/core/events/event.ts';
 import type { EpisodeName } from '../alarms/alarm-memory.ts';
 import { memoryOf } from '../alarms/alarms.ts';
@@ -29,7 +29,7 @@ import {
 } from './vehicle-state.ts';
 
 const limits = {
-  /** Ignition off for so long where there is no view of the sky, and no evidence of movement. */
+  /** Least time of ignition off without a position and without evidence of movement. */
   blindMs: 600_000,
   /** Billed bytes for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
   overhead: 1.06,
@@ -60,7 +60,10 @@ function fetchObjectionOf({ delivery, isRoaming }: VehicleState): string | null 
   return delivery.light === 'green' ? null : `the data budget is ${delivery.light}`;
 }
 
-/** Why the vehicle does not count as parked. Unknown is never off, and never standing. */
+/**
+ * Objection: the vehicle does not count as parked. An unknown ignition is never off. Without a position standstill is assumed
+ * after `blindMs` of ignition off, unless something shows movement.
+ */
 function motionObjection(evidence: Evidence, parkedMs: number): string | null {
   const { nowMs, ignition, witnesses, gnss, suspectMs } = evidence;
   const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
@@ -87,7 +90,7 @@ function restObjectionOf({ state }: StepContext, evidence: Evidence, parkedMs: n
   return motionObjection(evidence, parkedMs);
 }
 
-/** Why the machine is not suspended now. Unknown is never a reason to sleep. */
+/** Objection to a suspend of the machine now; null: none. */
 export function sleepObjectionOf(context: StepContext, afterMs: number): string | null {
   const { state } = context;
   const { phase, inFlight } = state.delivery;

@@ -108,7 +108,7 @@ function reportCrowd(context: StepContext, isCrowded: boolean): void {
 
 /**
  * Compares a plausible fix with the zones; call it once `state.fix` is this fix. Events of crossings are committed at once,
- * together with the record, so that after a crash either both are there or neither. What zones ask for waits in the state for
+ * together with the record, so that after a crash either both are there or neither. Requests of zones wait in the state for
  * `requestAutomations`.
  */
 export function watchZones(context: StepContext, fix: Fix): void {
@@ -120,7 +120,7 @@ export function watchZones(context: StepContext, fix: Fix): void {
   const offSinceMs = ignition.value === false ? ignition.sinceMs : null;
   const step = stepZones(zones.watch, { set: zones.set, fix, utcMs, settings: settings.zones, offSinceMs });
   const marks = [...step.watch.marks, ...step.crossings.map(({ mark }) => mark)];
-  // Stamped while the vehicle still is where it was before: the zone of a position is the one that it came from.
+  // Stamped before the vehicle changes zones: a position's zone is the one that it came from.
   const held = holdEvents(context, marks, zones.held);
   const { reports, requests } = decideAutomations(step.crossings, circumstances(context), step.drifts);
   put(context, {
@@ -149,7 +149,7 @@ function keepOpen(
   return new Map([...held].filter(([mark]) => open.has(mark)));
 }
 
-/** Ends what the sides ask for that the vehicle has left in this step, and passes on the requests of zones, safe ones first. */
+/** Ends the requests of sides that the vehicle has left in this step, and forwards those of zones, safe ones first. */
 export function requestAutomations(context: StepContext, orders: ZoneOrders): void {
   const { requests, crossed } = context.state.zones;
   if (requests.length === 0 && crossed.length === 0) return;

@@ -1,5 +1,5 @@
-// Downlinks other than commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it arrives. `update.ts`
-// continues a job that the unit can carry out; this file keeps the ids, and answers for a unit that cannot.
+// Downlinks other than commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it arrives.
+// `update.ts` continues a feasible job; this file keeps the ids and answers for a unit that cannot update.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { FirmwareBody, MessageBody } from '../../../src/core/wire/wire.ts';
 import type { EventDraft } from '../protection/command-record.ts';

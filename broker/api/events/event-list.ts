@@ -173,7 +173,7 @@ export interface ListPage {
 }
 
 export interface Listing {
-  /** Numbers of the records in order, some at a time; each call reads them anew, and finds the same ones. */
+  /** Numbers of the records in order, some at a time; each call reads the same ones again. */
   readonly numbers: () => AsyncIterable<readonly number[]>;
   readonly page: ListPage;
   /** Null: all. */

@@ -114,7 +114,7 @@ function sourceOf(name: string, readPart: ReadMapPart): Source {
       const part = await readPart(name, { offset, length }, signal).catch((thrown: unknown) => {
         throw isReplaced(thrown, etag) ? new EtagMismatch(etag) : thrown;
       });
-      // The reader then forgets the directories that it holds and begins anew, once.
+      // The reader then drops its cached directories and retries once.
       if (etag !== undefined && etag !== part.etag) throw new EtagMismatch(etag);
       return { data: part.data, etag: part.etag };
     },

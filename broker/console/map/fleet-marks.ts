@@ -16,7 +16,7 @@ export interface FleetMarks {
 
 type Source = 'vehicles' | 'gliding' | 'selected';
 
-/** All vehicles are looked at at most so often: MapLibre's worker then clusters them anew. */
+/** Least time between two updates of all vehicles: MapLibre's worker clusters them each time. */
 const showMs = 1000;
 const glideMs = 100;
 /** Marks that glide at one time. */

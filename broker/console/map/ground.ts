@@ -11,7 +11,7 @@ export interface Ground {
   style(): StyleSpecification;
   /** The address that MapLibre asks for in place of this one. */
   address(url: string): string;
-  /** @returns true when the style has to be set anew. */
+  /** @returns true when the style has to be set again. */
   set(base: BaseMap | null, language: string): boolean;
   /** MapLibre has taken the style. */
   taken(): void;

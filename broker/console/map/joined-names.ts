@@ -44,7 +44,7 @@ function drawName(name: string, colours: Colours): ImageData | null {
   return context.getImageData(0, 0, canvas.width, canvas.height);
 }
 
-/** Draws each name when the map first needs it, and anew after a change of the theme. */
+/** Draws each name when the map first needs it, and again after a change of the theme. */
 export function drawJoinedNames(map: LibreMap, coloursNow: () => Colours): void {
   map.setMissingStyleImageResolver((id) => {
     if (!id.startsWith(prefix) || map.hasImage(id)) return;

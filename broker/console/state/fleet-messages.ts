@@ -109,7 +109,7 @@ export function withDevice(vehicle: Vehicle, message: ListedDevice): Vehicle {
 
 const ranks = { critical: 0, high: 1, low: 2 } as const;
 
-/** Less is worse: a shelved alarm waits for nobody now, and stands last. */
+/** Less is worse: a shelved alarm waits for no action, and is last. */
 function rankOf(alarm: Alarm): number {
   const state = { new: 0, taken: 1, shelved: 2, closed: 3 }[alarm.alarmState];
   return (alarm.priority === 'low' ? 10 : 0) + state * 3 + ranks[alarm.priority];

@@ -7,7 +7,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** Inputs of a board that was gone are read anew some seconds after it is back. */
+/** Inputs of a lost board are read again some seconds after it is back. */
 export const recoveryMs = 15_000;
 
 /** True when an excuse and its recovery time overlap a span. */
