@@ -19,7 +19,7 @@ import { closeSky, emptySky, type SkyState } from './sky.ts';
 const watchLimits = {
   /** Fixes for this long before the position counts as restored. */
   backMs: 5000,
-  /** Without a doubtful or a good fix for this long a suspicion rests. */
+  /** This many doubtful fixes in a row report a far jump at once. */
   outliers: 3,
 } as const;
 
