@@ -37,7 +37,7 @@ export interface Escalation {
 }
 
 const periodMs = 1000;
-/** Finding what is due looks at every alarm without an owner: at most a quarter of the reading thread's time. */
+/** The search reads every alarm without an owner: at most a quarter of the reading thread's time. */
 const restFactor = 3;
 
 interface Due {

@@ -40,12 +40,12 @@ export interface OccurrenceNotifierOptions {
 }
 
 export interface OccurrenceNotifier {
-  /** Notes and decides everything that is there; for tests. */
+  /** Records and decides everything; for tests. */
   runAll(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A poll: seconds are soon enough for what is noted after minutes, and no commit has to wake it. */
+/** A poll: seconds are fast enough for absences of minutes, and no commit has to wake it. */
 const periodMs = 2000;
 /** Delay after a failure. */
 const failedMs = 10_000;

@@ -160,7 +160,7 @@ function drain(run: Run): void {
   }
 }
 
-/** Tries again: first what waits, then what there is to say of dropped lines. */
+/** Retries: first waiting lines, then the report of dropped lines. */
 function retry(run: Run): void {
   drain(run);
   const { loss } = run;

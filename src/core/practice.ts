@@ -1,5 +1,5 @@
-// The practice fleet of a demonstration: what may be done in its simulated world and what its vehicles show. Data that the simulator,
-// the broker and the console share.
+// The practice fleet of a demonstration: the actions in its simulated world and the state of its vehicles. Data that the
+// simulator, the broker and the console share.
 
 /** The only actions in the world of one vehicle. */
 export const practiceActions = [
@@ -17,7 +17,7 @@ export const practiceActions = [
 ] as const;
 export type PracticeAction = (typeof practiceActions)[number];
 
-/** One vehicle as it truly is; what the console shows of it elsewhere is what its unit reported. */
+/** The true state of one vehicle; elsewhere the console shows its unit's reports. */
 export interface PracticeVehicle {
   readonly deviceID: string;
   readonly speedKmh: number;

@@ -34,7 +34,7 @@ export interface GnssState {
   readonly antenna: Episode;
   readonly suspect: Episode;
   readonly sky: SkyState;
-  /** Doubtful fixes in a row, how far the farthest lay from the last good one, and what the doubts were. */
+  /** Doubtful fixes in a row, the greatest distance from the last good one, and the kinds of doubt. */
   readonly doubtful: number;
   readonly jumpM: number;
   readonly reason: string;

@@ -1,4 +1,4 @@
-// Limits of what is read of a vehicle bus, and what speaks for movement on it.
+// Limits of the reader of a vehicle bus, and thresholds of movement.
 
 export const busLimits = {
   /** Slots, one for each signal and sender; frames of further ones are not read. */

@@ -93,7 +93,7 @@ const byOrder = (a: Slot, b: Slot): number =>
 export const isSettledAt = (startMs: number, nowMs: number): boolean => nowMs - startMs >= busLimits.settleMs;
 
 function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
-  // For movement and the engine it counts nevertheless: what holds a cut back is not given up.
+  // It still counts for movement and the engine: a veto of a cut is never dropped.
   const isMeasured = slot.value === null || !isAtTop(slot.signal, slot.value);
   return {
     name: slot.signal.name,

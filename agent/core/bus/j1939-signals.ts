@@ -1,5 +1,5 @@
-// The signals that are read of a J1939 bus: where each stands, in which unit, and how old it may be. Positions as of SAE J1939-71 and the
-// FMS standard, compared with open tables (CSS Electronics demo DBC, famez/J1939-Framework, pretty_j1939).
+// The signals that are read of a J1939 bus, with their places, units and maximum ages. Positions as of SAE J1939-71 and the FMS
+// standard, compared with open tables (CSS Electronics demo DBC, famez/J1939-Framework, pretty_j1939).
 import { type RawReading, readBytes, readThreeBits, readTwoBits } from './j1939-frame.ts';
 
 /** Signals by name; their units are in `busSignals`. */

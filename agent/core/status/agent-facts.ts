@@ -32,7 +32,7 @@ export interface AgentStatus {
   readonly hangingMs: number;
   /** Messages of operators to the vehicle, newest last. */
   readonly messages: readonly KeptMessage[];
-  /** The update of the agent that is under way, and why it waits; null while there is none. */
+  /** The current update of the agent and its reason to wait; null: none. */
   readonly update: ReturnType<typeof describeUpdate>;
   readonly vehicle: VehicleStatus;
 }

@@ -92,7 +92,7 @@ function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
   };
 }
 
-/** Like every sensor it has two states; how much there is stands in `fuelLevelAverage`, and what is 0 there is empty here. */
+/** Like every sensor it has two states; the level is in `fuelLevelAverage`, whose 0 is empty here. */
 function fuelSensor(details: DeviceDetails): SensorView {
   const sensor = sensorOf(details, 'fuel');
   if (sensor.state === null) return sensor;

@@ -165,8 +165,8 @@ interface Identification {
   /** True when a call changes something. Such a GET is idempotent, never cached, and has no HEAD twin. */
   readonly effects: boolean;
   /**
-   * True: it may bring a vehicle into its safe state, or keep it from being cut. Such calls have rate limits of their own:
-   * what else a token or an address is used for never holds them up.
+   * True: it may bring a vehicle into its safe state, or keep it from being cut. Such calls have separate rate limits: other
+   * calls of a token or address never delay them.
    */
   readonly isOrder?: boolean;
   /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
@@ -196,8 +196,8 @@ export type StreamType = 'text/event-stream' | 'text/csv' | 'application/gpx+xml
 export type Pages<T> = AsyncGenerator<readonly T[], void, undefined>;
 
 /**
- * An object that is read page by page while it is sent: names and values of its members, each name once. Its names must be those of the
- * schema; it is read after what stands before it.
+ * An object that is read page by page while it is sent: names and values of its members, each name once. Its names must be those
+ * of the schema; it is read after the members before it.
  */
 export interface PagedRecord<T> {
   readonly pagedRecord: Pages<readonly [name: string, value: T]>;

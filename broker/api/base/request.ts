@@ -118,7 +118,7 @@ function descriptionOf({ properties }: TObject, instancePath: string): string | 
 
 interface Location {
   readonly schema: TObject;
-  /** From where a fault stands in the checked value to where that is in what the client sent. */
+  /** Maps the place of a fault in the checked value to that in the client's document. */
   readonly place: (instancePath: string) => string;
 }
 

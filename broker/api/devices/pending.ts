@@ -52,7 +52,7 @@ const origins: Readonly<Record<OrderOrigin, string>> = {
   relay: 'The relay is not as it was confirmed; the vehicle sets it again as soon as it may',
 };
 
-/** The same with what the vehicle is about to do on its own, which stands behind commands and requests. @param states of the device. */
+/** The same with the vehicle's own changes, which come after commands and requests. @param states of the device. */
 export function withOwnOrders(
   pending: readonly Pending[],
   deviceNo: number,

@@ -116,7 +116,7 @@ as \`practice.act\`. It gives no command and touches nothing that a unit or the 
     const device = await needDevice(services, caller, body.deviceID);
     const { action } = body;
     const audited = { action: 'practice.act', object: device.deviceID, detail: { action } };
-    // Before it is done: what was done and failed stands there too.
+    // Written before the action, so failed ones are recorded too.
     await services.db.write([auditEntry(services, { caller, source }, audited)]);
     await world.act(device.deviceID, action);
     return ok;

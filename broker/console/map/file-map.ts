@@ -205,7 +205,7 @@ function baseOf(header: Header, archive: PMTiles, onFault: OnFault): BaseMap {
 
 /**
  * Opens a map file of the service.
- * @param onFault told what fails later; the map cannot be drawn any more then.
+ * @param onFault called with a later fault; the map can then no longer be drawn.
  * @throws BaseMapFault when it cannot be drawn.
  */
 export async function openFileMap(name: string, readPart: ReadMapPart, onFault: OnFault): Promise<OpenedMap> {

@@ -17,7 +17,7 @@ const reach = { pointer: 6, middle: 22 } as const;
 export const zoomOfSingles = 14;
 /** Greatest zoom of a press: a town's street fills the map. */
 const zoomMost = 17;
-/** Vehicles of a cluster that are looked at: their places decide whether zooming can part them. */
+/** Vehicles of a cluster that are read: their places decide if zooming can separate them. */
 const leavesMost = 500;
 /** Two marks are apart from so many px on, at the largest zoom. */
 const apartPx = 24;

@@ -168,7 +168,7 @@ const withCredit = (credit: Value<string>, text: string): void => {
 
 /**
  * Reads the style.
- * @param onFault told what fails later: `host` while the rest is drawn, otherwise nothing can be drawn any more.
+ * @param onFault called with a later fault: `host` while the rest is drawn, otherwise nothing can be drawn.
  * @throws BaseMapFault when it cannot be drawn.
  */
 export async function openStyleMap(setting: StyleSetting, onFault: OnFault): Promise<OpenedMap> {

@@ -214,7 +214,7 @@ export interface PresenceMark {
   readonly cause: PresenceCause;
 }
 
-/** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
+/** Time and cause, for an update of `is_online`; unchanged when that does not change. */
 function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
   const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'message')` : sql`is_online = 1`;
   return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,

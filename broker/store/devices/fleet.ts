@@ -1,5 +1,4 @@
-// The revisions of an account's fleet, by which answers that are held in memory know whether they are still true. See
-// `schema/fleet-revisions.ts`.
+// The revisions of an account's fleet, which validate answers in memory. See `schema/fleet-revisions.ts`.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';

@@ -37,8 +37,8 @@ export interface CodedSpan {
 /** Events that are read one by one; after more of them a page is found again. */
 const arrivalsMost = 500;
 /**
- * True when one of the events of those numbers belongs to the span, and when there are too many to look at. It reads the index
- * of the numbers, which leaves out what vehicles send all the time.
+ * True when one of the events of those numbers belongs to the span, or when there are too many to read. It reads the index of
+ * the numbers without routine events.
  */
 export async function mayHaveArrivals(
   db: Database,

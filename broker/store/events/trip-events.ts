@@ -52,7 +52,7 @@ export async function firstEventMs(db: Database, of: DeviceOf): Promise<number |
 /** Newest records that are looked through for earlier positions: a unit may send thousands without one. */
 const earlierMost = 5000;
 
-/** Time of the `positions`-th last position before `beforeMs`, or of the oldest that was looked at; null: there is none. */
+/** Time of the `positions`-th last position before `beforeMs`, or of the oldest that was read; null: none. */
 export async function earlierPositionsMs(
   db: Database,
   of: DeviceOf,

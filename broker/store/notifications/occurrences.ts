@@ -1,5 +1,5 @@
-// Statements on occurrences: what the service itself notes of devices, what rules have not decided yet, and how it comes into the inbox.
-// The batch that decides about a row removes it: while the row is there, no process has decided.
+// Statements on occurrences: recording, those that rules have not decided, and inbox entries. The batch that decides about a
+// row removes it: while the row is there, no process has decided.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { parseKind } from '../../core/notifications/occurrence-kinds.ts';

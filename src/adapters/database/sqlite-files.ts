@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { AppError, codeOf, filesGoneCode, messageOf } from '../../core/errors.ts';
 
-/** Files of a database in WAL mode, by what stands behind its name (SQLite, "Write-Ahead Logging", 2.3). */
+/** Files of a database in WAL mode, by suffix (SQLite, "Write-Ahead Logging", 2.3). */
 const suffixes = ['', '-wal', '-shm'] as const;
 
 interface Inode {

@@ -193,8 +193,8 @@ export function openSqliteReader(path: string): Database {
 }
 
 /**
- * A connection of its own to a file that is there, for copying and checking whole databases.
- * @param busyMs how long it waits for another connection.
+ * A separate connection to an existing file, for copying and checking whole databases.
+ * @param busyMs wait for another connection.
  * @throws AppError `storage` when it cannot be opened.
  */
 export function openSqliteFile(

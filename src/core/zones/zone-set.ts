@@ -8,7 +8,7 @@ export interface ZoneSet {
   readonly zones: readonly ZoneConfig[];
   readonly numbers: ReadonlyMap<string, number>;
   readonly index: ZoneIndex;
-  /** Of each zone, its id and where it is; what it asks for is left out, for that moves no border. */
+  /** Fingerprint of each zone's id and place. Its requests are left out, as they move no border. */
   readonly prints: Uint32Array;
   /** Fingerprint of all zones, whatever their order. */
   readonly fingerprint: string;

@@ -1,4 +1,4 @@
-// Notifications of one browser: where they stand, and what went wrong. Pure.
+// Notifications of one browser: their state and faults. Pure.
 
 export type PushState = 'insecure' | 'unsupported' | 'refused' | 'off' | 'on' | 'other';
 

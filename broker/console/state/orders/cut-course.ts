@@ -1,4 +1,4 @@
-// The course of an order from what the service answered: its steps in one order of time, its end, and what stands of it since. Pure.
+// The course of an order by the service's answers: its steps in order of time, its end, and its effect since. Pure.
 import type { Approval, CommandRecord, ListedCommand } from '../../api/operations.ts';
 import { type CutState, cutStateOf, type EndState, toneOf } from './cut-view.ts';
 
